@@ -163,6 +163,21 @@ function(reprise_tests name)
   endif()
 endfunction()
 
+# reprise_embed(library name input)
+# Embeds a file into target reprise_<library> as reprise::<library>::embedded::<name>(), which the
+# library declares in its "embedded.hpp".
+function(reprise_embed library name input)
+  get_filename_component(input "${input}" ABSOLUTE)
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/embedded_${name}.cpp")
+  set(script "${PROJECT_SOURCE_DIR}/cmake/embed_file.cmake")
+  add_custom_command(OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" "-DINPUT=${input}" "-DOUTPUT=${output}" -DNAMESPACE=${library}
+            -DNAME=${name} -P "${script}"
+    DEPENDS "${input}" "${script}"
+    COMMENT "Embedding ${name}" VERBATIM)
+  target_sources(reprise_${library} PRIVATE "${output}")
+endfunction()
+
 # reprise_fuzz(name LINK target...)
 # Builds one libFuzzer program for each tests/fuzz/*_fuzz.cpp of this library.
 function(reprise_fuzz name)

@@ -108,8 +108,12 @@ set(protocol base json http wire)
 reprise_archive(couchbase OBJECTS ${protocol} couchbase_types services engine net couchbase
   LINK Boost::json Boost::headers OpenSSL::SSL OpenSSL::Crypto Snappy::snappy PkgConfig::cares
        Threads::Threads)
+reprise_archive(retry_json OBJECTS base json retry_json LINK Boost::json Boost::headers)
 reprise_archive(sandbox OBJECTS ${protocol} sandbox sandbox_net
   LINK Boost::json Boost::headers OpenSSL::SSL OpenSSL::Crypto Snappy::snappy Threads::Threads)
+if(TARGET reprise_retry_json_archive)
+  target_link_libraries(reprise_retry_json_archive INTERFACE reprise_retry)
+endif()
 if(TARGET reprise_couchbase_archive)
   target_link_libraries(reprise_couchbase_archive INTERFACE reprise_retry)
   target_link_libraries(reprise_couchbase_codecs INTERFACE
@@ -126,6 +130,10 @@ reprise_install(retry_asio REQUIRES retry PACKAGES "Boost 1.81" Threads
 reprise_install(retry_asio_standalone REQUIRES retry PACKAGES Threads
   DESCRIPTION "Retries as operations of the standalone Asio and in coroutines"
   PC_CFLAGS -DREPRISE_STANDALONE_ASIO -DASIO_STANDALONE)
+reprise_install(retry_json TARGET reprise_retry_json_archive REQUIRES retry
+  DESCRIPTION "Retry strategies from JSON: settings of Reprise, gRPC and Envoy"
+  HEADERS "${PROJECT_SOURCE_DIR}/libs/retry_json/include/"
+  PACKAGES "Boost 1.81 COMPONENTS json" PC_LIBS -lboost_json)
 reprise_install(couchbase TARGET reprise_couchbase_archive REQUIRES retry
   DESCRIPTION "A Couchbase client whose retries are explained"
   HEADERS "${PROJECT_SOURCE_DIR}/libs/couchbase_types/include/"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs benchmarks and prints JSON: absolute figures, and ratios from the same run.
 
-`./dev bench` runs all of them, `./dev bench retry`, `kv`, `http` or `sim` only one. The ratios are
+`./dev bench` runs all of them, `./dev bench retry`, `kv`, `http`, `sim` or `lab` only one. The ratios are
 what matters: absolute figures of a small virtual machine mean little. The report also has the bars;
 missing one does not fail a build.
 """
@@ -247,6 +247,24 @@ def bench_sim(build):
                                                  "within_bar": reached >= SIM_BAR}}}
 
 
+# A page that follows a slider, and requests per second of processor time, by clients.
+LAB_PREVIEW_BAR_MS = 300
+LAB_SPEED_BARS = {"1000 clients": 2_000_000, "1000000 clients": 500_000}
+
+
+def bench_lab(build):
+    core = sorted(os.sched_getaffinity(0))[0]
+    figures = run_pinned(build / "bin" / "lab_bench", core, [])
+    limits = {f"preview_ms_{name}": {"value": value, "bar": LAB_PREVIEW_BAR_MS,
+                                     "within_bar": value <= LAB_PREVIEW_BAR_MS}
+              for name, value in figures["preview_ms"].items()}
+    for name, bar in LAB_SPEED_BARS.items():
+        value = figures["requests_per_second"][name]
+        limits[f"requests_per_second_{name}"] = {"value": value, "bar": bar,
+                                                 "within_bar": value >= bar}
+    return {"limits": limits}
+
+
 def missed_bars(report, path=""):
     """Yields the bars of a report that its figures miss, and "" for each bar that they meet."""
     for name, value in report.items():
@@ -258,7 +276,8 @@ def missed_bars(report, path=""):
             yield from missed_bars(value, path + inner)
 
 
-BENCHMARKS = {"retry": bench_retry, "kv": bench_kv, "http": bench_http, "sim": bench_sim}
+BENCHMARKS = {"retry": bench_retry, "kv": bench_kv, "http": bench_http, "sim": bench_sim,
+              "lab": bench_lab}
 
 
 def main():

@@ -9,7 +9,8 @@ CHARGE = re.compile(r"(?:\.|->)\s*(try_pay|try_take|give_back)\s*\(")
 ADMISSION = "libs/retry/src/admission.cpp"
 # The parts of a budget or an allowance: a parent, a bucket, a budget that passes charges on.
 OWN_PARTS = ("libs/lab/src/layer.hpp", "libs/retry/include/reprise/retry/allowance.hpp",
-             "libs/retry/include/reprise/retry/budget.hpp", "libs/retry/src/budget.cpp")
+             "libs/retry/include/reprise/retry/budget.hpp", "libs/retry/src/budget.cpp",
+             "libs/retry_json/include/reprise/retry_json/detail/configured_policies.hpp")
 
 
 def check(tree):

@@ -28,22 +28,24 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 # What users may include, below include/reprise: folders, and single headers.
-PUBLIC_FOLDERS = {"retry", "asio", "testing", "couchbase", "couchbase_types"}
+PUBLIC_FOLDERS = {"retry", "asio", "testing", "couchbase", "couchbase_types",
+                  "retry_json"}
 PUBLIC_HEADERS = {"retry.hpp", "couchbase.hpp", "sandbox.hpp"}
 # Raise it only with a header that users need; what they do not need is kept out of public headers.
 # Adapters and codecs are not counted: each is for the users of one other library. Circuit breakers,
 # fallbacks, hedging, observing and the choice of an Asio took 14 headers, three of them in `detail`;
-# observing the client's operations took four.
-HEADER_COUNT_MAX = 105
+# observing the client's operations took four; strategies from JSON took six, three of them in
+# `detail`.
+HEADER_COUNT_MAX = 111
 # Headers that need the library they adapt to. tests/adapters and tests/headers compile each alone.
 ADAPTERS = ("retry/adapters/", "couchbase/codecs/")
 # Libraries that users link. The private ones are inside of them.
 ARCHIVES = {"libreprise_retry.a", "libreprise_retry_asio.a", "libreprise_retry_asio_standalone.a",
-            "libreprise_couchbase.a", "libreprise_sandbox.a"}
+            "libreprise_couchbase.a", "libreprise_retry_json.a", "libreprise_sandbox.a"}
 # One for each component.
 PKG_CONFIG_FILES = {"reprise-retry.pc", "reprise-retry-asio.pc",
                     "reprise-retry-asio-standalone.pc", "reprise-retry-testing.pc",
-                    "reprise-retry-adapters.pc", "reprise-couchbase.pc",
+                    "reprise-retry-adapters.pc", "reprise-retry-json.pc", "reprise-couchbase.pc",
                     "reprise-couchbase-codecs.pc", "reprise-sandbox.pc"}
 # What the installed program brings, below its prefix.
 PROGRAM_FILES = ["bin/reprise", "share/man/man1/reprise.1", "share/man/man1/reprise-get.1",
@@ -112,6 +114,12 @@ def check_client_pkg_config(options, work, prefix):
             [options.compiler, "-std=c++23", *options.flags.split(),
              work / f"client_consumer/{source}.cpp", "-o", work / f"plain_{source}", *flags])
         run(f"run the plain {source}", [work / f"plain_{source}"])
+    flags = run("ask pkg-config for reprise-retry-json",
+                ["pkg-config", "--cflags", "--libs", "reprise-retry-json"], environment).split()
+    run("build with_settings with the bare compiler",
+        [options.compiler, "-std=c++23", *options.flags.split(),
+         work / "client_consumer/with_settings.cpp", "-o", work / "plain_with_settings", *flags])
+    run("run the plain with_settings", [work / "plain_with_settings"])
 
 
 def check_pkg_config(options, work, prefix):
@@ -137,7 +145,7 @@ def check_client(options, work):
                  configure + ["-B", work / "without_client"], expect_failure=True)
     if "component 'couchbase' is not installed here" not in " ".join(output.split()):
         raise failed(f"the message does not name the missing component:\n{output}")
-    for component in ("couchbase", "couchbase_codecs", "sandbox"):
+    for component in ("couchbase", "couchbase_codecs", "retry_json", "sandbox"):
         install(options, prefix, component)
     run("configure the client's consumer", configure + ["-B", work / "client_build"])
     run("build the client's consumer", [options.cmake, "--build", work / "client_build"])
@@ -150,6 +158,9 @@ def check_client(options, work):
     read = run("run the client with a codec", [work / "client_build/with_codec"])
     if read != "Reprise Air\n":
         raise failed(f"another document was read:\n{read}")
+    made = run("run a strategy from text", [work / "client_build/with_settings"])
+    if made != "3 attempts\n":
+        raise failed(f"the strategy was not the one of the text:\n{made}")
     check_client_pkg_config(options, work, prefix)
 
 

@@ -95,17 +95,19 @@ void measurements::record(
     traffic by, duration latency, const couchbase::error* failure,
     const couchbase::retry_history* history) {
     const std::lock_guard guard(mutex_);
-    figures& to = by == traffic::key_value ? current_.key_value : current_.http;
-    ++to.operations;
-    to.latency.record(latency);
-    to.slowest = std::max(to.slowest, latency);
-    if (failure != nullptr) {
-        ++to.errors;
-        to.ambiguous += failure->is_ambiguous() ? 1U : 0U;
-        ++to.errors_by_name[name_of(*failure)];
-    }
-    if (history != nullptr) {
-        count_retries(*history, to.retries);
+    for (traffic_figures* each : {&current_, &recent_}) {
+        figures& to = by == traffic::key_value ? each->key_value : each->http;
+        ++to.operations;
+        to.latency.record(latency);
+        to.slowest = std::max(to.slowest, latency);
+        if (failure != nullptr) {
+            ++to.errors;
+            to.ambiguous += failure->is_ambiguous() ? 1U : 0U;
+            ++to.errors_by_name[name_of(*failure)];
+        }
+        if (history != nullptr) {
+            count_retries(*history, to.retries);
+        }
     }
 }
 
@@ -117,6 +119,11 @@ traffic_figures measurements::peek() const {
 traffic_figures measurements::take() {
     const std::lock_guard guard(mutex_);
     return std::exchange(current_, {});
+}
+
+traffic_figures measurements::take_recent() {
+    const std::lock_guard guard(mutex_);
+    return std::exchange(recent_, {});
 }
 
 }  // namespace reprise::demo

@@ -66,10 +66,13 @@ public:
     /// The figures since the last `take`.
     [[nodiscard]] traffic_figures peek() const;
     [[nodiscard]] traffic_figures take();
+    /// The figures since the last `take_recent`; independent of `take`.
+    [[nodiscard]] traffic_figures take_recent();
 
 private:
     mutable std::mutex mutex_;
     traffic_figures current_;
+    traffic_figures recent_;
 };
 
 }  // namespace reprise::demo

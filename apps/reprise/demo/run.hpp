@@ -23,6 +23,16 @@ struct run_surroundings {
     std::function<bool()> should_stop;
 };
 
+/// A run for a page.
+struct demo_record {
+    bool is_good = false;
+    std::string description;  ///< One line about the cluster and the load.
+    std::string audit;        ///< The audit as text.
+    /// Curves, phases and the result: {"elapsed_s", "sections": [{"name", "start_s", "end_s"}],
+    /// "samples": {...}, "result": as `--json` prints it}.
+    std::string json;
+};
+
 struct demo_options {
     /// Total length of all phases.
     double seconds = 60;
@@ -32,6 +42,8 @@ struct demo_options {
     bool is_plain = false;
     /// Prints one JSON object at the end and nothing else.
     bool is_json = false;
+    /// If set, called at the end.
+    std::function<void(const demo_record&)> on_record{};
 };
 
 struct soak_options {

@@ -1,20 +1,11 @@
-"use strict";
 // Draws a comparison as `reprise lab run --json` prints it: showReport(data). Text from scenarios is only ever set as text.
 let model, strategies, services, step, specs = [], charts = [];
-const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const count = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
-const seconds = s => s < 1 ? `${count.format(Math.round(s * 1e4) / 10)} ms` : `${count.format(s)} s`;
 // Solid lines are strategies and dashed lines are limits. Earlier strategies are drawn wider and below later ones,
 // and markers are staggered, so that equal curves stay visible without colours, too.
 const marks = ["circle", "triangle", "rect", "rectRot", "cross", "star", "crossRot", "circle"];
-const color = i => `--c${strategies.length === 1 ? 3 : i % 8}`;
+// One or two strategies: the first is the one that is looked at.
+const color = i => `--c${strategies.length <= 2 ? [3, 0][i] : i % 8}`;
 const width = i => Math.max(2, 4.75 - i * 2.75 / Math.max(1, strategies.length - 1));
-const element = (tag, className, text) => {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-};
 
 function swatch(i) {
   const shapes = {
@@ -87,15 +78,6 @@ const limitLine = {
   },
 };
 
-// Ticks at 1 and 3 times the powers of ten.
-function decades(min, max) {
-  const ticks = [];
-  for (let power = 1e-6; power <= max; power *= 10) {
-    [power, 3 * power].forEach(value => { if (value >= min * .999 && value <= max * 1.001) ticks.push({ value }); });
-  }
-  return ticks;
-}
-
 // Counts are drawn in the middle of their step, levels at its end (spec.at).
 function makeChart(canvas, spec) {
   const every = Math.max(8, Math.round(model.length_s / spec.step / 9));
@@ -108,30 +90,9 @@ function makeChart(canvas, spec) {
       pointBorderWidth: 2, pointHoverRadius: 5, pointRadius: points.map((_, n) => n % every === offset ? 4 : 0),
     };
   });
-  const axis = text => ({ display: true, text, color: css("--soft") });
-  const ticks = { color: css("--soft") }, grid = { color: css("--line"), borderColor: css("--line") };
-  const unit = value => spec.scale === "logarithmic" ? seconds(value) : count.format(value);
-  return new Chart(canvas, {
-    type: "line", data: { datasets }, plugins: [troubleBands, limitLine],
-    options: {
-      responsive: true, maintainAspectRatio: false, animation: false, parsing: false, layout: { padding: { top: 18 } },
-      interaction: { mode: "index", intersect: false }, spanGaps: false,
-      scales: {
-        x: { type: "linear", min: 0, max: model.length_s, title: axis("virtual time (s)"), ticks, grid },
-        y: { type: spec.scale || "linear", beginAtZero: true, suggestedMax: spec.top, title: axis(spec.unit), grid,
-          ticks: { ...ticks, maxTicksLimit: 7, callback: value => spec.percent ? `${value} %` : unit(value) },
-          afterBuildTicks: scale => { if (spec.scale === "logarithmic") scale.ticks = decades(scale.min, scale.max); },
-          afterFit: scale => { scale.width = 74; } },
-      },
-      plugins: {
-        legend: { display: false }, limitLine: spec.line || {},
-        tooltip: { callbacks: {
-          title: items => `${count.format(items[0].parsed.x)} s`,
-          label: item => ` ${item.dataset.label}: ${unit(item.parsed.y)} ${spec.short}`,
-        } },
-      },
-    },
-  });
+  const options = chartOptions({ ...spec, length: model.length_s, time: "virtual time (s)" });
+  options.plugins.limitLine = spec.line || {};
+  return new Chart(canvas, { type: "line", data: { datasets }, plugins: [troubleBands, limitLine], options });
 }
 
 function makeSpecs() {

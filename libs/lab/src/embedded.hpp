@@ -12,8 +12,9 @@ namespace reprise::lab::embedded {
 /// `page/page.html` of this folder: the report with placeholders, written `{{name}}`.
 [[nodiscard]] std::string_view page() noexcept;
 
-/// `page/style.css` and `page/charts.js`, which pages with charts contain.
+/// `page/style.css`, `page/chart_parts.js` and `page/charts.js`, which pages with charts contain.
 [[nodiscard]] std::string_view style() noexcept;
+[[nodiscard]] std::string_view chart_parts() noexcept;
 [[nodiscard]] std::string_view charts() noexcept;
 
 /// `page/live.html`: the interactive page, with the same placeholders.
@@ -21,6 +22,9 @@ namespace reprise::lab::embedded {
 
 /// `page/region.html`: the page of a safe region, with the same placeholders.
 [[nodiscard]] std::string_view region_page() noexcept;
+
+/// `page/lint.html`: the page of a settings check, with the same placeholders.
+[[nodiscard]] std::string_view lint_page() noexcept;
 
 /// The files of `gallery/`.
 [[nodiscard]] std::string_view gallery_outage() noexcept;

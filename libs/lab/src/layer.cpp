@@ -72,18 +72,11 @@ void layer::record_latency(duration latency) noexcept {
 }
 
 std::unique_ptr<retry_budget> layer::make_budget() const {
-    if (const auto* bucket = std::get_if<bucket_options>(&options_.budget)) {
-        token_bucket_options size = bucket->bucket;
-        if (is_warm_) {
-            size.initial.reset();
-        }
-        return std::make_unique<token_bucket_budget>(
-            std::make_shared<token_bucket>(size), bucket->prices);
+    budget_options described = options_.budget;
+    if (auto* bucket = std::get_if<bucket_options>(&described); bucket != nullptr && is_warm_) {
+        bucket->bucket.initial.reset();
     }
-    if (const auto* throttle = std::get_if<failure_throttle_options>(&options_.budget)) {
-        return std::make_unique<failure_throttle>(*throttle);
-    }
-    return std::make_unique<windowed_budget>(std::get<windowed_budget_options>(options_.budget));
+    return retry_json::detail::make_budget(described);
 }
 
 std::unique_ptr<layer_strategy> layer::make_strategy() {
@@ -92,8 +85,9 @@ std::unique_ptr<layer_strategy> layer::make_strategy() {
         parts.breaker = std::make_shared<circuit_breaker>(*options_.breaker);
     }
     return std::make_unique<layer_strategy>(
-        attempt_limits{options_.attempts_max}, stated_safety{}, chosen_backoff(options_),
-        selected_budget(&selected_), std::move(parts));
+        attempt_limits{options_.attempts_max}, stated_safety{},
+        retry_json::detail::configured_backoff(options_), selected_budget(&selected_),
+        std::move(parts));
 }
 
 }  // namespace reprise::lab::detail

@@ -10,30 +10,9 @@
 #include <reprise/retry/composed_strategy.hpp>
 #include <reprise/retry/driver/retry_session.hpp>
 #include <reprise/retry/latency_histogram.hpp>
+#include <reprise/retry_json/detail/configured_policies.hpp>
 
 namespace reprise::lab::detail {
-
-/// Backoffs as options describe them: by formula, or as a list of delays.
-class chosen_backoff {
-public:
-    explicit chosen_backoff(const retry_options& options)
-        : by_kind_(options.backoff, options.throttling_backoff.value_or(options.backoff)),
-          plain_(options.backoff),
-          delays_(options.delays) {}
-
-    [[nodiscard]] duration wait(token_state& token, const retry_question& question) const noexcept {
-        if (delays_.empty()) {
-            return by_kind_.wait(token, question);
-        }
-        const std::size_t retry = token.attempt - 1;
-        return plain_.respect_hint(delays_[std::min(retry, delays_.size() - 1)], question.facts);
-    }
-
-private:
-    backoff_by_kind by_kind_;
-    exponential_backoff plain_;  ///< For hints of services.
-    std::vector<duration> delays_;
-};
 
 /// Passes everything on to the budget of the client whose turn it is. A million clients would need
 /// a million strategies otherwise.
@@ -72,8 +51,8 @@ private:
     retry_budget* const* selected_;
 };
 
-using layer_strategy =
-    composed_strategy<stated_safety, chosen_backoff, selected_budget, shared_parts>;
+using layer_strategy = composed_strategy<
+    stated_safety, retry_json::detail::configured_backoff, selected_budget, shared_parts>;
 using layer_session = driver::retry_session<layer_strategy>;
 
 /// One layer of callers. A decision belongs to the client that was selected last.

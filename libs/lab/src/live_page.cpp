@@ -1,9 +1,9 @@
 #include <reprise/lab/live_page.hpp>
 
 #include <reprise/json/write.hpp>
+#include <reprise/lab/page.hpp>
 
 #include "embedded.hpp"
-#include "html_text.hpp"
 #include "number_text.hpp"
 
 namespace reprise::lab {
@@ -97,12 +97,10 @@ std::string to_live_page(std::string_view own_scenario) {
         list.value(each.name);
     }
     list.end_array();
-    return fill_in(
-        embedded::live_page(), {{"style", std::string(embedded::style())},
-                                {"charts", std::string(embedded::charts())},
+    return make_page(
+        embedded::live_page(), {{"charts", std::string(embedded::charts())},
                                 {"scenarios", script_text(texts)},
-                                {"presets", script_text(presets)},
-                                {"chart_library", std::string(embedded::chart_library())}});
+                                {"presets", script_text(presets)}});
 }
 
 }  // namespace reprise::lab

@@ -5,17 +5,16 @@
 #include <utility>
 
 #include <reprise/lab/slot.hpp>
-
-#include "settings_problem.hpp"
+#include <reprise/retry_json/detail/settings_problem.hpp>
 
 namespace reprise::lab {
 
 namespace {
 
 using namespace std::chrono_literals;
-using detail::invalid_option;
-using detail::refuse;
-using detail::under;
+using retry_json::detail::invalid_option;
+using retry_json::detail::refuse;
+using retry_json::detail::under;
 
 [[nodiscard]] bool is_rate(double value) {
     return std::isfinite(value) && value > 0.0 && value <= 10'000'000.0;

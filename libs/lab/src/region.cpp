@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <reprise/retry_json/detail/settings_problem.hpp>
+
 #include "number_text.hpp"
-#include "settings_problem.hpp"
 
 namespace reprise::lab {
 
@@ -81,21 +82,21 @@ std::vector<double> usual_values(const model& asked, region_axis axis) {
 
 std::optional<settings_error> check_region(const model& asked, region_axis axis, double value) {
     if (asked.clients.arrivals != arrivals::open) {
-        return detail::refuse("clients.arrivals", "a region needs open arrivals");
+        return retry_json::detail::refuse("clients.arrivals", "a region needs open arrivals");
     }
     if (!asked.services.front().capacity_per_second) {
-        return detail::refuse(
+        return retry_json::detail::refuse(
             "services[0].capacity_per_second", "a region needs the capacity of the first service");
     }
     if (asked.troubles.empty()) {
-        return detail::refuse("troubles", "a region needs trouble to recover from");
+        return retry_json::detail::refuse("troubles", "a region needs trouble to recover from");
     }
     const bool has_bucket = std::holds_alternative<bucket_options>(asked.clients.retries.budget);
     if (axis == region_axis::bucket && !has_bucket) {
-        return detail::refuse("budget", "the strategy has no bucket");
+        return retry_json::detail::refuse("budget", "the strategy has no bucket");
     }
     if (!std::isfinite(value) || value < 0.0 || value > 1e9) {
-        return detail::refuse("values", "must be between 0 and 1,000,000,000");
+        return retry_json::detail::refuse("values", "must be between 0 and 1,000,000,000");
     }
     model highest = with_value(asked, axis, value);
     highest.clients.requests_per_second = load_max_of(asked);

@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include <reprise/json/write.hpp>
+#include <reprise/lab/page.hpp>
 #include <reprise/lab/region.hpp>
 #include <reprise/lab/report.hpp>
 
 #include "embedded.hpp"
-#include "html_text.hpp"
 #include "number_text.hpp"
 #include "summary.hpp"
 
@@ -137,7 +137,7 @@ std::string to_html(
     const region& found, const scenario& about, const strategy_choice& choice,
     std::string_view command) {
     const double load = about.model.clients.requests_per_second;
-    return fill_in(
+    return make_page(
         embedded::region_page(),
         {{"title", html_text(about.title)},
          {"description", html_text(describe(about.model))},

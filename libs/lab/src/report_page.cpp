@@ -3,8 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/lab/page.hpp>
+
 #include "embedded.hpp"
-#include "html_text.hpp"
 #include "summary.hpp"
 
 namespace reprise::lab {
@@ -45,9 +46,8 @@ namespace {
 
 std::string to_html(const comparison& compared, std::string_view command) {
     const scenario& about = compared.scenario;
-    return fill_in(
-        embedded::page(), {{"style", std::string(embedded::style())},
-                           {"charts", std::string(embedded::charts())},
+    return make_page(
+        embedded::page(), {{"charts", std::string(embedded::charts())},
                            {"title", html_text(about.title)},
                            {"description", html_text(describe(about.model))},
                            {"summary", html_text(about.summary)},
@@ -56,8 +56,7 @@ std::string to_html(const comparison& compared, std::string_view command) {
                            {"head", table_head(compared)},
                            {"rows", table_rows(compared)},
                            {"settings", settings_list(compared)},
-                           {"data", script_text(to_json(compared, command))},
-                           {"chart_library", std::string(embedded::chart_library())}});
+                           {"data", script_text(to_json(compared, command))}});
 }
 
 }  // namespace reprise::lab

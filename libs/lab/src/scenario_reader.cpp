@@ -1,22 +1,22 @@
 #include <algorithm>
 #include <utility>
 
-#include <reprise/json/location.hpp>
+#include <reprise/json/object_reader.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/lab/live_page.hpp>
 #include <reprise/lab/scenario.hpp>
-
-#include "settings_reader.hpp"
+#include <reprise/retry_json/detail/settings_text.hpp>
 
 namespace reprise::lab {
 
 namespace {
 
-using detail::json_path;
-using detail::object_reader;
-using detail::reading_error;
-using detail::reading_problem;
+using json::object_reader;
+using json::reading_error;
+using json::reading_report;
+using json::value_path;
+using retry_json::detail::read_retries;
 
 constexpr std::size_t text_size_max_bytes = 1'000'000;
 constexpr std::size_t strategies_max = 8;
@@ -51,7 +51,7 @@ void read_layer(object_reader& in, retry_options& into) {
     std::optional<duration> timeout;
     in.read("attempt_timeout", timeout);
     if (const json::value* found = in.take("retries")) {
-        into = detail::read_retries(*found, in.path_of("retries"), in.problem());
+        into = read_retries(*found, in.path_of("retries"), in.report());
     }
     if (timeout && into.attempt_timeout) {
         in.fail("attempt_timeout", "is also in 'retries'; give one of both");
@@ -69,7 +69,7 @@ void read_clients(object_reader& from, client_options& into) {
     if (found == nullptr) {
         return;
     }
-    object_reader in(*found, from.path_of("clients"), from.problem());
+    object_reader in(*found, from.path_of("clients"), from.report());
     in.read("count", into.count);
     in.read<arrivals>("arrivals", into.arrivals, arrivals_names);
     if (into.arrivals == arrivals::open) {
@@ -99,9 +99,9 @@ void read_calls(object_reader& from, service_options& into) {
         if (const auto name = each.as_string()) {
             call.service = *name;
         } else {
-            json_path path = from.path_of("calls");
+            value_path path = from.path_of("calls");
             path.push_back(std::to_string(i));
-            object_reader in(each, path, from.problem());
+            object_reader in(each, path, from.report());
             in.require("service");
             in.read("service", call.service);
             in.read("count", call.count);
@@ -167,7 +167,7 @@ void read_strategy(object_reader& in, strategy_choice& into) {
     in.read("name", into.name);
     in.read<bool>("layers", into.is_in_every_layer, layer_names);
     if (const json::value* found = in.take("retries")) {
-        into.retries = detail::read_retries(*found, in.path_of("retries"), in.problem());
+        into.retries = read_retries(*found, in.path_of("retries"), in.report());
     }
     if (into.name.empty() || into.name.size() > 60) {
         in.fail("name", "must have 1 to 60 characters");
@@ -190,7 +190,7 @@ void read_list(
     }
     into.clear();
     for (std::size_t i = 0; i < elements->size() && !from.has_failed(); ++i) {
-        json_path path = from.path_of(name);
+        value_path path = from.path_of(name);
         path.push_back(std::to_string(i));
         T one;
         read_one((*elements)[i], path, one);
@@ -199,15 +199,15 @@ void read_list(
 }
 
 void read_strategies(object_reader& root, scenario& into) {
-    reading_problem& problem = root.problem();
+    reading_report& report = root.report();
     read_list(
         root, "strategies", strategies_max, into.strategies,
-        [&](const json::value& each, const json_path& path, strategy_choice& choice) {
+        [&](const json::value& each, const value_path& path, strategy_choice& choice) {
             if (const auto preset = each.as_string()) {
-                choice = {std::string(*preset), detail::read_retries(each, path, problem), false};
+                choice = {std::string(*preset), read_retries(each, path, report), false};
                 return;
             }
-            object_reader in(each, path, problem);
+            object_reader in(each, path, report);
             read_strategy(in, choice);
             in.finish();
         });
@@ -236,9 +236,9 @@ void read_strategies(object_reader& root, scenario& into) {
     return result;
 }
 
-[[nodiscard]] scenario read_root(const json::value& root, reading_problem& problem) {
+[[nodiscard]] scenario read_root(const json::value& root, reading_report& report) {
     scenario result;
-    object_reader in(root, {}, problem);
+    object_reader in(root, {}, report);
     in.read("title", result.title);
     in.read("summary", result.summary);
     in.read("seed", result.model.seed);
@@ -246,8 +246,8 @@ void read_strategies(object_reader& root, scenario& into) {
     read_clients(in, result.model.clients);
     const auto read_with = [&](auto read_members) {
         return
-            [&problem, read_members](const json::value& each, const json_path& path, auto& into) {
-                object_reader fields(each, path, problem);
+            [&report, read_members](const json::value& each, const value_path& path, auto& into) {
+                object_reader fields(each, path, report);
                 read_members(fields, into);
                 fields.finish();
             };
@@ -265,48 +265,48 @@ void read_strategies(object_reader& root, scenario& into) {
 }
 
 /// Checks the model under every strategy, since each replaces retries.
-void check_all(const scenario& read, bool has_strategies, reading_problem& problem) {
-    const auto note = [&](const std::optional<settings_error>& error, json_path in_strategy) {
-        if (!error || problem) {
+void check_all(const scenario& read, bool has_strategies, reading_report& report) {
+    const auto note = [&](const std::optional<settings_error>& error, value_path in_strategy) {
+        if (!error || report.has_failed()) {
             return;
         }
-        json_path path = detail::parse_path(error->field);
+        value_path path = json::parse_path(error->field);
         const bool is_clients = path.size() >= 2 && path[0] == "clients" && path[1] == "retries";
         if (!in_strategy.empty() && is_clients) {
             in_strategy.insert(in_strategy.end(), path.begin() + 1, path.end());
             path = std::move(in_strategy);
         }
-        problem = reading_error{std::move(path), error->message};
+        report.add(std::move(path), error->message);
     };
     note(check(read.model), {});
     for (std::size_t i = 0; i < read.strategies.size(); ++i) {
         note(
             check(with_strategy(read, read.strategies[i])),
-            has_strategies ? json_path{"strategies", std::to_string(i)} : json_path{});
+            has_strategies ? value_path{"strategies", std::to_string(i)} : value_path{});
     }
 }
 
-[[nodiscard]] bool starts_with(const json_path& path, const json_path& start) {
+[[nodiscard]] bool starts_with(const value_path& path, const value_path& start) {
     return path.size() >= start.size() && std::equal(start.begin(), start.end(), path.begin());
 }
 
 [[nodiscard]] scenario_error located(
     std::string_view text, const reading_error& found,
     std::span<const scenario_override> overrides) {
-    scenario_error error{0, detail::to_string(found.path), found.message};
+    scenario_error error = retry_json::detail::locate(text, found);
     for (const scenario_override& each : overrides) {
-        const json_path path = detail::parse_path(each.path);
+        const value_path path = json::parse_path(each.path);
         if (starts_with(found.path, path) || starts_with(path, found.path)) {
-            return error;
+            error.line = 0;
         }
     }
-    error.line = json::position_at(text, json::find_offset(text, found.path)).line;
     return error;
 }
 
 /// Stores a value at a path. Returns what is wrong with the path, or nothing.
-[[nodiscard]] reading_problem apply(json::value& root, const scenario_override& change) {
-    const json_path path = detail::parse_path(change.path);
+[[nodiscard]] std::optional<reading_error> apply(
+    json::value& root, const scenario_override& change) {
+    const value_path path = json::parse_path(change.path);
     if (path.empty()) {
         return reading_error{{change.path}, "is not a path, such as clients.count"};
     }
@@ -337,82 +337,42 @@ void check_all(const scenario& read, bool has_strategies, reading_problem& probl
     return std::nullopt;
 }
 
-[[nodiscard]] std::expected<json::document, scenario_error> parse_text(std::string_view text) {
-    json::parse_options options;
-    options.size_max_bytes = text_size_max_bytes;
-    options.duplicates = json::duplicate_policy::refuse;
-    options.allows_comments = true;
-    auto parsed = json::parse(text, options);
-    if (parsed) {
-        return *std::move(parsed);
-    }
-    const json::parse_error& error = parsed.error();
-    std::string message(json::to_string(error.code));
-    if (!error.detail.empty()) {
-        message += ": " + error.detail;
-    }
-    return std::unexpected(
-        scenario_error{json::position_at(text, error.offset).line, {}, std::move(message)});
-}
-
 }  // namespace
-
-std::string to_string(const scenario_error& error) {
-    std::string text = error.line > 0 ? "line " + std::to_string(error.line) + ": " : "";
-    if (!error.path.empty()) {
-        text += error.path + ": ";
-    }
-    return text + error.message;
-}
 
 std::expected<scenario, scenario_error> read_scenario(
     std::string_view text, std::span<const scenario_override> overrides) {
-    auto parsed = parse_text(text);
+    auto parsed = retry_json::detail::parse_settings_text(text);
     if (!parsed) {
         return std::unexpected(parsed.error());
     }
-    reading_problem problem;
     for (const scenario_override& each : overrides) {
-        problem = problem ? problem : apply(parsed->root, each);
+        if (const auto problem = apply(parsed->root, each)) {
+            return std::unexpected(located(text, *problem, overrides));
+        }
     }
-    scenario result;
-    if (!problem) {
-        result = read_root(parsed->root, problem);
+    reading_report report;
+    scenario result = read_root(parsed->root, report);
+    if (!report.has_failed()) {
+        check_all(result, parsed->root.find("strategies") != nullptr, report);
     }
-    if (!problem) {
-        check_all(result, parsed->root.find("strategies") != nullptr, problem);
-    }
-    if (problem) {
-        return std::unexpected(located(text, *problem, overrides));
+    if (report.has_failed()) {
+        return std::unexpected(located(text, report.problems().front(), overrides));
     }
     return result;
 }
 
 std::expected<std::string, scenario_error> apply_overrides(
     std::string_view text, std::span<const scenario_override> overrides) {
-    auto parsed = parse_text(text);
+    auto parsed = retry_json::detail::parse_settings_text(text);
     if (!parsed) {
         return std::unexpected(parsed.error());
     }
     for (const scenario_override& each : overrides) {
-        if (const reading_problem problem = apply(parsed->root, each)) {
+        if (const auto problem = apply(parsed->root, each)) {
             return std::unexpected(located(text, *problem, overrides));
         }
     }
     return json::serialize(parsed->root, json::layout::indented) + "\n";
-}
-
-std::expected<retry_options, scenario_error> read_retry_options(std::string_view text) {
-    const auto parsed = parse_text(text);
-    if (!parsed) {
-        return std::unexpected(parsed.error());
-    }
-    reading_problem problem;
-    retry_options options = detail::read_retries(parsed->root, {}, problem);
-    if (problem) {
-        return std::unexpected(located(text, *problem, {}));
-    }
-    return options;
 }
 
 }  // namespace reprise::lab

@@ -106,6 +106,11 @@ std::size_t cluster::connection_count() const noexcept {
     return state_->sessions.size();
 }
 
+std::size_t cluster::connection_count(node_id node) const noexcept {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        state_->sessions, [&](const auto& each) { return each.second->node() == node; }));
+}
+
 bool cluster::has_wakeups() const noexcept {
     return !state_->wakeups.empty();
 }

@@ -1,13 +1,12 @@
 #include "http_session.hpp"
 
-#include <openssl/crypto.h>
-
-#include <reprise/http/authorization.hpp>
 #include <reprise/http/encode.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/sandbox/control.hpp>
 #include <reprise/sandbox/service_connection.hpp>
+
+#include "control_access.hpp"
 
 namespace reprise::sandbox::detail {
 
@@ -20,10 +19,18 @@ std::string error_json(std::string_view text) {
     return json::serialize(json::object{{"ok", false}, {"error", text}});
 }
 
-// Takes constant time, so that it does not reveal how much of a token is correct.
-bool is_token(std::string_view given, const std::string& wanted) noexcept {
-    return given.size() == wanted.size() &&
-           CRYPTO_memcmp(given.data(), wanted.data(), wanted.size()) == 0;
+// Everything in the page is inline, and it may only send requests to this server.
+http::header_list page_headers() {
+    return {
+        {"Content-Type", "text/html; charset=utf-8"},
+        {"Cache-Control", "no-store"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"X-Frame-Options", "DENY"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Content-Security-Policy",
+         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+         "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"},
+    };
 }
 
 }  // namespace
@@ -60,13 +67,20 @@ void http_session::answer_requests() {
 }
 
 void http_session::answer_control(const http::request& request) {
-    const auto authorization = http::find_header(request.headers, "Authorization").value_or("");
-    const auto token = http::parse_bearer_authorization(authorization);
-    if (!token || !is_token(*token, core_.addresses().control_token)) {
+    if (const std::string_view why = find_foreign_site(request); !why.empty()) {
+        reply(403, json_type, error_json(why), false);
+        return;
+    }
+    if (!is_token(token_of(request), core_.addresses().control_token)) {
         reply(401, json_type, error_json("wrong or missing bearer token"), false);
         return;
     }
-    if (std::string_view(request.target).substr(0, request.target.find('?')) != "/control") {
+    const bool has_console = !core_.options().console_page.empty();
+    if (has_console && path_of(request) == "/console" && request.method == "GET") {
+        reply(200, page_headers(), core_.options().console_page, request.is_kept_alive);
+        return;
+    }
+    if (path_of(request) != "/control") {
         reply(404, json_type, error_json("the only path is /control"), request.is_kept_alive);
         return;
     }
@@ -87,7 +101,11 @@ void http_session::answer_control(const http::request& request) {
 
 void http_session::reply(
     int status, std::string_view content_type, std::string_view body, bool keep_alive) {
-    const http::header_list headers{{"Content-Type", std::string(content_type)}};
+    reply(status, http::header_list{{"Content-Type", std::string(content_type)}}, body, keep_alive);
+}
+
+void http_session::reply(
+    int status, const http::header_list& headers, std::string_view body, bool keep_alive) {
     const auto encoded = http::encode_response(
         link_->output(),
         {.status = status,

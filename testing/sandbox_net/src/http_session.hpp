@@ -25,6 +25,8 @@ private:
     void answer_requests();
     void answer_control(const http::request& request);
     void reply(int status, std::string_view content_type, std::string_view body, bool keep_alive);
+    void reply(
+        int status, const http::header_list& headers, std::string_view body, bool keep_alive);
     void refuse(http::http_errc error);
 
     http::request_parser parser_;

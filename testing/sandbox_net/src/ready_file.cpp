@@ -70,6 +70,7 @@ std::expected<ready_info, std::string> from_json(const json::value& root) {
     if (const json::value* control = root.find("control"); control != nullptr) {
         info.addresses.control_url = text_of(control->find("url"));
         info.addresses.control_token = text_of(control->find("token"));
+        info.addresses.console_url = text_of(control->find("console"));
     }
     if (info.addresses.connection_string.empty()) {
         return std::unexpected("'connection_string' is missing or not a string");
@@ -103,16 +104,18 @@ std::string to_json(const ready_info& info) {
         }
         nodes.emplace_back(std::move(node));
     }
+    json::object control{
+        {"url", info.addresses.control_url}, {"token", info.addresses.control_token}};
+    if (!info.addresses.console_url.empty()) {
+        control.set("console", info.addresses.console_url);
+    }
     return json::serialize(
                json::object{
                    {"connection_string", info.addresses.connection_string},
                    {"connection_string_tls", text_or_null(info.addresses.connection_string_tls)},
                    {"ca_path", text_or_null(info.addresses.ca_path)},
                    {"nodes", std::move(nodes)},
-                   {"control",
-                    json::object{
-                        {"url", info.addresses.control_url},
-                        {"token", info.addresses.control_token}}},
+                   {"control", std::move(control)},
                    {"pid", info.pid}},
                json::layout::indented) +
            "\n";

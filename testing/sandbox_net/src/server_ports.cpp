@@ -159,7 +159,11 @@ std::expected<void, std::string> server_core::listen_all() {
     if (!control) {
         return std::unexpected(control.error());
     }
-    addresses_.control_url = "http://" + wire::to_host_port(loopback, *control) + "/control";
+    const std::string server = "http://" + wire::to_host_port(loopback, *control);
+    addresses_.control_url = server + "/control";
+    if (!options_.console_page.empty()) {
+        addresses_.console_url = server + "/console?token=" + addresses_.control_token;
+    }
     return {};
 }
 

@@ -192,6 +192,67 @@ TEST(sandbox_control, changes_of_a_command_take_effect_before_its_answer) {
     }
 }
 
+// An answer's status line, to a request with these headers.
+std::string ask_control(
+    const embedded_cluster& cluster, std::string_view request, std::string_view headers) {
+    const std::string answer =
+        ask(control_port(cluster), std::string(request) + " HTTP/1.1\r\n" + std::string(headers) +
+                                       "Connection: close\r\n\r\n");
+    return answer.substr(9, 3);
+}
+
+TEST(sandbox_console, needs_the_token_in_the_link) {
+    server_options options;
+    options.cluster.node_count = 1;
+    options.console_page = "<p>console</p>";
+    auto cluster = embedded_cluster::start(std::move(options));
+    ASSERT_TRUE(cluster) << cluster.error();
+    const server_addresses& at = (*cluster)->addresses();
+    const std::string path = at.console_url.substr(at.console_url.find("/console"));
+    EXPECT_EQ(path, "/console?token=" + at.control_token);
+    const std::string answer =
+        ask(control_port(**cluster),
+            "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: close\r\n\r\n");
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 ")) << answer;
+    EXPECT_TRUE(answer.contains("Content-Security-Policy: default-src 'none'; ")) << answer;
+    EXPECT_TRUE(answer.ends_with("<p>console</p>")) << answer;
+    const auto status = [&](std::string_view request, std::string_view headers) {
+        return ask_control(**cluster, request, headers);
+    };
+    EXPECT_EQ(status("GET /console?token=" + at.control_token + "x", "Host: localhost\r\n"), "401");
+    EXPECT_EQ(status("GET /console", "Host: localhost\r\n"), "401");
+    EXPECT_EQ(status("POST /control?token=" + at.control_token, "Host: localhost\r\n"), "401");
+}
+
+TEST(sandbox_console, is_not_there_unless_it_was_requested) {
+    const auto cluster = start();
+    const std::string token = cluster->addresses().control_token;
+    EXPECT_EQ(cluster->addresses().console_url, "");
+    EXPECT_EQ(ask_control(*cluster, "GET /console?token=" + token, "Host: localhost\r\n"), "404");
+}
+
+TEST(sandbox_control, refuses_requests_that_a_browser_sends_for_another_site) {
+    const auto cluster = start();
+    const std::string bearer =
+        "Authorization: Bearer " + cluster->addresses().control_token + "\r\n";
+    const auto status = [&](const std::string& headers) {
+        return ask_control(*cluster, "POST /control", headers + bearer);
+    };
+    EXPECT_EQ(status("Host: evil.example:80\r\n"), "403");
+    EXPECT_EQ(status("Host: localhost.evil.example\r\n"), "403");
+    EXPECT_EQ(status("Host: 127.0.0.1:80@evil.example\r\n"), "403");
+    EXPECT_EQ(status("Host: localhost:80\r\nOrigin: http://evil.example\r\n"), "403");
+    EXPECT_EQ(status("Host: localhost:80\r\nOrigin: https://localhost:80\r\n"), "403");
+    EXPECT_EQ(status("Host: localhost:80\r\nOrigin: null\r\n"), "403");
+    EXPECT_EQ(status("Origin: http://localhost:80\r\n"), "403");
+    const std::string own =
+        "POST /control HTTP/1.1\r\nHost: localhost:80\r\n"
+        "Origin: http://localhost:80\r\nConnection: close\r\n";
+    const std::string answer =
+        ask(control_port(*cluster), own + bearer + "Content-Length: 2\r\n\r\n{}");
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 ")) << answer;
+}
+
 TEST(control_client, reports_an_invalid_address_and_one_that_refuses_connections) {
     for (const char* url :
          {"", "127.0.0.1:1", "http://name:1/control", "http://127.0.0.1/c",

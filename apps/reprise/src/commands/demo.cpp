@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <reprise/lab/page.hpp>
+
 #include "commands/commands.hpp"
 #include "demo/run.hpp"
+#include "embedded.hpp"
 #include "interrupt.hpp"
 #include "output/output.hpp"
 
@@ -50,6 +53,17 @@ constexpr const char* signal_text =
         exit_code_help({exit_code::interrupted, exit_code::terminated}), examples);
 }
 
+[[nodiscard]] std::string make_demo_page(
+    const demo::demo_record& record, const std::string& command) {
+    return lab::make_page(
+        embedded::demo_page(), {{"title", "A cluster in trouble, and what the client made of it"},
+                                {"verdict", record.is_good ? "Clean" : "Failed"},
+                                {"description", lab::html_text(record.description)},
+                                {"audit", lab::html_text(record.audit)},
+                                {"data", lab::script_text(record.json)},
+                                {"command", lab::html_text(command)}});
+}
+
 void add_demo(CLI::App& app) {
     CLI::App* command = app.add_subcommand(
         "demo", "Run a cluster under load and faults for a minute, then audit every write");
@@ -59,12 +73,25 @@ void add_demo(CLI::App& app) {
     command->add_option("--seed", options->seed, "Seed of all randomness (1)");
     command->add_flag("--plain", options->is_plain, "Print lines instead of a live view");
     command->add_flag("--json", options->is_json, "Print only one JSON object at the end");
+    const auto html = std::make_shared<std::string>();
+    command->add_option("--html", *html, "File for a page with the curves of the run");
     command->footer(make_footer(
         "A write that was lost or duplicated is a failure (1).",
         "  reprise demo\n"
+        "  reprise demo --html demo.html\n"
         "  reprise demo --seconds 10 --plain\n"
         "  reprise demo --json > demo.json"));
-    command->callback([options] { run_watched(demo::run_demo, *options); });
+    command->callback([options, html] {
+        if (!html->empty()) {
+            const std::string typed = fmt::format(
+                "reprise demo --seconds {} --seed {} --html {}", options->seconds, options->seed,
+                *html);
+            options->on_record = [html, typed](const demo::demo_record& record) {
+                write_file(*html, make_demo_page(record, typed), file_choice::by_user);
+            };
+        }
+        run_watched(demo::run_demo, *options);
+    });
 }
 
 void add_soak(CLI::App& app) {

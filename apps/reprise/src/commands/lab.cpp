@@ -360,15 +360,17 @@ void add_list_command(CLI::App& lab) {
 
 void add_lint_command(CLI::App& lab) {
     CLI::App* lint = lab.add_subcommand("lint", "Warn about settings, and show why in a run");
-    const auto file = std::make_shared<std::string>();
-    const auto is_json = std::make_shared<bool>(false);
-    lint->add_option("file", *file, "Scenario, or settings of reprise, gRPC or Envoy")->required();
-    lint->add_flag("--json", *is_json, "Print the warnings as JSON, without curves");
+    const auto typed = std::make_shared<lab_lint_options>();
+    lint->add_option("file", typed->file, "Scenario, or settings of reprise, gRPC or Envoy")
+        ->required();
+    lint->add_option("--html", typed->html, "File for a page with the curves");
+    lint->add_flag("--json", typed->is_json, "Print the warnings as JSON, without curves");
     lint->footer(
         exit_code_help() +
         "\nExits with 1 if there are warnings.\n"
-        "\nExamples:\n  reprise lab lint scenario.json\n  reprise lab lint service_config.json");
-    lint->callback([file, is_json] { lint_file(*file, *is_json); });
+        "\nExamples:\n  reprise lab lint scenario.json\n"
+        "  reprise lab lint service_config.json --html lint.html");
+    lint->callback([typed] { lint_file(*typed); });
 }
 
 void add_serve_command(CLI::App& lab) {

@@ -75,6 +75,9 @@ namespace {
     } else {
         text += fmt::format("  control token      {}\n", at.control_token);
     }
+    if (!at.console_url.empty()) {
+        text += fmt::format("  console            {}\n", at.console_url);
+    }
     return text;
 }
 
@@ -105,6 +108,8 @@ void add_start_command(CLI::App& sandbox) {
     const auto is_quiet = std::make_shared<bool>(false);
     const auto is_json = std::make_shared<bool>(false);
     add_sandbox_options(*start, *typed);
+    start->add_flag(
+        "--console", typed->has_console, "Also serve a page with charts and fault buttons");
     auto* quiet = start->add_flag("--quiet", *is_quiet, "Print nothing");
     start
         ->add_flag("--json", *is_json, "Print the content of the ready file: all addresses as JSON")
@@ -112,7 +117,7 @@ void add_start_command(CLI::App& sandbox) {
     start->footer(
         exit_code_help() +
         "\nExamples:\n"
-        "  reprise sandbox start\n"
+        "  reprise sandbox start --console\n"
         "  reprise sandbox start --nodes 4 --bucket travel --user app --password secret --tls\n"
         "  reprise sandbox start --port 11210 --collection inventory.airline --ready-file r.json");
     start->callback([=] {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <reprise/base/closest_name.hpp>
+#include <reprise/retry_json/strategy_from_json.hpp>
 
 #include "kv_access.hpp"
 #include "output/output.hpp"
@@ -67,7 +68,8 @@ namespace {
         return {typed, preset->options, false};
     }
     if (is_file_name(typed)) {
-        const auto read = lab::read_retry_options(read_input(typed, lab_file_size_max_bytes));
+        const auto read =
+            retry_json::read_retry_options(read_input(typed, lab_file_size_max_bytes));
         if (!read) {
             throw usage_error(fmt::format("{}: {}", typed, to_string(read.error())));
         }

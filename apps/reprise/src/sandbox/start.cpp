@@ -11,8 +11,10 @@
 
 #include <fmt/format.h>
 
+#include <reprise/lab/page.hpp>
 #include <reprise/sandbox_net/ready_file.hpp>
 
+#include "embedded.hpp"
 #include "output/output.hpp"
 
 namespace reprise::app {
@@ -111,6 +113,9 @@ namespace {
     user.password = typed.password;
     options.cluster.users.push_back(std::move(user));
     options.port = typed.port;
+    if (typed.has_console) {
+        options.console_page = lab::make_page(embedded::console_page(), {});
+    }
     if (!typed.services.empty()) {
         options.services = parse_services(typed.services);
     }

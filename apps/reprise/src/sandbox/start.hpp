@@ -30,6 +30,7 @@ struct sandbox_start_options {
     std::string ca_file;
     std::uint16_t port = 0;
     std::string ready_file;
+    bool has_console = false;  ///< Serve the console on the control port.
 };
 
 /// Adds `--nodes`, `--bucket`, ... to a command.

@@ -6,6 +6,7 @@
 #include <reprise/sandbox/services.hpp>
 #include <reprise/wire/vbucket.hpp>
 
+#include "control/activity.hpp"
 #include "control/answer.hpp"
 #include "control/faults.hpp"
 #include "control/fields.hpp"
@@ -266,6 +267,9 @@ json::value handle_control(cluster& target, const json::value& request, control_
         if (command.name == *wanted) {
             return command.run(target, fields);
         }
+    }
+    if (auto answer = detail::handle_activity_command(target, *wanted, fields)) {
+        return *std::move(answer);
     }
     if (auto answer = detail::handle_rule_command(target, *wanted, fields)) {
         return *std::move(answer);

@@ -19,6 +19,7 @@
 
 #include <reprise/lab/model.hpp>
 #include <reprise/lab/run.hpp>
+#include <reprise/retry_json/text_error.hpp>
 
 namespace reprise::lab {
 
@@ -42,14 +43,8 @@ struct scenario {
 /// deadlines that the strategy leaves open stay as they are in the model.
 [[nodiscard]] model with_strategy(const scenario& in, const strategy_choice& choice);
 
-struct scenario_error {
-    std::size_t line = 0;  ///< Starts at 1; 0 if the problem is in an override.
-    std::string path;      ///< "services[0].nodes"; empty for text that is not JSON.
-    std::string message;   ///< What is wrong and what is accepted.
-};
-
-/// "line 7: services[0].nodes: must be between 1 and 1,000"
-[[nodiscard]] std::string to_string(const scenario_error& error);
+/// A problem in a scenario's text; its line is 0 if it is in an override.
+using scenario_error = retry_json::text_error;
 
 /// Replaces one value of a file before it is read: {"clients.count", "1000"}. A value that is not
 /// JSON is taken as a string, so "500ms" needs no quotes.
@@ -61,11 +56,6 @@ struct scenario_override {
 /// Reads a scenario; never throws on bad input. Text above 1 MB is refused.
 [[nodiscard]] std::expected<scenario, scenario_error> read_scenario(
     std::string_view text, std::span<const scenario_override> overrides = {});
-
-/// Reads the retry settings of one strategy: the same formats as in a scenario, including a gRPC
-/// service config and an Envoy retry policy.
-[[nodiscard]] std::expected<retry_options, scenario_error> read_retry_options(
-    std::string_view text);
 
 /// One result for each strategy, with the same arrivals.
 struct strategy_result {

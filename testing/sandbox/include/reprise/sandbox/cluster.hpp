@@ -86,6 +86,8 @@ public:
     std::expected<connection, cluster_errc> accept(
         node_id node, const accept_options& options = {});
     std::size_t connection_count() const noexcept;
+    /// Those of one node.
+    std::size_t connection_count(node_id node) const noexcept;
 
     bool has_wakeups() const noexcept;
     /// Appends the connections whose on_time must be called although their peers sent nothing, each

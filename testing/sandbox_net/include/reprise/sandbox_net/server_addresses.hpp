@@ -83,6 +83,7 @@ struct server_addresses {
     std::vector<node_ports> nodes;      // by node number, including nodes that left
     std::string control_url;            // http://127.0.0.1:p/control
     std::string control_token;          // required as a bearer token; random for each server
+    std::string console_url;            // with the token; empty without a console
 };
 
 }  // namespace reprise::sandbox

@@ -47,6 +47,9 @@ struct server_options {
     std::chrono::milliseconds output_stall_max{30'000};
     /// Largest body of a request to the management, service and control ports. Bytes.
     std::size_t http_body_size_max_bytes = std::size_t{1024} * 1024;
+    /// A page for people, which the control port serves at `/console?token=...`; it sends commands
+    /// with the same token. Empty: there is no page.
+    std::string console_page{};
     /// Called with one line about each problem with a connection or a listener, on the server's
     /// thread. Empty: problems are not reported.
     std::function<void(std::string_view)> on_notice{};

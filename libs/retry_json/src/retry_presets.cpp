@@ -2,12 +2,11 @@
 #include <array>
 #include <cmath>
 
-#include <reprise/lab/retry_options.hpp>
 #include <reprise/retry/presets.hpp>
+#include <reprise/retry_json/detail/settings_problem.hpp>
+#include <reprise/retry_json/retry_options.hpp>
 
-#include "settings_problem.hpp"
-
-namespace reprise::lab {
+namespace reprise::retry_json {
 
 namespace {
 
@@ -200,4 +199,4 @@ const retry_preset* find_retry_preset(std::string_view name) {
     return found == all.end() ? nullptr : &*found;
 }
 
-}  // namespace reprise::lab
+}  // namespace reprise::retry_json

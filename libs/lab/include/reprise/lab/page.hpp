@@ -1,6 +1,6 @@
 #pragma once
 
-/// Puts text into pages.
+/// Pages in the lab's style: self-contained, light and dark, with charts.
 
 #include <string>
 #include <string_view>
@@ -18,5 +18,10 @@ namespace reprise::lab {
 /// Replaces each `{{name}}`. Inserted text is not searched again.
 [[nodiscard]] std::string fill_in(
     std::string_view page, const std::vector<std::pair<std::string_view, std::string>>& values);
+
+/// As `fill_in`, with what pages share: `{{style}}`, `{{chart_library}}` (Chart.js) and
+/// `{{chart_parts}}` (functions for charts in this style).
+[[nodiscard]] std::string make_page(
+    std::string_view page, std::vector<std::pair<std::string_view, std::string>> values);
 
 }  // namespace reprise::lab

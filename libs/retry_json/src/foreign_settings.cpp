@@ -1,11 +1,11 @@
-/// Settings in the formats of gRPC and Envoy, read as they are. Members that say which errors are
-/// retried are accepted and have no effect: the lab's services only fail in ways that are.
+/// Settings in the formats of gRPC and Envoy, read as they are. Members that list the errors to
+/// retry are accepted and have no effect: the facts of a failure decide that (`failure_facts`).
 
 #include <algorithm>
 
 #include "settings_reader.hpp"
 
-namespace reprise::lab::detail {
+namespace reprise::retry_json::detail {
 
 namespace {
 
@@ -20,8 +20,8 @@ constexpr std::uint32_t grpc_attempts_max = 5;
         names, [&](std::string_view name) { return content.find(name) != nullptr; });
 }
 
-void read_grpc_attempts(object_reader& in, retry_options& into) {
-    std::uint32_t attempts = 0;
+void read_grpc_attempts(json::object_reader& in, retry_options& into) {
+    std::uint32_t attempts = 2;
     in.require("maxAttempts");
     in.read("maxAttempts", attempts);
     if (attempts < 2) {
@@ -31,8 +31,9 @@ void read_grpc_attempts(object_reader& in, retry_options& into) {
 }
 
 void read_retry_policy(
-    const json::value& content, json_path path, reading_problem& problem, retry_options& into) {
-    object_reader in(content, std::move(path), problem);
+    const json::value& content, json::value_path path, json::reading_report& report,
+    retry_options& into) {
+    json::object_reader in(content, std::move(path), report);
     read_grpc_attempts(in, into);
     in.require("initialBackoff");
     in.require("maxBackoff");
@@ -50,8 +51,9 @@ void read_retry_policy(
 }
 
 void read_hedging_policy(
-    const json::value& content, json_path path, reading_problem& problem, retry_options& into) {
-    object_reader in(content, std::move(path), problem);
+    const json::value& content, json::value_path path, json::reading_report& report,
+    retry_options& into) {
+    json::object_reader in(content, std::move(path), report);
     read_grpc_attempts(in, into);
     // A failed attempt is followed by the next one at once.
     into.backoff.base = into.backoff.cap = duration::zero();
@@ -63,21 +65,21 @@ void read_hedging_policy(
     in.finish();
 }
 
-void read_method(object_reader& in, retry_options& into) {
+void read_method(json::object_reader& in, retry_options& into) {
     into.attempts_max = 1;
     if (in.has("retryPolicy") && in.has("hedgingPolicy")) {
         in.fail("hedgingPolicy", "excludes 'retryPolicy'");
     }
     if (const json::value* policy = in.take("retryPolicy")) {
-        read_retry_policy(*policy, in.path_of("retryPolicy"), in.problem(), into);
+        read_retry_policy(*policy, in.path_of("retryPolicy"), in.report(), into);
     }
     if (const json::value* policy = in.take("hedgingPolicy")) {
-        read_hedging_policy(*policy, in.path_of("hedgingPolicy"), in.problem(), into);
+        read_hedging_policy(*policy, in.path_of("hedgingPolicy"), in.report(), into);
     }
     in.read("timeout", into.deadline);
 }
 
-void read_methods(object_reader& from, retry_options& into) {
+void read_methods(json::object_reader& from, retry_options& into) {
     const json::value* methods = from.take("methodConfig");
     if (methods == nullptr) {
         return;
@@ -88,13 +90,13 @@ void read_methods(object_reader& from, retry_options& into) {
     }
     bool is_found = false;
     for (std::size_t i = 0; i < methods->as_array()->size(); ++i) {
-        json_path path = from.path_of("methodConfig");
+        json::value_path path = from.path_of("methodConfig");
         path.push_back(std::to_string(i));
         const json::value& each = *methods->at(i);
-        object_reader in(each, path, from.problem());
+        json::object_reader in(each, path, from.report());
         const bool has_policy = has_any(each, {"retryPolicy", "hedgingPolicy"});
         if (has_policy && std::exchange(is_found, true)) {
-            in.fail({}, "is the second method with a policy; keep the one to simulate");
+            in.fail({}, "is the second method with a policy; keep the one to use");
         }
         retry_options read;
         for (const std::string_view name :
@@ -116,14 +118,14 @@ bool is_grpc_config(const json::value& content) {
 }
 
 retry_options read_grpc_config(
-    const json::value& content, const json_path& path, reading_problem& problem) {
-    object_reader in(content, path, problem);
+    const json::value& content, const json::value_path& path, json::reading_report& report) {
+    json::object_reader in(content, path, report);
     retry_options options;
     read_method(in, options);
     read_methods(in, options);
     if (const json::value* throttling = in.take("retryThrottling")) {
         failure_throttle_options throttle;
-        object_reader fields(*throttling, in.path_of("retryThrottling"), problem);
+        json::object_reader fields(*throttling, in.path_of("retryThrottling"), report);
         fields.require("maxTokens");
         fields.require("tokenRatio");
         fields.read("maxTokens", throttle.units_max);
@@ -144,17 +146,16 @@ bool is_envoy_policy(const json::value& content) {
 }
 
 retry_options read_envoy_policy(
-    const json::value& content, const json_path& path, reading_problem& problem) {
+    const json::value& content, const json::value_path& path, json::reading_report& report) {
     if (const json::value* inner = content.find("retry_policy")) {
-        object_reader in(content, path, problem);
-        in.ignore("retry_policy");
-        in.ignore("timeout");
-        retry_options options = read_envoy_policy(*inner, in.path_of("retry_policy"), problem);
+        json::object_reader in(content, path, report);
+        in.accept("retry_policy");
+        retry_options options = read_envoy_policy(*inner, in.path_of("retry_policy"), report);
         in.read("timeout", options.deadline);  // Of the route.
         in.finish();
         return options;
     }
-    object_reader in(content, path, problem);
+    json::object_reader in(content, path, report);
     retry_options options = find_retry_preset("envoy")->options;
     std::uint32_t retries = 1;
     in.read("num_retries", retries);
@@ -164,7 +165,7 @@ retry_options read_envoy_policy(
         options.attempt_timeout.reset();
     }
     if (const json::value* backoff = in.take("retry_back_off")) {
-        object_reader fields(*backoff, in.path_of("retry_back_off"), problem);
+        json::object_reader fields(*backoff, in.path_of("retry_back_off"), report);
         fields.require("base_interval");
         fields.read("base_interval", options.backoff.base);
         options.backoff.cap = 10 * options.backoff.base;
@@ -181,4 +182,4 @@ retry_options read_envoy_policy(
     return options;
 }
 
-}  // namespace reprise::lab::detail
+}  // namespace reprise::retry_json::detail

@@ -1,4 +1,4 @@
-#include "object_reader.hpp"
+#include <reprise/json/object_reader.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <reprise/base/closest_name.hpp>
 #include <reprise/base/duration_text.hpp>
 
-namespace reprise::lab::detail {
+namespace reprise::json {
 
-std::string to_string(const json_path& path) {
+std::string to_string(const value_path& path) {
     std::string text;
     for (const std::string& step : path) {
         const bool is_index =
@@ -22,8 +22,8 @@ std::string to_string(const json_path& path) {
     return text;
 }
 
-json_path parse_path(std::string_view text) {
-    json_path path;
+value_path parse_path(std::string_view text) {
+    value_path path;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find_first_of(".[]"), text.size());
         if (end > 0) {
@@ -46,50 +46,63 @@ std::string suggest(std::string_view wrong, std::span<const std::string_view> ac
     return text;
 }
 
-duration read_duration(
-    const json::value& content, const json_path& path, reading_problem& problem) {
-    const auto text = content.as_string();
-    const auto parsed = text ? base::parse_duration_text(*text) : std::nullopt;
-    if (!parsed && !problem) {
-        problem = reading_error{
-            path, text
-                      ? "'" + std::string(*text) + "' is not a time with its unit, such as \"2.5s\""
-                      : "must be a time with its unit, such as \"500ms\""};
+void reading_report::add(value_path path, std::string message) {
+    if (problems_.size() < problems_max) {
+        problems_.push_back({std::move(path), std::move(message)});
     }
-    return parsed.value_or(duration::zero());
 }
 
-object_reader::object_reader(const json::value& content, json_path path, reading_problem& problem)
-    : members_(content.as_object()), path_(std::move(path)), problem_(&problem) {
-    if (members_ == nullptr && !problem) {
-        problem = reading_error{
-            path_, "must be an object, not " + std::string(json::to_string(content.what()))};
+void reading_report::add_unused(value_path path) {
+    unused_.push_back(std::move(path));
+}
+
+std::chrono::nanoseconds read_duration(
+    const value& content, const value_path& path, reading_report& report) {
+    const auto text = content.as_string();
+    const auto parsed = text ? base::parse_duration_text(*text) : std::nullopt;
+    if (!parsed) {
+        report.add(
+            path, text
+                      ? "'" + std::string(*text) + "' is not a time with its unit, such as \"2.5s\""
+                      : "must be a time with its unit, such as \"500ms\"");
+    }
+    return parsed.value_or(std::chrono::nanoseconds::zero());
+}
+
+object_reader::object_reader(const value& content, value_path path, reading_report& report)
+    : members_(content.as_object()), path_(std::move(path)), report_(&report) {
+    if (members_ == nullptr) {
+        report.add(path_, "must be an object, not " + std::string(to_string(content.what())));
     }
 }
 
 bool object_reader::has(std::string_view name) const {
-    return members_ != nullptr && members_->find(name) != nullptr && !has_failed();
+    return members_ != nullptr && members_->find(name) != nullptr;
 }
 
-const json::value* object_reader::take(std::string_view name) {
+const value* object_reader::take(std::string_view name) {
     known_.push_back(name);
-    return members_ == nullptr || has_failed() ? nullptr : members_->find(name);
+    return members_ == nullptr ? nullptr : members_->find(name);
 }
 
-json_path object_reader::path_of(std::string_view name) const {
-    json_path path = path_;
+void object_reader::ignore(std::string_view name) {
+    if (take(name) != nullptr) {
+        report_->add_unused(path_of(name));
+    }
+}
+
+value_path object_reader::path_of(std::string_view name) const {
+    value_path path = path_;
     path.emplace_back(name);
     return path;
 }
 
 void object_reader::fail(std::string_view name, std::string message) const {
-    if (!has_failed()) {
-        *problem_ = reading_error{name.empty() ? path_ : path_of(name), std::move(message)};
-    }
+    report_->add(name.empty() ? path_ : path_of(name), std::move(message));
 }
 
 void object_reader::read(std::string_view name, double& into) {
-    if (const json::value* found = take(name)) {
+    if (const value* found = take(name)) {
         const auto number = found->as_double();
         if (!number || !std::isfinite(*number)) {
             fail(name, "must be a number");
@@ -100,7 +113,7 @@ void object_reader::read(std::string_view name, double& into) {
 }
 
 void object_reader::read(std::string_view name, bool& into) {
-    if (const json::value* found = take(name)) {
+    if (const value* found = take(name)) {
         const auto flag = found->as_bool();
         if (!flag) {
             fail(name, "must be true or false");
@@ -111,7 +124,7 @@ void object_reader::read(std::string_view name, bool& into) {
 }
 
 void object_reader::read(std::string_view name, std::string& into) {
-    if (const json::value* found = take(name)) {
+    if (const value* found = take(name)) {
         const auto text = found->as_string();
         if (!text) {
             fail(name, "must be a string");
@@ -121,9 +134,13 @@ void object_reader::read(std::string_view name, std::string& into) {
     }
 }
 
-void object_reader::read(std::string_view name, duration& into) {
-    if (const json::value* found = take(name)) {
-        into = read_duration(*found, path_of(name), *problem_);
+void object_reader::read(std::string_view name, std::chrono::nanoseconds& into) {
+    if (const value* found = take(name)) {
+        const std::size_t problems = report_->problems().size();
+        const auto read = read_duration(*found, path_of(name), *report_);
+        if (report_->problems().size() == problems) {
+            into = read;
+        }
     }
 }
 
@@ -134,25 +151,24 @@ void object_reader::require(std::string_view name) {
 }
 
 void object_reader::finish() {
-    if (members_ == nullptr || has_failed()) {
+    if (members_ == nullptr) {
         return;
     }
-    for (const json::member& each : *members_) {
+    for (const member& each : *members_) {
         if (std::ranges::find(known_, each.name) == known_.end()) {
             fail(each.name, "is unknown here" + suggest(each.name, known_));
-            return;
         }
     }
 }
 
-std::uint64_t object_reader::read_whole(
-    std::string_view name, const json::value& found, std::uint64_t max) const {
+std::optional<std::uint64_t> object_reader::read_whole(
+    std::string_view name, const value& found, std::uint64_t max) const {
     const auto number = found.as_uint64();
     if (!number || *number > max) {
         fail(name, "must be a whole number of at most " + std::to_string(max));
-        return 0;
+        return std::nullopt;
     }
-    return *number;
+    return number;
 }
 
-}  // namespace reprise::lab::detail
+}  // namespace reprise::json

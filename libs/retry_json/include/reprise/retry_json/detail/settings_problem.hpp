@@ -8,7 +8,7 @@
 
 #include <reprise/retry/settings.hpp>
 
-namespace reprise::lab::detail {
+namespace reprise::retry_json::detail {
 
 using invalid_option = std::optional<settings_error>;
 
@@ -24,4 +24,4 @@ using invalid_option = std::optional<settings_error>;
     return error;
 }
 
-}  // namespace reprise::lab::detail
+}  // namespace reprise::retry_json::detail

@@ -1,6 +1,6 @@
 #include "settings_reader.hpp"
 
-namespace reprise::lab::detail {
+namespace reprise::retry_json::detail {
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr std::pair<std::string_view, sharing> sharing_names[] = {
 };
 
 [[nodiscard]] retry_options read_preset(
-    std::string_view name, const json_path& path, reading_problem& problem) {
+    std::string_view name, const json::value_path& path, json::reading_report& report) {
     if (const retry_preset* found = find_retry_preset(name)) {
         return found->options;
     }
@@ -24,16 +24,13 @@ constexpr std::pair<std::string_view, sharing> sharing_names[] = {
     for (const retry_preset& each : retry_presets()) {
         names.push_back(each.name);
     }
-    if (!problem) {
-        problem = reading_error{
-            path, "there is no preset '" + std::string(name) + "'" + suggest(name, names)};
-    }
+    report.add(path, "there is no preset '" + std::string(name) + "'" + json::suggest(name, names));
     return {};
 }
 
-void read_backoff(object_reader& from, std::string_view name, backoff_options& into) {
+void read_backoff(json::object_reader& from, std::string_view name, backoff_options& into) {
     if (const json::value* found = from.take(name)) {
-        object_reader in(*found, from.path_of(name), from.problem());
+        json::object_reader in(*found, from.path_of(name), from.report());
         in.read("base", into.base);
         in.read("factor", into.factor);
         in.read("cap", into.cap);
@@ -44,20 +41,20 @@ void read_backoff(object_reader& from, std::string_view name, backoff_options& i
     }
 }
 
-void read_bucket(object_reader& in, budget_options& into) {
+void read_bucket(json::object_reader& in, budget_options& into) {
     // Members that are absent keep what a preset says.
     bucket_options bucket;
     if (const auto* preset = std::get_if<bucket_options>(&into)) {
         bucket = *preset;
     }
     if (const json::value* found = in.take("bucket")) {
-        object_reader size(*found, in.path_of("bucket"), in.problem());
+        json::object_reader size(*found, in.path_of("bucket"), in.report());
         size.read("capacity", bucket.bucket.capacity);
         size.read("initial", bucket.bucket.initial);
         size.finish();
     }
     if (const json::value* found = in.take("prices")) {
-        object_reader prices(*found, in.path_of("prices"), in.problem());
+        json::object_reader prices(*found, in.path_of("prices"), in.report());
         prices.read("retry", bucket.prices.retry);
         prices.read("timeout", bucket.prices.timeout);
         prices.read("throttling", bucket.prices.throttling);
@@ -68,7 +65,7 @@ void read_bucket(object_reader& in, budget_options& into) {
     into = bucket;
 }
 
-void read_budget(object_reader& from, budget_options& into) {
+void read_budget(json::object_reader& from, budget_options& into) {
     const json::value* found = from.take("budget");
     if (found == nullptr) {
         return;
@@ -81,17 +78,17 @@ void read_budget(object_reader& from, budget_options& into) {
         from.fail("budget", "must be \"none\" or an object with bucket, throttle or window");
         return;
     }
-    object_reader in(*found, from.path_of("budget"), from.problem());
+    json::object_reader in(*found, from.path_of("budget"), from.report());
     if (const json::value* throttle = in.take("throttle")) {
         failure_throttle_options options;
-        object_reader fields(*throttle, in.path_of("throttle"), in.problem());
+        json::object_reader fields(*throttle, in.path_of("throttle"), in.report());
         fields.read("units_max", options.units_max);
         fields.read("ratio", options.ratio);
         fields.finish();
         into = options;
     } else if (const json::value* window = in.take("window")) {
         windowed_budget_options options;
-        object_reader fields(*window, in.path_of("window"), in.problem());
+        json::object_reader fields(*window, in.path_of("window"), in.report());
         fields.read("percent", options.percent);
         fields.read("minimum_per_second", options.minimum_per_second);
         fields.read("window", options.window);
@@ -103,10 +100,10 @@ void read_budget(object_reader& from, budget_options& into) {
     in.finish();
 }
 
-void read_breaker(object_reader& from, std::optional<circuit_breaker_options>& into) {
+void read_breaker(json::object_reader& from, std::optional<circuit_breaker_options>& into) {
     if (const json::value* found = from.take("breaker")) {
         into.emplace();
-        object_reader in(*found, from.path_of("breaker"), from.problem());
+        json::object_reader in(*found, from.path_of("breaker"), from.report());
         in.read("volume_threshold", into->volume_threshold);
         in.read("error_threshold_percent", into->error_threshold_percent);
         in.read("rolling_window", into->rolling_window);
@@ -116,23 +113,23 @@ void read_breaker(object_reader& from, std::optional<circuit_breaker_options>& i
     }
 }
 
-void read_parallel_attempts(object_reader& from, retry_options& into) {
+void read_parallel_attempts(json::object_reader& from, retry_options& into) {
     if (const json::value* found = from.take("hedge")) {
         into.hedge.emplace();
-        object_reader in(*found, from.path_of("hedge"), from.problem());
+        json::object_reader in(*found, from.path_of("hedge"), from.report());
         in.read("delay", into.hedge->delay);
         in.read("percentile", into.hedge->percentile);
         in.finish();
     }
     if (const json::value* found = from.take("wake")) {
         into.wake.emplace();
-        object_reader in(*found, from.path_of("wake"), from.problem());
+        json::object_reader in(*found, from.path_of("wake"), from.report());
         in.read("per_second", into.wake->per_second);
         in.finish();
     }
 }
 
-void read_attempts(object_reader& from, retry_options& into) {
+void read_attempts(json::object_reader& from, retry_options& into) {
     const json::value* found = from.take("attempts_max");
     if (found != nullptr && found->as_string() == "unlimited") {
         into.attempts_max.reset();
@@ -151,19 +148,19 @@ void read_attempts(object_reader& from, retry_options& into) {
             return;
         }
         for (const json::value& each : *delays->as_array()) {
-            into.delays.push_back(read_duration(each, from.path_of("delays"), from.problem()));
+            into.delays.push_back(json::read_duration(each, from.path_of("delays"), from.report()));
         }
     }
 }
 
 [[nodiscard]] retry_options read_own(
-    const json::value& content, const json_path& path, reading_problem& problem) {
-    object_reader in(content, path, problem);
+    const json::value& content, const json::value_path& path, json::reading_report& report) {
+    json::object_reader in(content, path, report);
     retry_options options;
     std::string preset;
     in.read("preset", preset);
     if (!preset.empty()) {
-        options = read_preset(preset, in.path_of("preset"), problem);
+        options = read_preset(preset, in.path_of("preset"), report);
     }
     read_attempts(in, options);
     read_backoff(in, "backoff", options.backoff);
@@ -180,7 +177,7 @@ void read_attempts(object_reader& from, retry_options& into) {
     in.read("deadline", options.deadline);
     in.read("propagates_deadline", options.propagates_deadline);
     in.read("passes_allowance", options.passes_allowance);
-    static_cast<void>(in.take("throttling_backoff"));
+    in.accept("throttling_backoff");
     in.finish();
     return options;
 }
@@ -188,29 +185,30 @@ void read_attempts(object_reader& from, retry_options& into) {
 }  // namespace
 
 retry_options read_retries(
-    const json::value& content, const json_path& path, reading_problem& problem) {
+    const json::value& content, const json::value_path& path, json::reading_report& report) {
     if (const auto name = content.as_string()) {
-        return read_preset(*name, path, problem);
+        return read_preset(*name, path, report);
     }
     if (content.as_object() == nullptr) {
-        if (!problem) {
-            problem = reading_error{
-                path, "must be the name of a preset, or an object with retry settings"};
-        }
+        report.add(path, "must be the name of a preset, or an object with retry settings");
         return {};
     }
-    const retry_options options = is_grpc_config(content) ? read_grpc_config(content, path, problem)
+    const std::size_t problems = report.problems().size();
+    const retry_options options = is_grpc_config(content) ? read_grpc_config(content, path, report)
                                   : is_envoy_policy(content)
-                                      ? read_envoy_policy(content, path, problem)
-                                      : read_own(content, path, problem);
-    if (const auto error = problem ? std::nullopt : check(options)) {
-        json_path place = path;
-        for (std::string& step : parse_path(error->field)) {
+                                      ? read_envoy_policy(content, path, report)
+                                      : read_own(content, path, report);
+    if (report.problems().size() > problems) {
+        return options;
+    }
+    if (const auto error = check(options)) {
+        json::value_path place = path;
+        for (std::string& step : json::parse_path(error->field)) {
             place.push_back(std::move(step));
         }
-        problem = reading_error{std::move(place), error->message};
+        report.add(std::move(place), error->message);
     }
     return options;
 }
 
-}  // namespace reprise::lab::detail
+}  // namespace reprise::retry_json::detail

@@ -1,4 +1,6 @@
-#include "html_text.hpp"
+#include <reprise/lab/page.hpp>
+
+#include "embedded.hpp"
 
 namespace reprise::lab {
 
@@ -44,6 +46,14 @@ std::string fill_in(
         page.remove_prefix(close + 2);
     }
     return filled.append(page);
+}
+
+std::string make_page(
+    std::string_view page, std::vector<std::pair<std::string_view, std::string>> values) {
+    values.emplace_back("style", embedded::style());
+    values.emplace_back("chart_library", embedded::chart_library());
+    values.emplace_back("chart_parts", embedded::chart_parts());
+    return fill_in(page, values);
 }
 
 std::string script_text(std::string_view json_text) {
