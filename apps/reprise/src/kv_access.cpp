@@ -194,6 +194,10 @@ opened_cluster open_cluster(kv_access_options options, access_kind kind) {
     options.needs_services = true;
     kv_access access = open_access(options, kind);
     couchbase::cluster cluster = connect(access);
+    if (!options.bucket.empty()) {
+        // Clusters without a configuration of their own name their services only in a bucket's.
+        static_cast<void>(cluster.bucket(access.bucket));
+    }
     return {std::move(access), std::move(cluster)};
 }
 

@@ -63,6 +63,20 @@ class ServiceCommands(SandboxCase):
         self.assertEqual((failed.returncode, told["ok"]), (1, False))
         self.assertEqual(told["services"][0]["error"]["name"], "unambiguous_timeout")
 
+    def test_a_query_with_a_bucket_opens_it(self):
+        """Some clusters name their services only in the configuration of a bucket."""
+        self.control("fault", "add", "--opcode", "get_cluster_config", "--status", "0x08")
+        try:
+            self.control("audit", "--clear")
+            for arguments, is_opened in (([], False), (["-b", "travel"], True)):
+                result = self.command("query", "SELECT 1", "--timeout", "1s", *arguments)
+                self.assertNotEqual(result.returncode, 0, result.stdout)
+                audit = json.loads(self.control("audit", "--json", "--opcode",
+                                                "select_bucket"))
+                self.assertEqual(bool(audit["entries"]), is_opened, arguments)
+        finally:
+            self.control("fault", "clear")
+
     def test_a_wrong_parameter_is_wrong_usage(self):
         self.assertEqual(self.command("query", "SELECT 1", "--param", "x").returncode, 2)
 

@@ -91,8 +91,9 @@ public:
 };
 
 struct engine_parts {
-    explicit engine_parts(engine_options options = {})
-        : client(with_seed(std::move(options)), {}), context(client, seeded_randomness(7), now) {
+    explicit engine_parts(engine_options options = {}, std::uint64_t random_seed = 7)
+        : client(with_seed(std::move(options)), {}),
+          context(client, seeded_randomness(random_seed), now) {
         context.gate.set_starter(connect_wish::kind::link, starter);
     }
     ~engine_parts() {

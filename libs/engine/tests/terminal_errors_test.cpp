@@ -471,6 +471,43 @@ TEST(terminal_state, RH_41_an_outdated_collection_id_is_resolved_again_and_the_r
     EXPECT_TRUE(gone->result.error->retry_reasons.contains(retry_reason::kv_collection_outdated));
 }
 
+TEST(terminal_state, RH_41_RH_28_a_dropped_default_collection_is_looked_up_and_reported_missing) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.get("k");
+    driver.settle();
+    EXPECT_EQ(cluster.count(opcode::get_collection_id), 0U) << "its id is known";
+    cluster.collections.erase("_default._default");
+    ++cluster.manifest_uid;
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get || seen.op == opcode::set
+                   ? std::optional(answer{.status = status::unknown_collection})
+                   : std::nullopt;
+    };
+    const auto written = driver.start(driver.request(operation_kind::upsert, "k", "v"));
+    driver.advance(100ms);
+    ASSERT_EQ(written->calls, 1) << "it must not wait for its timeout";
+    EXPECT_EQ(written->result.ec, errc::collection_not_found);
+    EXPECT_EQ(written->result.error->last_reason, retry_reason::collection_not_found);
+    EXPECT_TRUE(
+        written->result.error->retry_reasons.contains(retry_reason::kv_collection_outdated));
+    ASSERT_EQ(cluster.count(opcode::get_collection_id), 1U);
+    EXPECT_EQ(cluster.all(opcode::get_collection_id)[0].value, "_default._default");
+    // A strategy that waits for the name succeeds once it exists again.
+    auto patient = driver.request(operation_kind::get, "k");
+    patient.strategy = std::make_shared<best_effort_strategy>();
+    const auto read = driver.start(std::move(patient));
+    driver.advance(100ms);
+    EXPECT_EQ(read->calls, 0);
+    cluster.collections["_default._default"] = 0;
+    ++cluster.manifest_uid;
+    cluster.on_request = nullptr;
+    driver.advance(500ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+}
+
 TEST(terminal_state, many_requests_for_one_collection_ask_for_its_id_once) {
     scripted_cluster cluster(1);
     cluster.collections["s.c"] = 8;

@@ -26,6 +26,10 @@ namespace {
 // Limits the addresses that are tried, because each gets a share of the timeout.
 constexpr std::size_t address_count_max = 8;
 
+// How many turns of the loop a request waits for bytes that have arrived, at most about a
+// millisecond. Reading them takes two or three, unless another thread waits for the sockets.
+constexpr int flush_turns_max = 1000;
+
 }  // namespace
 
 connection::connection(connection_owner& owner, engine::connect_action target)
@@ -232,9 +236,6 @@ void connection::on_read(const error_code& ec, std::size_t size) {
     } else if (is_reading_wanted_) {
         read();
     }
-    if (phase_ == phase::open && is_flush_wanted_) {
-        flush_when_read();
-    }
 }
 
 void connection::set_reading(bool is_wanted, std::size_t size_max) {
@@ -269,13 +270,37 @@ void connection::flush() {
 }
 
 void connection::flush_when_read() {
+    flush_turns_left_ = flush_turns_max;
+    flush_later();
+}
+
+// One turn is the least: the handler of a read that is complete may be waiting to run.
+void connection::flush_later() {
+    --flush_turns_left_;
+    const bool was_quiet = !has_unread_bytes();
+    asio::post(
+        owner_.executor(), guarded([was_quiet](connection& at) {
+            const bool is_read_due = at.is_reading_wanted_ && at.is_reading_;
+            const bool is_quiet = was_quiet && !at.has_unread_bytes();
+            if (at.phase_ == phase::open && is_read_due && !is_quiet && at.flush_turns_left_ > 0) {
+                at.flush_later();
+            } else {
+                at.flush();
+            }
+        }));
+}
+
+// Whether the peer has sent bytes that were not reported yet.
+bool connection::has_unread_bytes() const noexcept {
     error_code ignored;
-    const bool is_read_due = is_reading_wanted_ && (is_reading_ || is_in_read_);
-    is_flush_wanted_ =
-        phase_ == phase::open && !tls_ && is_read_due && socket_.available(ignored) > 0;
-    if (!is_flush_wanted_) {
-        flush();
+    if (socket_.available(ignored) > 0) {
+        return true;
     }
+    if (!tls_) {
+        return false;
+    }
+    SSL* const session = tls_->native_handle();
+    return SSL_has_pending(session) == 1 || BIO_ctrl_pending(SSL_get_rbio(session)) > 0;
 }
 
 void connection::on_write(const error_code& ec, std::size_t size) {

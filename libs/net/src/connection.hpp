@@ -36,8 +36,9 @@ public:
     void open();
     // Writes what the engine has. If a write is outstanding, its handler continues with the rest.
     void flush();
-    // The same, after the bytes that have already arrived were reported. With TLS they cannot be
-    // told from records without data, so it writes at once.
+    // The same in a later turn of the loop, after the bytes that have already arrived were
+    // reported. TLS may have received none that can be reported (a part of a record), so the number
+    // of turns is limited.
     void flush_when_read();
     // Turns reading on or off; it is on at first. While it is off, the peer's bytes wait in the
     // network, and the end of the connection is not noticed. One read returns at most `size_max`
@@ -74,6 +75,8 @@ private:
     void read();
     void on_read(const boost::system::error_code& ec, std::size_t size);
     void on_write(const boost::system::error_code& ec, std::size_t size);
+    [[nodiscard]] bool has_unread_bytes() const noexcept;
+    void flush_later();
     void begin_end(engine::close_reason reason);
     void end_if_quiet();
     void close_socket() noexcept;
@@ -100,8 +103,8 @@ private:
     std::size_t write_size_ = 0;  // size of the outstanding write; the engine owns its bytes
     bool is_reading_ = false;
     bool is_reading_wanted_ = true;
-    bool is_in_read_ = false;       // the owner is handling the bytes
-    bool is_flush_wanted_ = false;  // once the bytes that have arrived were read
+    bool is_in_read_ = false;   // the owner is handling the bytes
+    int flush_turns_left_ = 0;  // how long a request waits for the bytes that have arrived
     bool is_writing_ = false;
     engine::close_reason end_reason_ = engine::close_reason::requested;
     std::size_t unwritten_size_ = 0;

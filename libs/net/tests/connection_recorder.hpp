@@ -58,6 +58,11 @@ public:
         outgoing.append(bytes);
         flush();
     }
+    // The same, after the bytes that have arrived.
+    void write_when_read(std::string_view bytes) {
+        outgoing.append(bytes);
+        call([this] { at().flush_when_read(); });
+    }
     connection& at() { return *connection_; }
     void drop_connection() { connection_.reset(); }
 
@@ -74,6 +79,8 @@ public:
     std::string outgoing;  // not yet written
     int socket_count = 0;  // sockets that got their options
     bool closes_at_bytes = false;
+    std::string written_at_bytes;              // appended and written when the first bytes arrive
+    std::optional<std::string> read_at_write;  // what had been received when the first write began
 
     std::shared_ptr<connection_owner> hold() override { return shared_from_this(); }
     const boost::asio::any_io_executor& executor() const noexcept override { return executor_; }
@@ -100,6 +107,10 @@ public:
         if (closes_at_bytes) {
             from.close();
         }
+        if (!written_at_bytes.empty()) {
+            outgoing.append(std::exchange(written_at_bytes, {}));
+            from.flush_when_read();
+        }
     }
     void on_written(connection&, std::size_t size) override {
         check_event();
@@ -112,7 +123,12 @@ public:
         closed = reason;
         unwritten_size = unwritten;
     }
-    base::byte_view begin_write(connection&) override { return base::as_bytes(outgoing); }
+    base::byte_view begin_write(connection&) override {
+        if (!outgoing.empty() && !read_at_write) {
+            read_at_write = received;
+        }
+        return base::as_bytes(outgoing);
+    }
 
 private:
     connection_recorder(boost::asio::io_context& loop, setup with)

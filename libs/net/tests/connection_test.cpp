@@ -341,6 +341,15 @@ TEST_F(connection_flow, bytes_wait_while_reading_is_off) {
     ASSERT_TRUE(run_until(loop, [&] { return at->received == "firstsecond"; }));
 }
 
+TEST_F(connection_flow, RH_47_bytes_that_have_arrived_are_reported_before_a_request_is_written) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    other.send("stray");
+    at->write_when_read("request");
+    ASSERT_TRUE(run_until(loop, [&] { return at->written_size > 0; }));
+    EXPECT_EQ(at->read_at_write, "stray");
+}
+
 TEST_F(connection_flow, a_paused_connection_can_be_closed) {
     peer other(loop);
     const auto at = connected_to(other);
@@ -409,6 +418,7 @@ protected:
     void shake_hands(connection_recorder& client) {
         client.open();
         ASSERT_TRUE(run_until(loop, [&] { return other.is_accepted(); }));
+        other.socket().set_option(tcp::no_delay(true));  // what it writes arrives at once
         server.async_handshake(
             ssl::stream_base::server, [this](const error_code& ec) { handshake = ec; });
         ASSERT_TRUE(run_until(loop, [&] {
@@ -443,6 +453,40 @@ TEST_F(tls_connection_flow, connects_reads_and_writes) {
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->closed, close_reason::requested);
     EXPECT_EQ(at->unwritten_size, 0U) << "what TLS accepted counts as sent";
+}
+
+TEST_F(
+    tls_connection_flow, RH_47_bytes_that_have_arrived_are_reported_before_a_request_is_written) {
+    const auto at = make_client();
+    shake_hands(*at);
+    ASSERT_TRUE(at->is_open()) << at->failure_text;
+    asio::write(server, asio::buffer(std::string_view("stray")));
+    at->write_when_read("request");
+    ASSERT_TRUE(run_until(loop, [&] { return at->written_size > 0; }));
+    EXPECT_EQ(at->read_at_write, "stray");
+}
+
+// One read returns one record, so the next request may be ready while TLS holds a second one.
+TEST_F(tls_connection_flow, RH_47_a_second_record_is_reported_before_a_request_is_written) {
+    const auto at = make_client();
+    shake_hands(*at);
+    ASSERT_TRUE(at->is_open()) << at->failure_text;
+    at->written_at_bytes = "next request";
+    asio::write(server, asio::buffer(std::string_view("answer")));
+    asio::write(server, asio::buffer(std::string_view(" and more")));
+    ASSERT_TRUE(run_until(loop, [&] { return at->written_size > 0; }));
+    EXPECT_EQ(at->read_at_write, "answer and more");
+}
+
+// The head of a record whose rest never arrives.
+TEST_F(tls_connection_flow, a_part_of_a_record_does_not_hold_back_a_request) {
+    const auto at = make_client();
+    shake_hands(*at);
+    ASSERT_TRUE(at->is_open()) << at->failure_text;
+    other.send(std::string_view("\x17\x03\x03\x00\x40", 5));
+    at->write_when_read("request");
+    ASSERT_TRUE(run_until(loop, [&] { return at->written_size > 0; }));
+    EXPECT_EQ(at->read_at_write, "");
 }
 
 TEST_F(tls_connection_flow, an_untrusted_issuer_is_reported) {

@@ -509,4 +509,19 @@ TEST(blocking, an_attempt_can_read_the_time_and_the_date_of_its_calls_clock) {
     EXPECT_EQ(testing::virtual_clock(time_point{} - 1ns).calendar_time(), start - 1s);
 }
 
+TEST(blocking, SM_19_the_earlier_of_deadline_and_timeout_counts) {
+    for (const bool is_deadline_earlier : {true, false}) {
+        fixture f;
+        standard_strategy strategy;
+        auto operation = scripted_operation{testing::transient()}.fail_forever();
+        call_options options = f.options();
+        options.deadline = time_point{} + (is_deadline_earlier ? 1500ms : 10s);
+        options.timeout = is_deadline_earlier ? 10s : 1500ms;
+        EXPECT_FALSE(retry(strategy, options, operation).has_value());
+        EXPECT_EQ(operation.calls(), 2U);
+        EXPECT_EQ(f.clock.elapsed(), 500ms);
+        EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
+    }
+}
+
 }  // namespace reprise

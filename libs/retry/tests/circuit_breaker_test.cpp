@@ -264,4 +264,32 @@ TEST(circuit_breaker, threads_share_it_with_the_metrics_of_their_calls) {
     EXPECT_LT(changes, 1000 * threads_count) << "a change that is none";
 }
 
+TEST(circuit_breaker, no_retry_is_planned_while_another_calls_probe_is_out) {
+    circuit_breaker breaker(four);
+    const time_point start{1h};
+    for (int index = 0; index < 4; ++index) {
+        breaker.on_failure(breaker.try_acquire(start), {}, start);
+    }
+    EXPECT_FALSE(breaker.would_allow(start + 4s));
+    EXPECT_TRUE(breaker.would_allow(start + 5s)) << "it would be the probe";
+    ASSERT_EQ(breaker.try_acquire(start + 5s), breaker_permit::probe);
+    EXPECT_FALSE(breaker.would_allow(start + 60s)) << "nobody knows how the probe will end";
+}
+
+TEST(circuit_breaker, a_fallback_stands_in_for_a_retry_that_it_refuses) {
+    service s;
+    // Other calls open the breaker while this one waits for its retry.
+    s.clock.after(500ms, [&] {
+        for (int index = 0; index < 4; ++index) {
+            const auto permit = s.breaker->try_acquire(s.clock.now());
+            s.breaker->on_failure(permit, {}, s.clock.now());
+        }
+    });
+    const auto rule = attempts(3).every(1s).breaker(s.breaker);
+    const int value =
+        retry(rule, s.options, with_fallback(42, throws_on_failure([&] { return s.answer(); })));
+    EXPECT_EQ(value, 42);
+    EXPECT_EQ(s.calls, 1) << "the retry was refused";
+}
+
 }  // namespace reprise::circuit_breaker_test

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/fallback.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <stdexcept>
@@ -166,6 +169,47 @@ TEST(async_fallback, stands_in_for_attempts_that_were_cut_at_their_timeout) {
     EXPECT_EQ(t.value, 42);
     EXPECT_TRUE(t.trace.entries.back().is_timeout());
     EXPECT_EQ(t.time.now().time_since_epoch(), 2300ms);
+}
+
+TEST(async_fallback, is_not_used_when_the_caller_asked_to_stop_during_an_attempt) {
+    table t;
+    std::stop_source stop;
+    t.options.stop = stop.get_token();
+    const auto refuse_late = [&](const attempt&, auto handler) {
+        asio::post(t.io, [&stop, handler = std::move(handler)]() mutable {
+            stop.request_stop();
+            std::move(handler)(error_code(asio::error::connection_refused), 0);
+        });
+    };
+    async_retry<void(error_code, int)>(
+        t.io, t.rule, t.options, with_fallback(42, refuse_late), t.callback());
+    t.time.run(t.io);
+    EXPECT_EQ(t.ec, asio::error::connection_refused);
+    EXPECT_EQ(t.trace.refusal(), refusal_reason::canceled);
+}
+
+TEST(async_fallback, stands_in_for_a_retry_that_a_circuit_breaker_refuses) {
+    table t;
+    const auto breaker =
+        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 4});
+    // Other calls open the breaker while this one waits for its retry.
+    t.time.after(500ms, [&] {
+        for (int index = 0; index < 4; ++index) {
+            breaker->on_failure(breaker->try_acquire(t.time.now()), {}, t.time.now());
+        }
+    });
+    std::size_t attempts_made = 0;
+    const auto count = [&](const attempt& current, auto handler) {
+        ++attempts_made;
+        t.refusing()(current, std::move(handler));
+    };
+    async_retry<void(error_code, int)>(
+        t.io, attempts(3).every(1s).breaker(breaker), t.options, with_fallback(42, count),
+        t.callback());
+    t.time.run(t.io);
+    EXPECT_EQ(attempts_made, 1U);
+    EXPECT_EQ(t.ec, error_code());
+    EXPECT_EQ(t.value, 42);
 }
 
 }  // namespace reprise::async_fallback_test

@@ -508,4 +508,19 @@ TEST(hedge, a_hedged_coroutine_under_a_limit_throws_its_last_failure) {
     EXPECT_TRUE(r.trace.entries.back().is_timeout());
 }
 
+TEST(hedge, never_runs_more_attempts_than_its_maximum) {
+    replica r({{10s}, {9s}, {1ms}});
+    r.ask(attempts(5), {.delay = 50ms, .attempts_max = 2});
+    EXPECT_EQ(r.started, 2U);
+    EXPECT_EQ(r.value, 2);
+    EXPECT_EQ(r.elapsed(), 9050ms);
+}
+
+TEST(hedge, the_last_failure_is_reported) {
+    replica r({{60ms, refused}, {30ms, asio::error::host_unreachable}});
+    r.ask(attempts(2));
+    EXPECT_EQ(r.ec, asio::error::host_unreachable);
+    EXPECT_EQ(r.elapsed(), 80ms);
+}
+
 }  // namespace reprise::hedge_test

@@ -148,6 +148,17 @@ TEST_F(contention, RH_41_a_recreated_collection_is_resolved_again) {
     EXPECT_TRUE(books_.totals().is_clean());
 }
 
+TEST_F(contention, RH_41_a_dropped_default_collection_is_reported_by_name) {
+    ASSERT_TRUE(at_.upsert("k", "v"));
+    with([](sandbox::cluster& cluster) {
+        ASSERT_TRUE(cluster.drop_collection(bucket_name, "_default", "_default"));
+    });
+    const auto stored = at_.upsert("k", "w");
+    ASSERT_FALSE(stored);
+    EXPECT_EQ(stored.error().code(), errc::collection_not_found) << stored.error();
+    EXPECT_TRUE(stored.error().retry_reasons().contains(retry_reason::kv_collection_outdated));
+}
+
 TEST_F(contention, RH_28_an_outdated_node_is_asked_again_for_a_new_collection) {
     const auto nodes = [&] {
         std::vector<sandbox::node_id> all;

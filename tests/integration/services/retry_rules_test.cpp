@@ -377,6 +377,13 @@ TEST(service_retries, RH_43_retry_after_is_the_minimum_delay) {
     ASSERT_FALSE(late);
     EXPECT_EQ(late.error().code(), errc::unambiguous_timeout) << late.error();
     EXPECT_EQ(seen(*server, "cap").first, 1U);
+    // More than a day is ignored.
+    server->with_cluster([](sandbox::cluster& at) { at.services().faults().clear(); });
+    const auto bogus = disturbed(
+        *server, cluster, service::views,
+        sandbox::service_fault_answer{503, {{"Retry-After", "90000"}}, "{}"});
+    EXPECT_TRUE(bogus.is_ok()) << *bogus.failure;
+    EXPECT_EQ(bogus.retry_attempts, 1U);
 }
 
 TEST(service_retries, timeouts_are_ambiguous_only_for_statements_that_may_have_written) {

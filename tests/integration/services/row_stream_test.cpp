@@ -301,7 +301,9 @@ TEST(row_stream, a_second_read_is_refused_while_the_first_waits) {
     auto stream = cluster.query_stream("SELECT 1", {.readonly = true});
     ASSERT_TRUE(stream) << words(stream);
     auto first = stream->async_next(asio::use_future);
-    const auto second = stream->async_next(asio::use_future).get();
+    auto refused = stream->async_next(asio::use_future);
+    ASSERT_EQ(refused.wait_for(20s), std::future_status::ready) << "it must not wait, too";
+    const auto second = refused.get();
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code(), couchbase::client_errc::read_in_progress) << second.error();
     EXPECT_EQ(stream->next().error().code(), couchbase::client_errc::read_in_progress);

@@ -74,7 +74,7 @@ namespace {
     }
     for (const std::string_view name :
          {"redirect", "delay_ms", "close_mid_body", "wrong_length", "encoding", "continue_first",
-          "status"}) {
+          "bytes_after", "bytes_before", "status"}) {
         if (members->find(name) != nullptr) {
             return std::string(name == "delay_ms" ? "delay" : name) + " " + cell(*effect, name) +
                    (name == "delay_ms" ? "ms" : "");

@@ -39,7 +39,7 @@ std::string operations::wait_cause(const operation_slot& slot) const {
     if (slot.state != operation_state::parked) {
         return {};
     }
-    if (space.entry != nullptr && slot.list() == &space.entry->waiters) {
+    if (slot.list() == &space.entry->waiters) {
         return with_reason(
             "waited for the id of collection " + space.entry->path,
             bucket_cause(*space.bucket, context_));

@@ -44,7 +44,7 @@ operation_id operations::start(operation_request&& request, completion&& done, t
         return id;
     }
     const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
-    if (auto valid = check_request(slot.request, space.entry != nullptr); !valid) {
+    if (auto valid = check_request(slot.request, !space.entry->is_default); !valid) {
         complete_error(slot, valid.error().code, {.detail = std::move(valid.error().detail)}, now);
     } else if (slot.deadline <= now) {
         time_out(slot, now);
@@ -83,7 +83,7 @@ void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
     if (bucket.configuration->vbucket_count() == 0) {
         return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
-    if (space.entry != nullptr && space.entry->state != collection_state::known) {
+    if (space.entry->state != collection_state::known) {
         return await_collection(slot, *space.entry, now);
     }
     slot.vbucket = wire::vbucket_of(slot.request.key.text(), bucket.configuration->vbucket_count());
@@ -244,9 +244,8 @@ bool operations::is_dispatchable(const operation_slot& slot) const noexcept {
     if (bucket.configuration && vbuckets == 0 && !bucket.name.empty()) {
         return false;
     }
-    const bool needs_any =
-        slot.request.kind == operation_kind::noop || !bucket.configuration ||
-        (space.entry != nullptr && space.entry->state != collection_state::known);
+    const bool needs_any = slot.request.kind == operation_kind::noop || !bucket.configuration ||
+                           space.entry->state != collection_state::known;
     if (needs_any) {
         return std::ranges::any_of(bucket.links, [](const auto& link) {
             return !link->is_retired && is_open(link->connection);

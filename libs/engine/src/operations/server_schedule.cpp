@@ -33,6 +33,7 @@ std::optional<server_retry_rule> server_schedule::on_failure(
     rule.interval = spec->interval;
     rule.after = spec->after;
     rule.ceil = spec->ceil;
+    rule.floor = spec->floor;
     rule.max_duration = spec->max_duration;
     rule.retries = retries_;
     rule.first_failure = first_failure_;

@@ -17,7 +17,10 @@ namespace reprise::engine {
 class http_nodes {
 public:
     http_nodes(engine_context& context, topology& nodes, http_pools& pools) noexcept
-        : context_(context), nodes_(nodes), pools_(pools) {}
+        : context_(context),
+          nodes_(nodes),
+          pools_(pools),
+          next_node_(static_cast<std::size_t>(context.client_number)) {}
 
     // The newest configuration that lists the services. Null if there is none.
     [[nodiscard]] const wire::cluster_configuration* configuration_for(
@@ -63,7 +66,8 @@ private:
     engine_context& context_;
     topology& nodes_;
     http_pools& pools_;
-    std::size_t next_node_ = 0;
+    // Starts at a random node; otherwise every new client would use the first one.
+    std::size_t next_node_;
 };
 
 }  // namespace reprise::engine

@@ -65,13 +65,15 @@ enum class collection_state : std::uint8_t {
     known,
 };
 
-// A named collection of a bucket.
+// A collection of a bucket. The default one is known from the start, with the id 0 that every
+// server gives it, and is asked for like any other once a server does not know it any more.
 struct collection_entry : engine_timer {
     collection_entry() noexcept : engine_timer(timer_kind::collection) {}
 
     bucket_state* bucket = nullptr;
     std::uint32_t index = 0;
     std::string path;  // "scope.collection"
+    bool is_default = false;
     collection_state state = collection_state::unknown;
     wire::collection_id id{};
     std::uint32_t stale_answers = 0;
@@ -152,7 +154,7 @@ struct keyspace_entry {
     bucket_state* bucket = nullptr;
     std::string scope;
     std::string collection;
-    collection_entry* entry = nullptr;  // null: the default collection
+    collection_entry* entry = nullptr;  // never null once added
 };
 
 }  // namespace reprise::engine

@@ -17,7 +17,7 @@ enum class collection_answer : std::uint8_t {
     drop_connection,  // close it: it has lost its login or its bucket
 };
 
-// The ids of named collections. Each id is requested once and kept until a server no longer knows
+// The ids of collections. Each id is requested once and kept until a server no longer knows
 // it. Operations that need an id wait in its entry.
 //
 //     unknown -> ask: asking -> on_answer: known

@@ -44,14 +44,17 @@ keyspace_id topology::keyspace(
         }
     }
     keyspace_entry added{&owner, std::string(real_scope), std::string(real_collection), nullptr};
-    if (real_scope != "_default" || real_collection != "_default") {
-        auto entry = std::make_unique<collection_entry>();
-        entry->bucket = &owner;
-        entry->index = static_cast<std::uint32_t>(owner.collections.size());
-        entry->path = added.scope + "." + added.collection;
-        added.entry = entry.get();
-        owner.collections.push_back(std::move(entry));
+    auto entry = std::make_unique<collection_entry>();
+    entry->bucket = &owner;
+    entry->index = static_cast<std::uint32_t>(owner.collections.size());
+    entry->path = added.scope + "." + added.collection;
+    entry->is_default = real_scope == "_default" && real_collection == "_default";
+    if (entry->is_default) {
+        entry->state = collection_state::known;
+        entry->id = wire::default_collection;
     }
+    added.entry = entry.get();
+    owner.collections.push_back(std::move(entry));
     keyspaces_.push_back(std::move(added));
     return keyspace_id{static_cast<std::uint32_t>(keyspaces_.size() - 1)};
 }

@@ -124,11 +124,13 @@ TEST(not_my_vbucket, VB_07_a_fetch_that_is_wanted_during_another_one_follows_its
     EXPECT_EQ(cluster.count(opcode::get_cluster_config), asked + 2);
 }
 
+namespace not_my_vbucket_tests {
+
 // Each new revision wakes the operation, and the servers refuse it again. After that, a revision
-// only shortens its wait, to 100 ms instead of what its backoff has become.
-TEST(not_my_vbucket, VB_06_a_revision_shortens_the_wait_of_an_operation_that_was_woken_too_often) {
+// only shortens its wait, to `longest` instead of what its backoff has become.
+void expect_wait_after_many_revisions(engine_options options, duration longest) {
     scripted_cluster cluster(1, 4);
-    engine_driver driver(cluster);
+    engine_driver driver(cluster, std::move(options));
     driver.connect();
     driver.advance(100ms);
     const connection_id connection = driver.connections_to(0).at(0);
@@ -150,12 +152,24 @@ TEST(not_my_vbucket, VB_06_a_revision_shortens_the_wait_of_an_operation_that_was
     ++cluster.revision.rev;
     driver.push_configuration(connection, 0, false);
     const time_point pushed = driver.now;
-    driver.advance(99ms);
+    driver.advance(longest - 1ms);
     EXPECT_EQ(stored->calls, 0) << "the revisions come so fast that it must not be sent at once";
-    driver.advance(100ms);
+    driver.advance(longest);
     ASSERT_EQ(stored->calls, 1);
     EXPECT_TRUE(stored->result.has_value());
-    EXPECT_LE(stored->at - pushed, 101ms);
+    EXPECT_LE(stored->at - pushed, longest + 1ms);
+}
+
+}  // namespace not_my_vbucket_tests
+
+TEST(not_my_vbucket, VB_06_a_revision_shortens_the_wait_of_an_operation_that_was_woken_too_often) {
+    expect_wait_after_many_revisions({}, 100ms);
+}
+
+TEST(not_my_vbucket, VB_06_the_longest_wait_after_a_revision_is_an_option) {
+    engine_options options;
+    options.revision_delay_max = 30ms;
+    expect_wait_after_many_revisions(std::move(options), 30ms);
 }
 
 // A configuration that is asked for on a connection that closes never arrives.

@@ -215,6 +215,7 @@ TEST_F(http_breaker, RH_34_a_node_that_left_gets_no_more_canaries) {
     cluster_.nodes[1].services.set(wire::service::query, wire::transport::plain, query_port_here);
     ++cluster_.revision.rev;
     driver.push_configuration(driver.connections_to(0)[0], 0, false);
+    driver.settle();
     for (int round = 0; round < 2; ++round) {
         driver.start_http(query_request("{}"));
         driver.settle();

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "engine_parts.hpp"
 
 namespace reprise::engine::testing {
@@ -15,9 +18,11 @@ engine_options with_default_network() {
 
 // Two nodes that offer queries.
 struct two_nodes {
-    two_nodes() { slot.request.service = wire::service::query; }
+    explicit two_nodes(std::uint64_t random_seed = 7) : parts(with_default_network(), random_seed) {
+        slot.request.service = wire::service::query;
+    }
 
-    engine_parts parts{with_default_network()};
+    engine_parts parts;
     http_pools pools{parts.context, parts.nodes};
     http_nodes candidates{parts.context, parts.nodes, pools};
     http_slot slot;
@@ -39,6 +44,18 @@ TEST(http_nodes, operations_look_at_another_node_first_each_time) {
     http_pool& second = of.choose();
     EXPECT_NE(&first, &second);
     EXPECT_EQ(&of.choose(), &first);
+}
+
+TEST(http_nodes, new_clients_start_with_different_nodes) {
+    std::map<std::string, int> first_choices;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        ++first_choices[two_nodes(seed).choose().endpoint->host];
+    }
+    EXPECT_EQ(first_choices.size(), 2U);
+    for (const auto& [host, count] : first_choices) {
+        EXPECT_GE(count, 8) << host;
+    }
+    EXPECT_EQ(two_nodes(3).choose().endpoint->host, two_nodes(3).choose().endpoint->host);
 }
 
 TEST(http_nodes, a_node_that_works_comes_before_one_that_failed) {

@@ -415,5 +415,33 @@ TEST_F(service_rules, RH_43_retry_after_is_read_as_seconds_or_against_the_date_o
     }
 }
 
+// SM-12 ignores what is longer than a day, unparsable or negative. Taken as a minimum, such a value
+// would only hold the request until its deadline.
+TEST_F(service_rules, RH_43_a_retry_after_outside_the_limits_is_ignored) {
+    const auto dated = [](std::string_view until) {
+        return http::header_list{
+            {"Date", "Sun, 15 Nov 2026 08:00:00 GMT"}, {"Retry-After", std::string(until)}};
+    };
+    for (const auto& headers :
+         {http::header_list{{"Retry-After", "90000"}}, http::header_list{{"Retry-After", "-5"}},
+          http::header_list{{"Retry-After", "soon"}}, dated("Mon, 16 Nov 2026 08:00:01 GMT")}) {
+        cluster_.http_requests.clear();
+        scripted_http_answer busy = query_error(23000, "busy");
+        busy.headers = headers;
+        cluster_.on_http = [&](const seen_http_request&) {
+            return cluster_.http_requests.size() == 1 ? busy : success();
+        };
+        engine_driver driver(cluster_);
+        driver.connect();
+        services::analytics_request asked;
+        asked.statement = "SELECT 1";
+        asked.is_readonly = true;
+        auto done = driver.start_http(std::move(*make_analytics_operation(asked)));
+        driver.advance(100ms);
+        ASSERT_EQ(done->calls, 1) << headers.back().value;
+        EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+    }
+}
+
 }  // namespace
 }  // namespace reprise::engine::testing

@@ -35,7 +35,12 @@ TEST(topology_part, gives_each_name_one_bucket_and_one_keyspace) {
     const keyspace_id plain = parts.nodes.keyspace("travel", "", "");
     const keyspace_id named = parts.nodes.keyspace("travel", "inventory", "hotels");
     EXPECT_EQ(parts.nodes.keyspace("travel", "_default", "_default").value, plain.value);
-    EXPECT_EQ(parts.nodes[plain].entry, nullptr) << "the default collection needs no id";
+    const collection_entry& usual = *parts.nodes[plain].entry;
+    EXPECT_TRUE(usual.is_default);
+    EXPECT_EQ(usual.state, collection_state::known) << "its id is not asked for";
+    EXPECT_EQ(usual.id, wire::default_collection);
+    EXPECT_FALSE(parts.nodes[named].entry->is_default);
+    EXPECT_EQ(parts.nodes[named].entry->state, collection_state::unknown);
     EXPECT_EQ(parts.nodes[named].entry->path, "inventory.hotels");
     EXPECT_EQ(parts.nodes[named].bucket, parts.nodes[plain].bucket);
     EXPECT_EQ(parts.nodes.find_bucket("other"), nullptr);

@@ -125,7 +125,7 @@ std::optional<retry_spec> read_retry_spec(const json::value* source) {
     }
     spec.interval = *interval;
     spec.after = *after;
-    if (!read_limit(*source, "ceil", spec.ceil) ||
+    if (!read_limit(*source, "ceil", spec.ceil) || !read_limit(*source, "floor", spec.floor) ||
         !read_limit(*source, "max-duration", spec.max_duration)) {
         return std::nullopt;
     }
@@ -276,6 +276,9 @@ void write_retry_spec(json::writer& out, const retry_spec& spec) {
     out.member("after", spec.after.count());
     if (spec.ceil) {
         out.member("ceil", spec.ceil->count());
+    }
+    if (spec.floor) {
+        out.member("floor", spec.floor->count());
     }
     if (spec.max_duration) {
         out.member("max-duration", spec.max_duration->count());

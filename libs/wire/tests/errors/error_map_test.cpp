@@ -208,13 +208,15 @@ TEST(error_map, EM_08_retry_specs_are_read) {
     EXPECT_EQ(spec->after, milliseconds(20));
     EXPECT_EQ(spec->ceil, milliseconds(200));
     EXPECT_EQ(spec->max_duration, milliseconds(500));
+    EXPECT_EQ(spec->floor, milliseconds(9));
 }
 
 TEST(error_map, EM_08_EM_10_zero_or_missing_limits_mean_no_limit) {
     const auto spec = parsed_spec(
-        R"({"strategy":"exponential","interval":2,"after":0,"ceil":0,"max-duration":0})");
+        R"({"strategy":"exponential","interval":2,"after":0,"ceil":0,"floor":0,"max-duration":0})");
     ASSERT_TRUE(spec.has_value());
     EXPECT_EQ(spec->ceil, std::nullopt);
+    EXPECT_EQ(spec->floor, std::nullopt);
     EXPECT_EQ(spec->max_duration, std::nullopt);
     EXPECT_EQ(parsed_spec(R"({"strategy":"constant","interval":2,"after":0})")->ceil, std::nullopt);
 }
@@ -238,6 +240,7 @@ TEST(error_map, EM_08_EM_12_an_unusable_spec_is_dropped_and_the_entry_kept) {
              R"({"strategy":"constant","interval":1,"after":-1})",
              R"({"strategy":"constant","interval":1,"after":99999999999999999999})",
              R"({"strategy":"linear","interval":1,"after":1,"ceil":-1})",
+             R"({"strategy":"linear","interval":1,"after":1,"floor":-1})",
              R"({"strategy":"linear","interval":1,"after":1,"max-duration":"x"})",
          }) {
         EXPECT_EQ(parsed_spec(retry), std::nullopt) << retry;
@@ -312,6 +315,7 @@ TEST(error_map, an_encoded_map_parses_to_the_same_value) {
     entry.retry->interval = milliseconds(2);
     entry.retry->after = milliseconds(10);
     entry.retry->ceil = milliseconds(500);
+    entry.retry->floor = milliseconds(3);
     entry.retry->max_duration = milliseconds(900);
     const error_map map(2, 9, {entry});
     const error_map second = parsed(encode_error_map(map, 2));

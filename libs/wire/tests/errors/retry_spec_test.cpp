@@ -82,4 +82,25 @@ TEST(retry_spec, EM_08_a_ceil_below_the_interval_applies) {
     expect_delays(make_spec(retry_spec_kind::constant, 50, 10, milliseconds(20)), {10, 50, 50});
 }
 
+TEST(retry_spec, EM_08_no_delay_is_shorter_than_the_floor) {
+    retry_spec linear = make_spec(retry_spec_kind::linear, 10, 5, milliseconds(40));
+    linear.floor = milliseconds(25);
+    expect_delays(linear, {25, 25, 25, 30, 40, 40});
+    retry_spec exponential = make_spec(retry_spec_kind::exponential, 2, 0);
+    exponential.floor = milliseconds(6);
+    expect_delays(exponential, {6, 6, 6, 8, 16});
+    retry_spec constant = make_spec(retry_spec_kind::constant, 3, 50);
+    constant.floor = milliseconds(7);
+    expect_delays(constant, {50, 7, 7});
+}
+
+TEST(retry_spec, EM_08_a_floor_is_never_above_the_ceil) {
+    retry_spec spec = make_spec(retry_spec_kind::linear, 10, 5, milliseconds(20));
+    spec.floor = milliseconds(500);
+    expect_delays(spec, {20, 20, 20, 20});
+    retry_spec open = make_spec(retry_spec_kind::linear, 10, 5);
+    open.floor = milliseconds(500);
+    expect_delays(open, {500, 500, 500});
+}
+
 }  // namespace reprise::wire::retry_spec_test

@@ -96,6 +96,22 @@ service_header_list read_headers(field_reader& fields) {
     return headers;
 }
 
+// {"bytes_before":"\r\n","bytes_after":"x","pause_ms":10}
+std::optional<service_fault_stray_bytes> read_stray_bytes(field_reader& fields) {
+    const auto before = fields.text("bytes_before");
+    const auto after = fields.text("bytes_after");
+    const auto pause = fields.bounded("pause_ms", rule_delay_ms_max);
+    if (pause && !after) {
+        fields.wrong("'pause_ms' requires 'bytes_after'");
+    }
+    if (!before && !after) {
+        return std::nullopt;
+    }
+    return service_fault_stray_bytes{
+        before.value_or(""), after.value_or(""),
+        std::chrono::milliseconds(static_cast<std::int64_t>(pause.value_or(0)))};
+}
+
 std::optional<service_fault_effect> read_effect_members(field_reader& fields) {
     const auto status = read_http_status(fields);
     const auto body = fields.text("body");
@@ -107,14 +123,16 @@ std::optional<service_fault_effect> read_effect_members(field_reader& fields) {
     const auto encoding = fields.text("encoding");
     const auto redirect = fields.text("redirect");
     const auto continues = fields.bounded("continue_first", continue_count_max);
+    auto stray = read_stray_bytes(fields);
     const bool is_answer = status && !redirect;
     const int count = int{is_answer} + int{delay.has_value()} + int{middle.has_value()} +
                       int{difference.has_value()} + int{encoding.has_value()} +
-                      int{redirect.has_value()} + int{continues.has_value()};
+                      int{redirect.has_value()} + int{continues.has_value()} +
+                      int{stray.has_value()};
     if (count != 1) {
         fields.wrong(
             "'effect' must have one of 'status', 'delay_ms', 'close_mid_body', 'wrong_length', "
-            "'encoding', 'redirect', 'continue_first'");
+            "'encoding', 'redirect', 'continue_first', 'bytes_before', 'bytes_after'");
     }
     if ((body || !headers.empty() || is_applied) && !is_answer) {
         fields.wrong("'body', 'headers' and 'applied' require 'status'");
@@ -142,6 +160,9 @@ std::optional<service_fault_effect> read_effect_members(field_reader& fields) {
     }
     if (continues) {
         return service_fault_continue_first{static_cast<std::size_t>(*continues)};
+    }
+    if (stray) {
+        return *std::move(stray);
     }
     return service_fault_answer{
         *status, std::move(headers), body.value_or(""), is_applied.value_or(false)};
@@ -187,6 +208,13 @@ json::value describe_service_effect(const service_fault_effect& effect) {
     }
     if (const auto* first = std::get_if<service_fault_continue_first>(&effect)) {
         return json::object{{"continue_first", first->count}};
+    }
+    if (const auto* stray = std::get_if<service_fault_stray_bytes>(&effect)) {
+        const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(stray->pause);
+        return json::object{
+            {"bytes_before", stray->before},
+            {"bytes_after", stray->after},
+            {"pause_ms", time.count()}};
     }
     if (std::holds_alternative<service_fault_no_answer>(effect)) {
         return "no_answer";

@@ -74,6 +74,8 @@ public:
         if (state_ == state::waiting && now >= due_) {
             state_ = state::idle;
             send(std::move(answer_), out);
+        } else if (state_ == state::idle && now >= due_ && !stray_.empty()) {
+            append_text(out, std::exchange(stray_, {}));
         } else if (state_ == state::sending) {
             send_piece(out);
         } else if (state_ == state::streaming) {
@@ -85,7 +87,8 @@ public:
     }
 
     std::optional<time_point> next_due() const noexcept {
-        return state_ == state::waiting ? std::optional(due_) : std::nullopt;
+        const bool is_due = state_ == state::waiting || (state_ == state::idle && !stray_.empty());
+        return is_due ? std::optional(due_) : std::nullopt;
     }
     bool has_more() const noexcept { return state_ == state::sending; }
     bool is_streaming() const noexcept { return state_ == state::streaming; }
@@ -171,6 +174,8 @@ private:
                 append_text(out, "HTTP/1.1 100 Continue\r\n\r\n");
             }
             send(std::move(response), out);
+        } else if (const auto* stray = std::get_if<service_fault_stray_bytes>(&effect)) {
+            send_with_stray_bytes(now, std::move(response), *stray, out);
         } else {
             send(std::move(response), out);  // created by the rule
         }
@@ -280,6 +285,23 @@ private:
         state_ = state::closing;
     }
 
+    void send_with_stray_bytes(
+        time_point now, service_response response, const service_fault_stray_bytes& stray,
+        std::vector<std::byte>& out) {
+        if (response.more || response.continues) {
+            send(std::move(response), out);
+            return;
+        }
+        append_text(out, stray.before);
+        send(std::move(response), out);
+        if (stray.pause == std::chrono::nanoseconds{0}) {
+            append_text(out, stray.after);
+        } else {
+            due_ = now + stray.pause;
+            stray_ = stray.after;
+        }
+    }
+
     void send_bad_chunk(service_response response, std::vector<std::byte>& out) {
         gather(response, 1);
         send_head(response, "Transfer-Encoding: chunked", out);
@@ -300,6 +322,7 @@ private:
     std::size_t held_size_ = 0;
     time_point due_{};
     service_response answer_;
+    std::string stray_;  // sent at `due_` while idle
     std::unique_ptr<body_source> body_;
     std::string piece_;
     management_response::stream stream_;

@@ -39,7 +39,8 @@ TEST_F(control_services, every_effect_is_listed_as_it_was_given) {
         R"("bad_chunk")",
         R"({"encoding":"br"})",
         R"({"redirect":"/elsewhere","status":307})",
-        R"({"continue_first":2})"};
+        R"({"continue_first":2})",
+        R"({"bytes_before":"\n","bytes_after":"x","pause_ms":5})"};
     for (const std::string& effect : effects) {
         EXPECT_EQ(add(effect), "") << effect;
     }

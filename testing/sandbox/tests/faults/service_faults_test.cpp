@@ -148,6 +148,27 @@ TEST_F(service_fault, framing_is_wrong_as_the_rule_says) {
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK"));
 }
 
+TEST_F(service_fault, stray_bytes_surround_the_answer_and_the_connection_stays_open) {
+    bool is_closing = true;
+    const std::string both =
+        disturbed(sandbox::service_fault_stray_bytes{"\r\n", "more", {}}, &is_closing);
+    EXPECT_TRUE(both.starts_with("\r\nHTTP/1.1 200 OK")) << both;
+    EXPECT_TRUE(both.ends_with("}more")) << both;
+    EXPECT_FALSE(is_closing);
+    sandbox::service_fault_rule rule;
+    rule.effect = sandbox::service_fault_stray_bytes{"", "later", 30ms};
+    rule.limit = 1;
+    cluster.services().faults().clear();
+    cluster.services().faults().add(rule);
+    service_connection connection = open();
+    EXPECT_TRUE(send(connection, post("SELECT RAW 1")).ends_with("}"));
+    ASSERT_TRUE(connection.next_due());
+    std::vector<std::byte> out;
+    connection.on_time(*connection.next_due(), out);
+    EXPECT_EQ(reprise::base::as_text(out), "later");
+    EXPECT_FALSE(connection.next_due());
+}
+
 TEST_F(service_fault, a_delayed_request_is_applied_at_once_and_holds_the_next_one) {
     sandbox::service_fault_rule rule;
     rule.effect = sandbox::service_fault_delay{30ms};

@@ -27,6 +27,7 @@ struct server_retry_rule {
     duration interval{};                     ///< At least 1 ms.
     duration after{};                        ///< Before the first retry.
     std::optional<duration> ceil{};          ///< Of linear and exponential delays.
+    std::optional<duration> floor{};         ///< Of all delays; never above `ceil`.
     std::optional<duration> max_duration{};  ///< From the first failure; absent: no limit.
     std::uint32_t retries = 0;               ///< Made for this status so far.
     time_point first_failure{};              ///< With this status.

@@ -30,10 +30,23 @@ struct retry_spec {
     /// Retries stop this long after the first failure, counting `after`. If empty, the operation's
     /// timeout applies.
     std::optional<std::chrono::milliseconds> max_duration;
+    /// The shortest delay, `after` included; a `ceil` below it takes precedence. RFC 0013 names
+    /// this member, but its schema does not have it.
+    std::optional<std::chrono::milliseconds> floor = std::nullopt;
 
     /// Returns the delay before retry number `retry`. Retry 0 is the first and waits `after`. Retry
-    /// r >= 1 waits interval, min(interval x r, ceil) or min(interval ^ r, ceil). Never overflows.
+    /// r >= 1 waits interval, min(interval x r, ceil) or min(interval ^ r, ceil). None is shorter
+    /// than `floor`. Never overflows.
     constexpr std::chrono::milliseconds delay(std::uint32_t retry) const noexcept {
+        return std::max(computed(retry), shortest());
+    }
+
+    /// Compares the spec itself, not the delays it produces.
+    friend bool operator==(const retry_spec&, const retry_spec&) = default;
+
+private:
+    // The delay without `floor`.
+    constexpr std::chrono::milliseconds computed(std::uint32_t retry) const noexcept {
         if (retry == 0) {
             return after;
         }
@@ -48,10 +61,10 @@ struct retry_spec {
         return interval;
     }
 
-    /// Compares the spec itself, not the delays it produces.
-    friend bool operator==(const retry_spec&, const retry_spec&) = default;
+    constexpr std::chrono::milliseconds shortest() const noexcept {
+        return floor ? std::min(*floor, cap()) : std::chrono::milliseconds{0};
+    }
 
-private:
     // The limit of a computed delay.
     constexpr std::chrono::milliseconds cap() const noexcept {
         return ceil ? std::min(*ceil, delay_max) : delay_max;

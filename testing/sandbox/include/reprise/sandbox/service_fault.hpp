@@ -81,11 +81,20 @@ struct service_fault_continue_first {
     std::size_t count = 1;
 };
 
+/// Applied; bytes that belong to no answer are sent before and after the answer, and the connection
+/// stays open. Streamed results are not affected.
+struct service_fault_stray_bytes {
+    std::string before{};
+    std::string after{};
+    /// Between the answer and `after`.
+    std::chrono::nanoseconds pause{0};
+};
+
 using service_fault_effect = std::variant<
     service_fault_answer, service_fault_delay, service_fault_no_answer, service_fault_close_before,
     service_fault_close_after, service_fault_close_after_headers, service_fault_close_mid_body,
     service_fault_wrong_length, service_fault_bad_chunk, service_fault_unasked_encoding,
-    service_fault_redirect, service_fault_continue_first>;
+    service_fault_redirect, service_fault_continue_first, service_fault_stray_bytes>;
 
 /// Whether a request with this effect is carried out.
 bool is_applied_under(const service_fault_effect& effect) noexcept;
