@@ -7,7 +7,7 @@
 namespace reprise::demo {
 
 std::expected<bool, std::string> run_demo(
-    const demo_options& options, const run_surroundings& around) {
+    const demo_options& options, const run_environment& around) {
     auto opened = demonstration::open(options.seed, around.should_stop);
     if (!opened) {
         return std::unexpected(std::move(opened.error()));

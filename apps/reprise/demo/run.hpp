@@ -14,7 +14,7 @@ namespace reprise::demo {
 
 /// What a run needs from the program. All functions are required, and are called on the caller's
 /// thread.
-struct run_surroundings {
+struct run_environment {
     /// Receives text for standard output. It may throw, which ends the run.
     std::function<void(std::string_view)> print;
     /// Receives what moves the cursor of a terminal.
@@ -57,11 +57,11 @@ struct soak_options {
 /// was lost, duplicated or applied despite a negative answer, and every document is as reported to
 /// its writer. The error explains why the run could not start.
 [[nodiscard]] std::expected<bool, std::string> run_demo(
-    const demo_options& options, const run_surroundings& around);
+    const demo_options& options, const run_environment& around);
 
 /// Like run_demo, with continuous topology changes and faults. Also returns false if memory has
 /// grown.
 [[nodiscard]] std::expected<bool, std::string> run_soak(
-    const soak_options& options, const run_surroundings& around);
+    const soak_options& options, const run_environment& around);
 
 }  // namespace reprise::demo

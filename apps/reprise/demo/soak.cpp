@@ -85,7 +85,7 @@ private:
 }  // namespace
 
 std::expected<bool, std::string> run_soak(
-    const soak_options& options, const run_surroundings& around) {
+    const soak_options& options, const run_environment& around) {
     auto opened = demonstration::open(options.seed, around.should_stop);
     if (!opened) {
         return std::unexpected(std::move(opened.error()));

@@ -151,7 +151,7 @@ view_kind choose_view(bool is_plain, bool is_json) noexcept {
     return is_plain || ::isatty(STDOUT_FILENO) == 0 ? view_kind::plain : view_kind::terminal;
 }
 
-std::unique_ptr<view> make_view(view_kind kind, const run_surroundings& around) {
+std::unique_ptr<view> make_view(view_kind kind, const run_environment& around) {
     switch (kind) {
         case view_kind::none:
             return std::make_unique<no_view>();

@@ -46,6 +46,6 @@ enum class view_kind : std::uint8_t {
 /// Terminal, if standard output is one and no other kind was requested.
 [[nodiscard]] view_kind choose_view(bool is_plain, bool is_json) noexcept;
 /// Prints in complete lines.
-[[nodiscard]] std::unique_ptr<view> make_view(view_kind kind, const run_surroundings& around);
+[[nodiscard]] std::unique_ptr<view> make_view(view_kind kind, const run_environment& around);
 
 }  // namespace reprise::demo

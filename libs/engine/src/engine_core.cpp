@@ -15,13 +15,13 @@ constexpr duration next_turn = std::chrono::milliseconds{1};
 engine_core::engine_core(
     engine_options options, credentials identity, randomness random, time_point now)
     : client_(std::move(options), std::move(identity)), context_(client_, std::move(random), now) {
-    context_.gate.set_starter(connect_wish::kind::link, connections_);
-    context_.gate.set_starter(connect_wish::kind::pool, http_.starter());
+    context_.gate.set_starter(connect_request::kind::link, connections_);
+    context_.gate.set_starter(connect_request::kind::pool, http_.starter());
 }
 
 engine_core::~engine_core() {
     close(context_.wheel.next_due().value_or(time_point{}));
-    retries_.close_mailbox();
+    retries_.close_late_answers();
     // A completion may start another operation, which fails at once because the engine is closed.
     while (has_completions()) {
         drain_completions();
@@ -154,11 +154,11 @@ void engine_core::on_time(time_point now) {
 }
 
 void engine_core::on_wake(time_point now) {
-    for (answer_mailbox::letter& letter : retries_.take_answers()) {
-        if (http_operations::is_own(letter.ticket.operation)) {
-            http_.on_answer(letter, now);
+    for (late_answer_queue::entry& late : retries_.take_answers()) {
+        if (http_operations::is_own(late.ticket.operation)) {
+            http_.on_answer(late, now);
         } else {
-            operations_.on_answer(letter, now);
+            operations_.on_answer(late, now);
         }
     }
 }

@@ -24,8 +24,8 @@ namespace reprise::engine {
 
 // Holds the parts of one engine by value and connects them. Events from the driver go to the part
 // that owns the connection; changes of the topology go to the operations that wait for them. It
-// decides nothing. See client_engine.hpp for the contracts and docs/design/engine_rooms.md for the
-// parts.
+// decides nothing. See client_engine.hpp for the contracts and docs/design/engine_structure.md for
+// the parts.
 class engine_core final : private topology_listener {
 public:
     engine_core(engine_options options, credentials identity, randomness random, time_point now);

@@ -59,7 +59,7 @@ public:
     std::vector<std::string> begun;
     std::deque<kv_connection> made;
 
-    bool begin_connect(connect_wish& wish, time_point) override {
+    bool begin_connect(connect_request& wish, time_point) override {
         auto& link = static_cast<node_link&>(wish);
         begun.push_back(link.endpoint->name);
         made.emplace_back(context_.next_connection(), link, context_.options.pipeline_credit);
@@ -72,7 +72,7 @@ private:
 };
 
 // Returns the decision that the test sets, and records the questions.
-class scripted_judge final : public own_request_judge {
+class scripted_judge final : public own_request_rules {
 public:
     std::optional<duration> answer;
     std::vector<retry_reason> asked;
@@ -94,7 +94,7 @@ struct engine_parts {
     explicit engine_parts(engine_options options = {}, std::uint64_t random_seed = 7)
         : client(with_seed(std::move(options)), {}),
           context(client, seeded_randomness(random_seed), now) {
-        context.gate.set_starter(connect_wish::kind::link, starter);
+        context.gate.set_starter(connect_request::kind::link, starter);
     }
     ~engine_parts() {
         context.is_closed = true;

@@ -15,7 +15,7 @@ namespace reprise::engine::testing {
 struct key_value_parts {
     explicit key_value_parts(std::size_t node_count, engine_options options = {})
         : cluster(node_count), parts(std::move(options)) {
-        parts.context.gate.set_starter(connect_wish::kind::link, links);
+        parts.context.gate.set_starter(connect_request::kind::link, links);
     }
     ~key_value_parts() {
         parts.context.is_closed = true;

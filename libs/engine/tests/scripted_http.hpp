@@ -67,7 +67,7 @@ inline std::vector<std::byte> bytes_of(const scripted_http_answer& answer) {
 // Sends one POST and treats 2xx as success. The test decides about other answers.
 class test_exchange final : public http_exchange {
 public:
-    using judging = std::function<exchange_verdict(const http_answer&)>;
+    using judging = std::function<exchange_result(const http_answer&)>;
     explicit test_exchange(std::string body, std::string rows_member = {}, judging judge = {})
         : body_(std::move(body)), rows_member_(std::move(rows_member)), judge_(std::move(judge)) {}
 
@@ -77,13 +77,13 @@ public:
         call.body = body_;
         call.rows_member = rows_member_;
     }
-    exchange_verdict judge(const http_answer& answer) override {
+    exchange_result judge(const http_answer& answer) override {
         if (judge_) {
             return judge_(answer);
         }
-        exchange_verdict verdict;
+        exchange_result verdict;
         if (answer.status != 200) {
-            verdict.what = exchange_verdict::step::failed;
+            verdict.what = exchange_result::step::failed;
         }
         return verdict;
     }
@@ -112,11 +112,11 @@ inline http_request readonly_request(std::string_view body, test_exchange::judgi
 // Retries every answer for this reason.
 inline test_exchange::judging always_retry(retry_reason reason, duration floor = duration::zero()) {
     return [reason, floor](const http_answer& answer) {
-        exchange_verdict verdict;
+        exchange_result verdict;
         if (answer.status == 200) {
             return verdict;
         }
-        verdict.what = exchange_verdict::step::retry;
+        verdict.what = exchange_result::step::retry;
         verdict.reason = reason;
         verdict.error = errc::temporary_failure;
         verdict.may_have_acted = false;

@@ -37,14 +37,14 @@ public:
             value_ = std::move(value);
         }
         ready_.notify_one();
-        is_let_go_.store(true, std::memory_order_release);
+        is_released_.store(true, std::memory_order_release);
     }
     [[nodiscard]] Value wait() {
         {
             std::unique_lock lock(mutex_);
             ready_.wait(lock, [this] { return value_.has_value(); });
         }
-        while (!is_let_go_.load(std::memory_order_acquire)) {
+        while (!is_released_.load(std::memory_order_acquire)) {
             std::this_thread::yield();
         }
         return std::move(*value_);
@@ -56,7 +56,7 @@ private:
     std::mutex mutex_;
     std::condition_variable ready_;
     std::optional<Value> value_;
-    std::atomic<bool> is_let_go_{false};
+    std::atomic<bool> is_released_{false};
 };
 
 // A loop of our own. The thread or call that runs it shares ownership, because the client may be

@@ -42,7 +42,7 @@ settings_figures figures(const standard_options& options, const lint_context& co
     result.lasting_amplification =
         options.prices.retry > 0.0 ? 1.0 + options.prices.refund / options.prices.retry : attempts;
     result.give_up_after = longest_wait(checked(options));
-    result.healing_load = context.service_capacity / attempts;
+    result.recovery_load = context.service_capacity / attempts;
     return result;
 }
 
@@ -78,13 +78,13 @@ std::vector<settings_warning> lint(const standard_options& options, const lint_c
             {"attempts_max",
              with_number("a request may take %.0f s to fail", seconds_of(facts.give_up_after))});
     }
-    if (facts.healing_load > 0.0 && context.load > facts.healing_load) {
+    if (facts.recovery_load > 0.0 && context.load > facts.recovery_load) {
         warnings.push_back(
             {"attempts_max",
              with_number(
                  "above %.0f requests/s an outage does not heal while every request is "
                  "retried in full (capacity / attempts)",
-                 facts.healing_load)});
+                 facts.recovery_load)});
     }
     return warnings;
 }

@@ -124,7 +124,7 @@ TEST(failure_facts, SM_10_stated_safety_beats_fault) {
     constexpr auto open = repeatability::unspecified;
     constexpr auto once = repeatability::not_repeatable;
     const row rows[] = {
-        // The guide's sample would fall through to the server's fault here and retry.
+        // The sample in Smithy's guide would fall through to the server's fault here and retry.
         {{.safety = rs::no, .fault = ff::server}, open, refusal_reason::unsafe},
         {{.safety = rs::no}, open, refusal_reason::unsafe},
         {{.safety = rs::no}, repeatability::repeatable, refusal_reason::unsafe},

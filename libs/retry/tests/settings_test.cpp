@@ -125,7 +125,7 @@ TEST(settings, figures_describe_the_effect_of_the_settings) {
     EXPECT_DOUBLE_EQ(f.worst_amplification, 5.0);
     EXPECT_DOUBLE_EQ(f.lasting_amplification, 1.2);
     EXPECT_EQ(f.give_up_after, 15s);
-    EXPECT_DOUBLE_EQ(f.healing_load, 200.0);
+    EXPECT_DOUBLE_EQ(f.recovery_load, 200.0);
     standard_options endless;
     endless.attempts_max = 0xffffffffU;
     endless.backoff.cap = duration::max();

@@ -22,7 +22,7 @@ namespace {
 // Runs until the end or a signal. A failed audit takes precedence over the signal.
 template <class Options>
 using run_function =
-    std::expected<bool, std::string> (*)(const Options&, const demo::run_surroundings&);
+    std::expected<bool, std::string> (*)(const Options&, const demo::run_environment&);
 
 template <class Options>
 void run_watched(run_function<Options> run, const Options& options) {

@@ -4,7 +4,7 @@
 
 namespace reprise::engine {
 
-void connect_gate::ask(connect_wish& wish, connect_need need) noexcept {
+void connect_gate::ask(connect_request& wish, connect_need need) noexcept {
     if (wish.list() == &needed_now_ || (is_queued(wish) && need == connect_need::later)) {
         return;
     }
@@ -12,14 +12,14 @@ void connect_gate::ask(connect_wish& wish, connect_need need) noexcept {
     (need == connect_need::now ? needed_now_ : needed_later_).push_back(wish);
 }
 
-void connect_gate::withdraw(connect_wish& wish) noexcept {
+void connect_gate::withdraw(connect_request& wish) noexcept {
     if (wish.list() != nullptr) {
         wish.list()->erase(wish);
     }
 }
 
-connect_wish* connect_gate::enter() noexcept {
-    connect_wish* next = nullptr;
+connect_request* connect_gate::enter() noexcept {
+    connect_request* next = nullptr;
     if (taken_count_ < place_count_) {
         next = needed_now_.pop_front();
     }
@@ -31,7 +31,7 @@ connect_wish* connect_gate::enter() noexcept {
 }
 
 void connect_gate::admit(time_point now) {
-    while (connect_wish* next = enter()) {
+    while (connect_request* next = enter()) {
         if (!starters_[static_cast<std::size_t>(next->what())]->begin_connect(*next, now)) {
             leave();
         }

@@ -18,10 +18,10 @@ enum class connect_need : std::uint8_t {
 
 // The base class of everything that opens connections: key-value links and pools of HTTP
 // connections.
-class connect_wish : public list_hook {
+class connect_request : public list_hook {
 public:
     enum class kind : std::uint8_t { link, pool };
-    explicit connect_wish(kind given) noexcept : kind_(given) {}
+    explicit connect_request(kind given) noexcept : kind_(given) {}
     [[nodiscard]] kind what() const noexcept { return kind_; }
 
 private:
@@ -33,7 +33,7 @@ class connect_starter {
 public:
     virtual ~connect_starter() = default;
     // Opens one connection for a wish that was admitted. Returns false if it cannot or need not.
-    virtual bool begin_connect(connect_wish& wish, time_point now) = 0;
+    virtual bool begin_connect(connect_request& wish, time_point now) = 0;
 };
 
 // Limits how many connections are being opened at once, however many nodes a configuration names.
@@ -49,14 +49,14 @@ public:
         : place_count_(place_count), later_count_max_(place_count - place_count / 4) {}
 
     // Sets what opens connections for wishes of this kind. Call it once, before the first `admit`.
-    void set_starter(connect_wish::kind kind, connect_starter& starter) noexcept {
+    void set_starter(connect_request::kind kind, connect_starter& starter) noexcept {
         starters_[static_cast<std::size_t>(kind)] = &starter;
     }
 
     // Queues the wish. A wish that is queued already moves only if it has become more urgent.
-    void ask(connect_wish& wish, connect_need need) noexcept;
+    void ask(connect_request& wish, connect_need need) noexcept;
     // Has no effect if the wish is not queued.
-    void withdraw(connect_wish& wish) noexcept;
+    void withdraw(connect_request& wish) noexcept;
     // Starts as many queued connections as there are free places.
     void admit(time_point now);
     // Frees the place of a connection that has opened or failed, and clears its flag. Has no effect
@@ -64,12 +64,12 @@ public:
     void end_opening(bool& is_opening, time_point now);
     // Removes the next wish from the queue and takes a place for it. Null if the queue is empty or
     // no place is free.
-    [[nodiscard]] connect_wish* enter() noexcept;
+    [[nodiscard]] connect_request* enter() noexcept;
     void leave() noexcept;
     // Empties the queue.
     void clear() noexcept;
 
-    [[nodiscard]] bool is_queued(const connect_wish& wish) const noexcept {
+    [[nodiscard]] bool is_queued(const connect_request& wish) const noexcept {
         return wish.list() != nullptr;
     }
     [[nodiscard]] std::size_t taken_count() const noexcept { return taken_count_; }
@@ -79,8 +79,8 @@ private:
     std::size_t later_count_max_;
     std::size_t taken_count_ = 0;
     std::array<connect_starter*, 2> starters_{};
-    intrusive_list<connect_wish> needed_now_;
-    intrusive_list<connect_wish> needed_later_;
+    intrusive_list<connect_request> needed_now_;
+    intrusive_list<connect_request> needed_later_;
 };
 
 }  // namespace reprise::engine

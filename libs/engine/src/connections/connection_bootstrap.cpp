@@ -173,12 +173,12 @@ void connections::on_open(kv_connection& connection, time_point now) {
     link.opened = now;
     context_.log(log_level::info, "connected to " + link.endpoint->name);
     bucket.is_poll_wanted = false;  // the bootstrap has just asked
-    const bool is_news =
+    const bool is_newer_config =
         !text.empty() && owners_.nodes.apply(bucket, text, link.endpoint->host, now) ==
                              configuration_effect::applied;
     owners_.polls.on_open(bucket, now);
     if (connection.is_open()) {  // otherwise the configuration has dropped this node
-        owners_.nodes.on_link_open(link, is_news, now);
+        owners_.nodes.on_link_open(link, is_newer_config, now);
     }
 }
 

@@ -27,7 +27,7 @@ kv_connection* connections::find(connection_id id) noexcept {
     return found == connections_.end() ? nullptr : found->second.get();
 }
 
-bool connections::begin_connect(connect_wish& wish, time_point now) {
+bool connections::begin_connect(connect_request& wish, time_point now) {
     auto& link = static_cast<node_link&>(wish);
     if (const auto next = link.endpoint->logins.try_begin(now)) {
         link.has_failed = true;

@@ -63,11 +63,11 @@ std::optional<retry_outcome> lifecycle::decide(
 }
 
 retry_outcome lifecycle::on_answer(
-    operation_base& operation, const retry_subject& subject, answer_mailbox::letter& letter,
+    operation_base& operation, const retry_subject& subject, late_answer_queue::entry& late,
     time_point now) {
-    REPRISE_ASSERT(is_awaited(operation, letter));
+    REPRISE_ASSERT(is_awaited(operation, late));
     leave(operation);
-    return decider_.on_answer(subject, letter, now);
+    return decider_.on_answer(subject, late, now);
 }
 
 retry_case lifecycle::without_place(const operation_base& operation) noexcept {

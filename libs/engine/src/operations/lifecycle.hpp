@@ -111,12 +111,12 @@ public:
         time_point now);
     // Whether this late answer is about the operation's current question.
     [[nodiscard]] static bool is_awaited(
-        const operation_base& operation, const answer_mailbox::letter& letter) noexcept {
+        const operation_base& operation, const late_answer_queue::entry& late) noexcept {
         return operation.state == operation_state::deciding &&
-               operation.decision == letter.ticket.decision;
+               operation.decision == late.ticket.decision;
     }
     [[nodiscard]] retry_outcome on_answer(
-        operation_base& operation, const retry_subject& subject, answer_mailbox::letter& letter,
+        operation_base& operation, const retry_subject& subject, late_answer_queue::entry& late,
         time_point now);
     // The operation is about to be sent. Charges a capped retry that was woken before the deadline.
     // Returns an outcome if nothing pays for it: then it is not sent.

@@ -96,14 +96,14 @@ void operations::on_retryable(
     failed.is_server_rule_unusable =
         outcome.entry != nullptr && outcome.entry->is_retry_spec_unusable;
     if (outcome.reason == retry_reason::kv_not_my_vbucket) {
-        bool is_news = false;
+        bool is_newer_config = false;
         if (!frame.value().empty()) {
             if (const auto text = inflated_text(frame)) {
-                is_news =
+                is_newer_config =
                     parts_.nodes.apply(bucket, *text, host, now) == configuration_effect::applied;
             }
         }
-        if (!is_news) {
+        if (!is_newer_config) {
             parts_.polls.want(bucket, now);
         }
         const std::size_t replica =
@@ -116,8 +116,9 @@ void operations::on_retryable(
             if (step == route_step::at_once) {
                 failed.delay_max = duration::zero();
             } else if (step == route_step::newer_map) {
-                failed.delay_max = may_hurry(slot, bucket) ? duration::zero()
-                                                           : context_.options.revision_delay_max;
+                failed.delay_max = may_retry_early(slot, bucket)
+                                       ? duration::zero()
+                                       : context_.options.revision_delay_max;
             }
         }
     } else if (outcome.reason == retry_reason::kv_collection_outdated) {

@@ -79,7 +79,7 @@ private:
 operation_retries::operation_retries(engine_context& context, endpoint_table& endpoints)
     : context_(context),
       endpoints_(endpoints),
-      mailbox_(std::make_shared<answer_mailbox>()),
+      late_answers_(std::make_shared<late_answer_queue>()),
       strategy_(
           context.options.strategy ? context.options.strategy
                                    : std::make_shared<default_strategy>()),
@@ -87,7 +87,7 @@ operation_retries::operation_retries(engine_context& context, endpoint_table& en
       watch_(context, endpoints) {}
 
 std::shared_ptr<answer_channel> operation_retries::channel_of(void* self) {
-    return static_cast<operation_retries*>(self)->mailbox_;
+    return static_cast<operation_retries*>(self)->late_answers_;
 }
 
 driver::orchestrator<retry_strategy> operation_retries::core_of(
@@ -171,15 +171,15 @@ std::optional<retry_outcome> operation_retries::decide(
 }
 
 retry_outcome operation_retries::on_answer(
-    const retry_subject& subject, answer_mailbox::letter& letter, time_point now) {
+    const retry_subject& subject, late_answer_queue::entry& late, time_point now) {
     const failed_attempt failed = subject.operation->failed;
     const driver::waiting_bound places = bound();
     recorder recorded(*this, subject, failed, now);
     driver::request_terms terms = terms_of(subject, places);
     terms.recorder = &recorded;
-    retry_outcome outcome = outcome_of(
-        core_of(subject).on_answer(letter.action, described(failed), terms, now), failed);
-    outcome.cause = std::move(letter.cause);
+    retry_outcome outcome =
+        outcome_of(core_of(subject).on_answer(late.action, described(failed), terms, now), failed);
+    outcome.cause = std::move(late.cause);
     return outcome;
 }
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine_context.hpp"
-#include "operations/answer_mailbox.hpp"
 #include "operations/decision_log.hpp"
 #include "operations/fail_fast_strategy.hpp"
+#include "operations/late_answer_queue.hpp"
 #include "operations/operation_base.hpp"
 #include "operations/operation_names.hpp"
 #include "operations/operation_watch.hpp"
@@ -45,7 +45,7 @@ struct retry_subject {
 //                                      -> nothing: the strategy answers later
 //                                         -> take_answers -> on_answer -> an outcome
 //
-class operation_retries final : public own_request_judge {
+class operation_retries final : public own_request_rules {
 public:
     operation_retries(engine_context& context, endpoint_table& endpoints);
 
@@ -80,7 +80,7 @@ public:
     [[nodiscard]] std::optional<retry_outcome> decide(
         const retry_case& failed, const retry_subject& subject, time_point now);
     [[nodiscard]] retry_outcome on_answer(
-        const retry_subject& subject, answer_mailbox::letter& letter, time_point now);
+        const retry_subject& subject, late_answer_queue::entry& late, time_point now);
     // A capped retry is woken before the deadline: it is charged now. An outcome: it is not made.
     [[nodiscard]] std::optional<retry_outcome> on_woken(
         const retry_subject& subject, time_point now);
@@ -111,13 +111,15 @@ public:
 
     // --- late answers, and the log's timer ---
 
-    [[nodiscard]] std::vector<answer_mailbox::letter> take_answers() { return mailbox_->take(); }
-    void set_wake_hook(std::function<void()> hook) { mailbox_->set_hook(std::move(hook)); }
+    [[nodiscard]] std::vector<late_answer_queue::entry> take_answers() {
+        return late_answers_->take();
+    }
+    void set_wake_hook(std::function<void()> hook) { late_answers_->set_hook(std::move(hook)); }
     void on_log_due(time_point now);
     // Writes the pending summaries, because no timer will fire any more.
     void flush_log();
     // Ignores late answers from now on.
-    void close_mailbox() noexcept { mailbox_->close(); }
+    void close_late_answers() noexcept { late_answers_->close(); }
 
 private:
     class recorder;
@@ -151,7 +153,7 @@ private:
 
     engine_context& context_;
     endpoint_table& endpoints_;
-    std::shared_ptr<answer_mailbox> mailbox_;
+    std::shared_ptr<late_answer_queue> late_answers_;
     std::shared_ptr<retry_strategy> strategy_;
     fail_fast_strategy own_strategy_;
     decision_log log_;

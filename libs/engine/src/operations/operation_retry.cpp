@@ -24,10 +24,10 @@ void operations::retry(operation_slot& slot, const retry_case& failed, time_poin
     }
 }
 
-void operations::on_answer(answer_mailbox::letter& letter, time_point now) {
-    operation_slot* slot = slots_.find(operation_id{letter.ticket.operation});
-    if (slot != nullptr && lifecycle::is_awaited(*slot, letter)) {
-        apply(*slot, parts_.life.on_answer(*slot, subject_of(*slot), letter, now), now);
+void operations::on_answer(late_answer_queue::entry& late, time_point now) {
+    operation_slot* slot = slots_.find(operation_id{late.ticket.operation});
+    if (slot != nullptr && lifecycle::is_awaited(*slot, late)) {
+        apply(*slot, parts_.life.on_answer(*slot, subject_of(*slot), late, now), now);
     }
 }
 

@@ -56,7 +56,7 @@ void operations::wake(wait_list& list, std::size_t count_max, time_point now) {
 
 // Whether a new revision may cut the operation's wait short. Counts each time it does. If revisions
 // arrive slowly, it always may.
-bool operations::may_hurry(operation_slot& slot, const bucket_state& bucket) noexcept {
+bool operations::may_retry_early(operation_slot& slot, const bucket_state& bucket) noexcept {
     if (bucket.is_configured_slowly) {
         return true;
     }
@@ -71,7 +71,7 @@ bool operations::may_hurry(operation_slot& slot, const bucket_state& bucket) noe
 // revisions arrive so fast that retrying now would be a loop.
 void operations::wake_for_revision(bucket_state& bucket, time_point now) {
     wake_if(bucket.not_my_vbucket_waiters, true, now, [&](operation_slot& slot) {
-        if (may_hurry(slot, bucket)) {
+        if (may_retry_early(slot, bucket)) {
             return true;
         }
         context_.wheel.arm(

@@ -61,7 +61,7 @@ public:
     // --- timers and late answers of strategies ---
 
     void on_due(operation_slot& slot, time_point now);
-    void on_answer(answer_mailbox::letter& letter, time_point now);
+    void on_answer(late_answer_queue::entry& late, time_point now);
 
     // --- connections ---
 
@@ -145,7 +145,7 @@ private:
     void wake_for_revision(bucket_state& bucket, time_point now);
     void wake_for_terminal_state(wait_list& list, time_point now);
     void wake_if_stuck(wait_list& list, const bucket_state& bucket, time_point now);
-    static bool may_hurry(operation_slot& slot, const bucket_state& bucket) noexcept;
+    static bool may_retry_early(operation_slot& slot, const bucket_state& bucket) noexcept;
 
     // operation_end.cpp, operation_cause.cpp
     void complete(operation_slot& slot, operation_result&& result, time_point now);

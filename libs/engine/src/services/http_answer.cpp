@@ -11,9 +11,9 @@ namespace reprise::engine {
 namespace {
 
 // The outcome that an answer reports to the circuit breaker of its endpoint.
-std::error_code reported_outcome(const exchange_verdict& judged) noexcept {
+std::error_code reported_outcome(const exchange_result& judged) noexcept {
     const bool is_good =
-        judged.what == exchange_verdict::step::done || judged.what == exchange_verdict::step::next;
+        judged.what == exchange_result::step::done || judged.what == exchange_result::step::next;
     return is_good ? std::error_code{} : judged.error;
 }
 
@@ -176,7 +176,7 @@ void http_operations::on_complete(http_connection& connection, time_point now) {
     if (auto unusable = slot.answer.on_end()) {
         return reject_answer(connection, std::move(*unusable), now);
     }
-    exchange_verdict judged = slot.request.exchange->judge(
+    exchange_result judged = slot.request.exchange->judge(
         {slot.answer.status(), connection.parser.head().headers, slot.answer.body(),
          slot.answer.row_count()});
     slot.server_code = judged.server_code;
@@ -186,14 +186,14 @@ void http_operations::on_complete(http_connection& connection, time_point now) {
     note_outcome(*connection.pool, reported_outcome(judged), now);
     release(connection, is_kept_alive, now);
     switch (judged.what) {
-        case exchange_verdict::step::done:
+        case exchange_result::step::done:
             return complete(slot, now);
-        case exchange_verdict::step::failed:
+        case exchange_result::step::failed:
             return complete_error(slot, judged.error, may_have_been_applied, {}, now);
-        case exchange_verdict::step::next:
+        case exchange_result::step::next:
             slot.search_end.reset();
             return begin_attempt(slot, now);
-        case exchange_verdict::step::retry:
+        case exchange_result::step::retry:
             break;
     }
     slot.avoided = slot.endpoint;

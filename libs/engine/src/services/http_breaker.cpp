@@ -23,10 +23,10 @@ public:
         call.method = "GET";
         call.target = path_;
     }
-    exchange_verdict judge(const http_answer& answer) override {
-        exchange_verdict verdict;
+    exchange_result judge(const http_answer& answer) override {
+        exchange_result verdict;
         if (answer.status >= 500) {
-            verdict.what = exchange_verdict::step::failed;
+            verdict.what = exchange_result::step::failed;
         }
         return verdict;
     }

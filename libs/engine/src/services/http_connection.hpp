@@ -80,8 +80,8 @@ public:
 };
 
 // The connections to one service of one node.
-struct http_pool : connect_wish {
-    http_pool() noexcept : connect_wish(kind::pool) {}
+struct http_pool : connect_request {
+    http_pool() noexcept : connect_request(kind::pool) {}
 
     endpoint_record* endpoint = nullptr;
     wire::service service{};

@@ -51,11 +51,11 @@ void http_operations::retry(http_slot& slot, const retry_case& failed, time_poin
     }
 }
 
-void http_operations::on_answer(answer_mailbox::letter& letter, time_point now) {
-    const auto found = slots_.find(letter.ticket.operation);
-    if (found != slots_.end() && lifecycle::is_awaited(*found->second, letter)) {
+void http_operations::on_answer(late_answer_queue::entry& late, time_point now) {
+    const auto found = slots_.find(late.ticket.operation);
+    if (found != slots_.end() && lifecycle::is_awaited(*found->second, late)) {
         http_slot& slot = *found->second;
-        apply(slot, parts_.life.on_answer(slot, subject_of(slot), letter, now), now);
+        apply(slot, parts_.life.on_answer(slot, subject_of(slot), late, now), now);
     }
 }
 

@@ -75,7 +75,7 @@ public:
 
     void on_operation_due(http_slot& slot, time_point now);
     void on_connection_due(http_connection& connection, time_point now);
-    void on_answer(answer_mailbox::letter& letter, time_point now);
+    void on_answer(late_answer_queue::entry& late, time_point now);
 
     // --- what the driver reports (contracts: client_engine.hpp) ---
 

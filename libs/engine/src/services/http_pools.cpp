@@ -95,7 +95,7 @@ void http_pools::connect_if_wanted(http_pool& pool, time_point now) {
     }
 }
 
-bool http_pools::begin_connect(connect_wish& wish, time_point now) {
+bool http_pools::begin_connect(connect_request& wish, time_point now) {
     auto& pool = static_cast<http_pool&>(wish);
     if (!is_connection_wanted(pool)) {
         return false;

@@ -15,10 +15,10 @@
 namespace reprise::engine {
 namespace {
 
-using step = exchange_verdict::step;
+using step = exchange_result::step;
 
-exchange_verdict failure(errc error) {
-    exchange_verdict verdict;
+exchange_result failure(errc error) {
+    exchange_result verdict;
     verdict.what = step::failed;
     verdict.error = error;
     return verdict;
@@ -30,19 +30,19 @@ constexpr services::request_access access_of(bool is_idempotent) noexcept {
 }
 
 // The service refused the request, or failed in an unknown state.
-exchange_verdict failure_by_status(errc error, int http_status) {
-    exchange_verdict verdict = failure(error);
+exchange_result failure_by_status(errc error, int http_status) {
+    exchange_result verdict = failure(error);
     verdict.may_have_acted = !services::refuses_request(http_status);
     return verdict;
 }
 
 // Retries for `reason` if it is known. A retry without an error gets a default one, in case it is
 // refused.
-exchange_verdict verdict_of(std::optional<errc> error, retry_reason reason) {
+exchange_result verdict_of(std::optional<errc> error, retry_reason reason) {
     if (!error && reason == retry_reason::unknown) {
         return {};
     }
-    exchange_verdict verdict = failure(error.value_or(errc::internal_server_failure));
+    exchange_result verdict = failure(error.value_or(errc::internal_server_failure));
     if (reason != retry_reason::unknown) {
         verdict.what = step::retry;
         verdict.reason = reason;
@@ -85,21 +85,21 @@ class fixed_exchange : public http_exchange {
 public:
     explicit fixed_exchange(services::service_call call) : call_(std::move(call)) {}
     void compose(http_call& call) override { copy_call(call_, call); }
-    exchange_verdict judge(const http_answer& answer) override {
-        exchange_verdict verdict = read(answer);
+    exchange_result judge(const http_answer& answer) override {
+        exchange_result verdict = read(answer);
         verdict.delay_floor = retry_after(answer.headers);
         return verdict;
     }
 
 protected:
     [[nodiscard]] const services::service_call& call() const noexcept { return call_; }
-    virtual exchange_verdict read(const http_answer& answer) const = 0;
+    virtual exchange_result read(const http_answer& answer) const = 0;
 
 private:
     services::service_call call_;
 };
 
-void describe_problem(exchange_verdict& verdict, const services::query_outcome& outcome) {
+void describe_problem(exchange_result& verdict, const services::query_outcome& outcome) {
     if (!outcome.errors.empty()) {
         verdict.server_code = static_cast<std::uint32_t>(outcome.errors.front().code);
         verdict.server_text = outcome.errors.front().message;
@@ -107,7 +107,7 @@ void describe_problem(exchange_verdict& verdict, const services::query_outcome& 
 }
 
 // The rest of a query or analytics answer, or a verdict if the status alone decides.
-std::expected<services::query_outcome, exchange_verdict> outcome_of(const http_answer& answer) {
+std::expected<services::query_outcome, exchange_result> outcome_of(const http_answer& answer) {
     if (answer.body.empty()) {
         return std::unexpected(failure_by_status(
             services::classify_bare_status(answer.status, services::body_state::empty),
@@ -115,7 +115,7 @@ std::expected<services::query_outcome, exchange_verdict> outcome_of(const http_a
     }
     auto outcome = services::parse_query_outcome(answer.body);
     if (!outcome) {
-        exchange_verdict verdict = failure_by_status(
+        exchange_result verdict = failure_by_status(
             services::classify_bare_status(answer.status, services::body_state::unreadable),
             answer.status);
         verdict.server_text = to_string(outcome.error());
@@ -129,14 +129,14 @@ public:
     using fixed_exchange::fixed_exchange;
 
 private:
-    exchange_verdict read(const http_answer& answer) const override {
+    exchange_result read(const http_answer& answer) const override {
         const auto outcome = outcome_of(answer);
         if (!outcome) {
             return outcome.error();
         }
         const auto judged =
             services::classify_analytics(answer.status, *outcome, access_of(call().is_idempotent));
-        exchange_verdict verdict = verdict_of(
+        exchange_result verdict = verdict_of(
             judged.error, judged.retry == services::analytics_retry::none
                               ? retry_reason::unknown
                               : retry_reason::analytics_temporary_failure);
@@ -162,9 +162,9 @@ private:
         }
         return retry_reason::unknown;
     }
-    exchange_verdict read(const http_answer& answer) const override {
+    exchange_result read(const http_answer& answer) const override {
         const auto judged = services::classify_search(answer.status, answer.body);
-        exchange_verdict verdict = verdict_of(judged.error, reason_of(judged.retry));
+        exchange_result verdict = verdict_of(judged.error, reason_of(judged.retry));
         if (verdict.what != step::done) {
             const auto outcome = services::parse_search_outcome(answer.body);
             verdict.server_text =
@@ -179,7 +179,7 @@ public:
     using fixed_exchange::fixed_exchange;
 
 private:
-    exchange_verdict read(const http_answer& answer) const override {
+    exchange_result read(const http_answer& answer) const override {
         const auto judged = services::classify_view(answer.status, answer.body);
         retry_reason reason = retry_reason::unknown;
         if (judged.retry == services::view_retry::temporary_failure) {
@@ -187,7 +187,7 @@ private:
         } else if (judged.retry == services::view_retry::no_active_partition) {
             reason = retry_reason::views_no_active_partition;
         }
-        exchange_verdict verdict = verdict_of(judged.error, reason);
+        exchange_result verdict = verdict_of(judged.error, reason);
         if (verdict.what != step::done) {
             verdict.server_text = answer.body.substr(0, 512);
         }
@@ -212,13 +212,13 @@ private:
         }
         return status == 503 ? errc::service_not_available : errc::internal_server_failure;
     }
-    exchange_verdict read(const http_answer& answer) const override {
+    exchange_result read(const http_answer& answer) const override {
         if (answer.status >= 200 && answer.status < 300) {
             return {};
         }
         // What is missing after a 404 depends on the path. Other services have no such paths.
         const bool has_paths = wire::facts_of(call().service).has_resource_paths;
-        exchange_verdict verdict = failure_by_status(
+        exchange_result verdict = failure_by_status(
             has_paths ? services::classify_management(answer.status, call().target, answer.body)
                             .value_or(errc::internal_server_failure)
                       : by_status(answer.status),
@@ -246,7 +246,7 @@ public:
         }
     }
 
-    exchange_verdict judge(const http_answer& answer) override {
+    exchange_result judge(const http_answer& answer) override {
         const auto outcome = outcome_of(answer);
         if (!outcome) {
             return outcome.error();
@@ -254,7 +254,7 @@ public:
         const bool is_harmless = asked_.is_readonly || phase_ == phase::preparing;
         const auto judged =
             services::classify_query(answer.status, *outcome, access_of(is_harmless));
-        exchange_verdict verdict = verdict_of(judged.error, reason_of(judged.retry));
+        exchange_result verdict = verdict_of(judged.error, reason_of(judged.retry));
         verdict.may_have_acted = judged.may_have_acted;
         describe_problem(verdict, *outcome);
         verdict.delay_floor = retry_after(answer.headers);
@@ -290,7 +290,7 @@ private:
 
     // A name that the server does not have: the statement is prepared again if the client chose the
     // name. An EXECUTE of the user's own has nothing that could be prepared.
-    exchange_verdict renew(exchange_verdict verdict) {
+    exchange_result renew(exchange_result verdict) {
         if (phase_ != phase::running) {
             verdict.what = step::failed;
             return verdict;
@@ -325,7 +325,7 @@ private:
         return is_one_request ? phase::preparing_and_running : phase::preparing;
     }
 
-    exchange_verdict remember_row(const http_answer& answer) {
+    exchange_result remember_row(const http_answer& answer) {
         services::row_splitter splitter("results");
         splitter.feed(base::as_bytes(answer.body));
         const auto event = splitter.next();
@@ -333,12 +333,12 @@ private:
                              ? services::parse_prepared_row(splitter.row())
                              : std::unexpected(services::outcome_error{});
         if (!row) {
-            exchange_verdict verdict = failure(errc::prepared_statement_failure);
+            exchange_result verdict = failure(errc::prepared_statement_failure);
             verdict.server_text = "the answer to PREPARE contains no plan";
             return verdict;
         }
         plan_.cache->put(asked_.statement, asked_.query_context, {row->name, row->encoded_plan});
-        exchange_verdict verdict;
+        exchange_result verdict;
         verdict.what = step::next;
         return verdict;
     }

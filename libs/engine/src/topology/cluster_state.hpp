@@ -28,10 +28,10 @@ using wait_list = intrusive_list<operation_slot>;
 
 // A connection that the client maintains: number `ordinal` of a bucket to an endpoint. It
 // reconnects until it is retired.
-struct node_link : engine_timer, connect_wish {
+struct node_link : engine_timer, connect_request {
     node_link(bucket_state& owner, endpoint_record& to, std::size_t number) noexcept
         : engine_timer(timer_kind::link),
-          connect_wish(kind::link),
+          connect_request(kind::link),
           bucket(&owner),
           endpoint(&to),
           ordinal(number) {}

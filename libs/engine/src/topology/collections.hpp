@@ -28,7 +28,7 @@ enum class collection_answer : std::uint8_t {
 class collections {
 public:
     collections(
-        engine_context& context, topology_listener& listener, own_request_judge& judge) noexcept
+        engine_context& context, topology_listener& listener, own_request_rules& judge) noexcept
         : context_(context), listener_(listener), judge_(judge) {}
 
     void ask(collection_entry& entry, kv_connection& connection, time_point now);
@@ -53,7 +53,7 @@ private:
 
     engine_context& context_;
     topology_listener& listener_;
-    own_request_judge& judge_;
+    own_request_rules& judge_;
 };
 
 }  // namespace reprise::engine

@@ -14,7 +14,7 @@ class kv_connection;
 class configuration_polls {
 public:
     configuration_polls(
-        engine_context& context, topology& topology, own_request_judge& judge) noexcept
+        engine_context& context, topology& topology, own_request_rules& judge) noexcept
         : context_(context), topology_(topology), judge_(judge) {}
 
     // Polls soon, because there seems to be a newer configuration.
@@ -41,7 +41,7 @@ private:
 
     engine_context& context_;
     topology& topology_;
-    own_request_judge& judge_;
+    own_request_rules& judge_;
 };
 
 }  // namespace reprise::engine

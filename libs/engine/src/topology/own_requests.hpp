@@ -18,9 +18,9 @@ struct own_failure {
 
 // Decides about retries of the client's own requests, under the same rules as for all others, and
 // logs each decision.
-class own_request_judge {
+class own_request_rules {
 public:
-    virtual ~own_request_judge() = default;
+    virtual ~own_request_rules() = default;
     // The delay after which the request is sent again. Empty if it is not.
     [[nodiscard]] virtual std::optional<duration> decide(
         const own_failure& what, const retry_case& failed, time_point now) = 0;

@@ -100,8 +100,9 @@ public:
     // Makes the queued links of the bucket urgent.
     void hurry(bucket_state& bucket, time_point now);
     void hurry(node_link& link, time_point now);
-    // The link's connection is open. `is_news`: the bootstrap returned a newer configuration.
-    void on_link_open(node_link& link, bool is_news, time_point now);
+    // The link's connection is open. `is_newer_config`: the bootstrap returned a newer
+    // configuration.
+    void on_link_open(node_link& link, bool is_newer_config, time_point now);
     // The link's connection has ended. `has_failed`: it was never open.
     void reconnect_later(node_link& link, bool has_failed, time_point now);
     void on_link_failed(node_link& link, time_point now);

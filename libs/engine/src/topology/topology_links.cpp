@@ -84,10 +84,10 @@ void topology::hurry(node_link& link, time_point now) {
     }
 }
 
-void topology::on_link_open(node_link& link, bool is_news, time_point now) {
+void topology::on_link_open(node_link& link, bool is_newer_config, time_point now) {
     bucket_state& bucket = *link.bucket;
     // A new configuration has already woken the operations that wait for the topology.
-    const std::size_t waiting_count = is_news ? 0 : bucket.topology_waiters.size();
+    const std::size_t waiting_count = is_newer_config ? 0 : bucket.topology_waiters.size();
     close_breaker(*link.endpoint, now);  // the bootstrap was answered
     listener_.wake(link.waiters, SIZE_MAX, now);
     listener_.wake(bucket.topology_waiters, waiting_count, now);

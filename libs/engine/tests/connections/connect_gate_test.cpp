@@ -11,16 +11,16 @@ namespace connect_gate_tests {
 struct wishes {
     explicit wishes(std::size_t count) {
         for (std::size_t index = 0; index < count; ++index) {
-            all.emplace_back(connect_wish::kind::link);
+            all.emplace_back(connect_request::kind::link);
         }
     }
-    std::deque<connect_wish> all;
+    std::deque<connect_request> all;
 };
 
 // Opens nothing; declines while `is_willing` is false.
 class counting_starter final : public connect_starter {
 public:
-    bool begin_connect(connect_wish&, time_point) override {
+    bool begin_connect(connect_request&, time_point) override {
         count += is_willing ? 1 : 0;
         return is_willing;
     }
@@ -36,7 +36,7 @@ using connect_gate_tests::wishes;
 TEST(connect_gate, gives_no_more_places_than_it_has) {
     wishes of(3);
     connect_gate gate(2);
-    for (connect_wish& each : of.all) {
+    for (connect_request& each : of.all) {
         gate.ask(each, connect_need::now);
     }
     EXPECT_EQ(gate.enter(), &of.all[0]);
@@ -64,7 +64,7 @@ TEST(connect_gate, admits_the_most_urgent_wish_first) {
 TEST(connect_gate, keeps_a_quarter_of_the_places_for_connections_that_operations_wait_for) {
     wishes of(10);
     connect_gate gate(8);
-    for (connect_wish& each : of.all) {
+    for (connect_request& each : of.all) {
         gate.ask(each, connect_need::later);
     }
     for (int index = 0; index < 6; ++index) {
@@ -99,7 +99,7 @@ TEST(connect_gate, admits_the_next_when_a_connection_is_open) {
     wishes of(2);
     counting_starter starter;
     connect_gate gate(1);
-    gate.set_starter(connect_wish::kind::link, starter);
+    gate.set_starter(connect_request::kind::link, starter);
     gate.ask(of.all[0], connect_need::now);
     gate.ask(of.all[1], connect_need::now);
     gate.admit({});
@@ -117,7 +117,7 @@ TEST(connect_gate, keeps_no_place_for_a_wish_that_is_declined) {
     counting_starter starter;
     starter.is_willing = false;
     connect_gate gate(1);
-    gate.set_starter(connect_wish::kind::link, starter);
+    gate.set_starter(connect_request::kind::link, starter);
     gate.ask(of.all[0], connect_need::now);
     gate.ask(of.all[1], connect_need::now);
     gate.admit({});

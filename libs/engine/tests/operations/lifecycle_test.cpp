@@ -38,7 +38,7 @@ struct one_life {
         if (slot.state != operation_state::free) {
             life.drop(slot);
         }
-        decider.close_mailbox();
+        decider.close_late_answers();
     }
     one_life(const one_life&) = delete;
     one_life& operator=(const one_life&) = delete;
@@ -256,7 +256,7 @@ TEST(lifecycle, an_operation_waits_for_a_late_answer_and_takes_only_its_own) {
     strategy->kept.back().answer(retry_action::after(5ms));
     auto letters = with.decider.take_answers();
     ASSERT_EQ(letters.size(), 1U);
-    answer_mailbox::letter other = letters[0];
+    late_answer_queue::entry other = letters[0];
     ++other.ticket.decision;
     EXPECT_FALSE(lifecycle::is_awaited(with.slot, other)) << "about another attempt";
     ASSERT_TRUE(lifecycle::is_awaited(with.slot, letters[0]));

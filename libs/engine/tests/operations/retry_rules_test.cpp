@@ -93,7 +93,7 @@ struct bench {
             subject.budget = &*options.retry_budget;
         }
         const retry_outcome decided = *decider.decide(failed, subject, now);
-        decider.close_mailbox();
+        decider.close_late_answers();
         return decided;
     }
 };

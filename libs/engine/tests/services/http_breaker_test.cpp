@@ -146,7 +146,7 @@ TEST_F(http_breaker, RH_32_a_canary_takes_no_place_among_the_operations_that_wai
     EXPECT_EQ(driver.engine().statistics().operations_open, 1U);
 }
 
-TEST_F(http_breaker, RH_34_who_waits_for_a_connection_when_it_opens_is_not_sent) {
+TEST_F(http_breaker, RH_34_queued_requests_are_not_sent_once_the_breaker_opens) {
     cluster_.nodes.resize(1);
     cluster_.map = {{0}};
     engine_options options = with_http_breaker();

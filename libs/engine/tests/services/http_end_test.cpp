@@ -149,7 +149,7 @@ TEST_F(http_decisions, RH_14_an_unreadable_answer_is_logged_and_in_the_history) 
 TEST_F(http_decisions, RH_14_a_request_that_cannot_be_written_is_logged) {
     struct unwritable final : http_exchange {
         void compose(http_call& call) override { call.target = "no path"; }
-        exchange_verdict judge(const http_answer&) override { return {}; }
+        exchange_result judge(const http_answer&) override { return {}; }
     };
     engine_driver driver(cluster_, options_);
     driver.connect();
@@ -176,8 +176,8 @@ protected:
     }
     engine_driver::outcome_ptr start(engine_driver& driver) {
         auto request = readonly_request("{}", [](const http_answer&) {
-            exchange_verdict verdict;
-            verdict.what = exchange_verdict::step::retry;
+            exchange_result verdict;
+            verdict.what = exchange_result::step::retry;
             verdict.reason = retry_reason::service_response_code_indicated;
             verdict.error = errc::internal_server_failure;
             return verdict;
@@ -232,8 +232,8 @@ protected:
         engine_driver driver(cluster_);
         driver.connect();
         auto request = readonly_request("{}", [words_size](const http_answer&) {
-            exchange_verdict verdict;
-            verdict.what = exchange_verdict::step::failed;
+            exchange_result verdict;
+            verdict.what = exchange_result::step::failed;
             verdict.error = errc::parsing_failure;
             verdict.server_text = std::string(words_size, 'w');
             return verdict;

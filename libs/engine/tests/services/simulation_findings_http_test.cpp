@@ -61,9 +61,9 @@ TEST(simulation_findings_http, RH_45_rows_of_an_answer_that_failed_cannot_be_tak
             200, answered++ == 0 ? R"({"results":[1,2],"retry":1})" : R"({"results":[1]})");
     };
     auto request = readonly_request("{}", [](const http_answer& answer) {
-        exchange_verdict verdict;
+        exchange_result verdict;
         if (answer.body.find("retry") != std::string_view::npos) {
-            verdict.what = exchange_verdict::step::retry;
+            verdict.what = exchange_result::step::retry;
             verdict.reason = retry_reason::service_response_code_indicated;
         }
         return verdict;

@@ -79,14 +79,14 @@ void inspection::on_composed(std::uint32_t operation, const engine::http_call& c
 // The client has read a complete answer and decided what it means.
 void inspection::on_judged(
     std::uint32_t operation, const engine::http_answer& answer,
-    const engine::exchange_verdict& verdict) {
+    const engine::exchange_result& verdict) {
     operation_record& record = world_.records.at(operation);
     call_record& call = *record.call;
     const sent_request& last = record.last;
     if (!last.is_corrupt && (!last.is_answered || last.status != answer.status)) {
         report(checker::answer, record, "accepts an answer to another request");
     }
-    call.next_count += verdict.what == engine::exchange_verdict::step::next ? 1U : 0U;
+    call.next_count += verdict.what == engine::exchange_result::step::next ? 1U : 0U;
     call.delay_floor = duration::zero();
     if (const auto asked = http::find_header(answer.headers, "Retry-After")) {
         int seconds = 0;

@@ -84,7 +84,7 @@ public:
     void on_composed(std::uint32_t operation, const engine::http_call& call);
     void on_judged(
         std::uint32_t operation, const engine::http_answer& answer,
-        const engine::exchange_verdict& verdict);
+        const engine::exchange_result& verdict);
     // A complete request is sent; `operation` is the number it carries.
     void on_call_sent(
         std::uint32_t link, std::optional<std::uint32_t> operation, std::string_view line);

@@ -23,8 +23,8 @@ public:
         call.headers.push_back({std::string(call_number_field), std::to_string(operation_)});
         world_.checks.on_composed(operation_, call);
     }
-    engine::exchange_verdict judge(const engine::http_answer& answer) override {
-        engine::exchange_verdict verdict = inner_->judge(answer);
+    engine::exchange_result judge(const engine::http_answer& answer) override {
+        engine::exchange_result verdict = inner_->judge(answer);
         world_.checks.on_judged(operation_, answer, verdict);
         return verdict;
     }

@@ -87,7 +87,7 @@ struct scripted_calls {
     }
     void judge(const operation_record& record, int status, std::uint32_t server_code = 0) {
         const http::header_list headers{{"Retry-After", "2"}};
-        engine::exchange_verdict verdict;
+        engine::exchange_result verdict;
         verdict.server_code = server_code;
         all.checks.on_judged(record.number, {status, headers, {}, 0}, verdict);
     }

@@ -28,7 +28,7 @@ enum class retry_reason : std::uint8_t {
     query_index_not_found,                ///< the index is not there yet
     analytics_temporary_failure,          ///< analytics is busy or starting
     search_too_many_requests,             ///< HTTP 429 from search
-    views_temporary_failure,              ///< a view answer that may heal
+    views_temporary_failure,              ///< transient view error
     views_no_active_partition,            ///< the node has no partition of the view
     authentication_error,                 ///< terminal: a node refused the credentials
     tls_error,                            ///< terminal: the TLS handshake failed for good

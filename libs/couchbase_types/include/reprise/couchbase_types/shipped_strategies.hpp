@@ -22,7 +22,7 @@ using backoff_calculator = std::function<duration(std::uint32_t attempts, std::u
 
 /// 1, 2, 4, ... 256, 500, 500, ... ms: RFC 0049's rule for best effort, without jitter.
 [[nodiscard]] backoff_calculator exponential_calculator();
-/// Any rule of the retry library; for many clients full jitter within the same bounds is kinder.
+/// Any rule of the retry library; with many clients full jitter spreads the load better.
 [[nodiscard]] backoff_calculator jittered_calculator(
     const backoff_options& options = {
         .base = std::chrono::milliseconds{1},

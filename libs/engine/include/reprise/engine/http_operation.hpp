@@ -51,7 +51,7 @@ struct http_answer {
 };
 
 // The meaning of an answer.
-struct exchange_verdict {
+struct exchange_result {
     enum class step : std::uint8_t {
         done,    // success
         failed,  // the operation ends with `error`
@@ -78,7 +78,7 @@ public:
     // Fills in the next request: before the first attempt, each retry and each further part.
     virtual void compose(http_call& call) = 0;
     // Judges a complete answer to the last composed request. Must not throw.
-    [[nodiscard]] virtual exchange_verdict judge(const http_answer& answer) = 0;
+    [[nodiscard]] virtual exchange_result judge(const http_answer& answer) = 0;
 };
 
 // A request to an HTTP service. Moved into the engine, which keeps it until the operation ends.

@@ -49,7 +49,7 @@ namespace detail {
     return {reason_applicability::no, why};
 }
 
-inline constexpr reason_cell believed = yes("the status is believed whatever was asked");
+inline constexpr reason_cell believed = yes("the status is accepted for any request");
 inline constexpr reason_cell about_documents = no("about key-value requests only");
 inline constexpr reason_cell about_services = no("an HTTP service says so");
 inline constexpr reason_cell service_answer = yes("the service's answer");

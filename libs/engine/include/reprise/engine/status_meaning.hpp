@@ -8,7 +8,7 @@
 namespace reprise::engine {
 
 // What the client makes of a status that it knows by itself: retried for `reason` or, where that is
-// `unknown`, told as `error`.
+// `unknown`, reported as `error`.
 struct status_meaning {
     errc error{};  // of a retry: the error if it is refused
     retry_reason reason = retry_reason::unknown;

@@ -33,7 +33,7 @@ namespace detail {
 inline namespace REPRISE_VARIANT {
 
 /// In place of an `attempt`, for operations that do not take one.
-struct nothing_asked {};
+struct no_attempt_argument {};
 
 template <class Operation, class Attempt>
 decltype(auto) invoke_operation(Operation& operation, [[maybe_unused]] const Attempt& current) {
@@ -228,8 +228,8 @@ void wait_for_first_attempt(Session& session, call_time time, duration delay) {
     }
 }
 
-/// Waits for the answer of a strategy that thinks for a while: until it is there, the deadline has
-/// come or the caller asked to stop. Returns the time.
+/// Waits for a deferred strategy answer: until it is there, the deadline has come or the caller
+/// asked to stop. Returns the time.
 template <class Session>
 [[nodiscard]] time_point wait_for_answer(Session& session, call_time time) {
     static_cast<void>(time.clock().wait_until(session.deadline(), session.answer_stop()));
@@ -253,7 +253,7 @@ template <class Operation, class Session>
     if constexpr (std::invocable<Operation&, const attempt&>) {
         return make_attempt(session, options, time);
     } else {
-        return nothing_asked{};
+        return no_attempt_argument{};
     }
 }
 

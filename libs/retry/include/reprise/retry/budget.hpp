@@ -44,12 +44,12 @@ namespace detail {
 /// Whether a budget overrides `on_request`, `on_failure`. What is inherited does nothing, and a
 /// strategy that knows the budget's type need not call it.
 template <class B>
-concept hears_requests =
+concept counts_requests =
     requires(B& budget, time_point now) { budget.on_request(now); } && !requires {
         requires std::same_as<decltype(&B::on_request), decltype(&retry_budget::on_request)>;
     };
 template <class B>
-concept hears_failures = requires(B& budget, const failure_facts& facts, time_point now) {
+concept counts_failures = requires(B& budget, const failure_facts& facts, time_point now) {
     budget.on_failure(facts, now);
 } && !requires {
     requires std::same_as<decltype(&B::on_failure), decltype(&retry_budget::on_failure)>;

@@ -35,8 +35,8 @@ struct circuit_breaker_options {
     std::uint32_t volume_threshold = 20;
     /// Opens when at least this share of them failed; 1 to 100.
     std::uint32_t error_threshold_percent = 50;
-    /// Requests that ended longer ago do not count. It rolls in thirty steps: what leaves it leaves
-    /// between 29 and 30 thirtieths of it after its end.
+    /// Requests that ended longer ago do not count. The window advances in 30 buckets, so a request
+    /// drops out up to 1/30 of the window early.
     duration rolling_window = std::chrono::seconds{60};
     /// How long it stays open before the probe is sent.
     duration sleep_window = std::chrono::seconds{5};

@@ -81,7 +81,7 @@ public:
     /// Always granted, also when the budget is empty: it may not be empty when the attempt fails.
     [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
         token = token_state{};
-        if constexpr (detail::hears_requests<Budget>) {
+        if constexpr (detail::counts_requests<Budget>) {
             budget_.on_request(at.now);
         }
         return {};
@@ -90,7 +90,7 @@ public:
     /// Asks in the order: safety, attempts, delay.
     [[nodiscard]] retry_action retry_after(
         token_state& token, const retry_question& question) noexcept {
-        if constexpr (detail::hears_failures<Budget>) {
+        if constexpr (detail::counts_failures<Budget>) {
             budget_.on_failure(question.facts, question.at.now);
         }
         if (const refusal_reason refusal = check_retryable(question);

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The words of a decision: why there is no retry, whether a call may be repeated, what a strategy
-/// is asked. Plain values.
+/// Types used in retry decisions: why there is no retry, whether a call may be repeated, what a
+/// strategy is asked. Plain values.
 
 #include <any>
 #include <cstdint>

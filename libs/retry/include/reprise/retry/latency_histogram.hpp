@@ -44,8 +44,7 @@ public:
         std::chrono::milliseconds{1000}, std::chrono::milliseconds{2500},
         std::chrono::milliseconds{5000}, std::chrono::milliseconds{10000},
     };
-    /// How many of the records took no longer than each limit, exactly; at last, how many records
-    /// there are.
+    /// Cumulative counts per bucket bound; the last element is the total.
     [[nodiscard]] std::array<std::uint64_t, limits.size() + 1> counts_up_to_limits() const noexcept;
 
 private:

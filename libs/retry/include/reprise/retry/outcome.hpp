@@ -54,7 +54,7 @@ concept signed_number =
 
 /// Types of which some values usually mean failure, but nothing says so.
 template <class R>
-concept doubtful_result =
+concept may_hide_failure =
     std::same_as<R, bool> || optional_like<R> || std::same_as<R, std::exception_ptr> ||
     (std::is_enum_v<R> && !std::same_as<R, std::byte>) || signed_number<R> ||
     std::is_pointer_v<R> || std::is_null_pointer_v<R>;
@@ -143,7 +143,7 @@ template <class Strategy, class Operation, class R, bool Throws>
 constexpr void check_result_type() noexcept {
     if constexpr (!judges_result<Operation, R>) {
         constexpr bool is_doubtful =
-            plain_result<R> && doubtful_result<R> && !fails_only_by_throwing<Operation>;
+            plain_result<R> && may_hide_failure<R> && !fails_only_by_throwing<Operation>;
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
             "the error in this result says nothing about retries; give it (1) a function "

@@ -68,8 +68,8 @@ struct settings_figures {
         1.0;  ///< Attempts per request while everything fails, bucket full.
     double lasting_amplification = 1.0;  ///< The same once the bucket is empty.
     duration give_up_after{};            ///< Sum of the longest delays of one request.
-    double healing_load = 0.0;  ///< Above this load an outage does not heal without the bucket:
-                                ///< capacity / attempts; 0 when the capacity is not known.
+    double recovery_load = 0.0;  ///< Above this load an outage does not heal without the bucket:
+                                 ///< capacity / attempts; 0 when the capacity is not known.
 };
 
 /// Computes them.

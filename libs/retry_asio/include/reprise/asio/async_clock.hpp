@@ -10,7 +10,7 @@
 
 namespace reprise {
 
-/// Something that wants to know when a time has come.
+/// Callback target for a timer.
 class REPRISE_EXPORT wake_target {
 public:
     virtual ~wake_target();

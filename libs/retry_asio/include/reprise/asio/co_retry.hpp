@@ -99,7 +99,7 @@ template <strategy_argument Strategy, class Operation>
         std::forward<Strategy>(strategy), options, catching<>, std::forward<Operation>(operation));
 }
 
-/// What the overloads above do not take, refused with a sentence.
+/// Catch-all overload that produces a readable error.
 template <class Strategy, class Operation>
     requires(!strategy_argument<Strategy> || !retry_coroutine<std::decay_t<Operation>>)
 void async_retry(Strategy&&, Operation&&) {

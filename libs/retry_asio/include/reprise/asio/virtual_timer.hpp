@@ -6,7 +6,7 @@
 ///     testing::virtual_timer time;
 ///     boost::asio::io_context io;
 ///     async_retry<...>(io, strategy, {.clock = &time}, operation, handler);
-///     time.run(io);                        // everything that can happen happens
+///     time.run(io);                        // runs until idle
 
 #include <cstddef>
 #include <functional>
@@ -19,7 +19,7 @@
 namespace reprise::testing {
 
 /// Must outlive the loops that use it. All members may be called from any thread; `run` and the
-/// functions that move time belong to one thread, the one that plays the scene.
+/// functions that move time must be called from a single thread.
 class REPRISE_EXPORT virtual_timer final : public async_clock {
 public:
     [[nodiscard]] time_point now() noexcept override;

@@ -35,8 +35,8 @@ concept inline_strategy = requires(
 template <class S>
 concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, retry_strategy>;
 
-/// A strategy that loops copy: its calls share nothing but what its copies share. It says so by
-/// `static constexpr bool is_passed_by_value = true` (`attempts(3)` does).
+/// A strategy passed by value. Opt in with `static constexpr bool is_passed_by_value = true`, as
+/// `attempts(3)` does.
 template <class S>
 concept value_strategy = inline_strategy<S> && std::copy_constructible<S> &&
                          requires { requires S::is_passed_by_value; };

@@ -46,7 +46,7 @@ concept call_options_argument = std::same_as<std::remove_cvref_t<Given>, call_op
     return facts;
 }
 
-/// The completion arguments that a fallback stands for.
+/// Completion arguments produced by the fallback.
 template <class First, class... Rest, class Initiate>
 [[nodiscard]] std::tuple<First, Rest...> recovered_completion(
     Initiate& initiate, const failure_view& failure) {

@@ -1,36 +1,36 @@
-#include "operations/answer_mailbox.hpp"
+#include "operations/late_answer_queue.hpp"
 
 #include <utility>
 
 namespace reprise::engine {
 
-void answer_mailbox::post(
+void late_answer_queue::post(
     decision_ticket ticket, std::optional<retry_action> action, std::string cause) noexcept {
     // The hook runs under the lock, because close() must not return while it is still running.
     const std::lock_guard lock(mutex_);
     if (is_closed_) {
         return;
     }
-    letters_.push_back({ticket, action, std::move(cause)});
+    entries_.push_back({ticket, action, std::move(cause)});
     if (hook_) {
         hook_();
     }
 }
 
-std::vector<answer_mailbox::letter> answer_mailbox::take() {
+std::vector<late_answer_queue::entry> late_answer_queue::take() {
     const std::lock_guard lock(mutex_);
-    return std::exchange(letters_, {});
+    return std::exchange(entries_, {});
 }
 
-void answer_mailbox::set_hook(std::function<void()> hook) {
+void late_answer_queue::set_hook(std::function<void()> hook) {
     const std::lock_guard lock(mutex_);
     hook_ = std::move(hook);
 }
 
-void answer_mailbox::close() noexcept {
+void late_answer_queue::close() noexcept {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
-    letters_.clear();
+    entries_.clear();
     hook_ = nullptr;
 }
 

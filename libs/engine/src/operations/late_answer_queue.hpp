@@ -11,10 +11,10 @@
 namespace reprise::engine {
 
 // Collects late answers of strategies, from any thread, until the engine takes them. Every
-// deferred_answer shares the mailbox, so it may outlive the engine.
-class answer_mailbox final : public answer_channel {
+// deferred_answer shares the queue, so it may outlive the engine.
+class late_answer_queue final : public answer_channel {
 public:
-    struct letter {
+    struct entry {
         decision_ticket ticket;
         std::optional<retry_action> action;
         std::string cause;
@@ -24,14 +24,14 @@ public:
         decision_ticket ticket, std::optional<retry_action> action,
         std::string cause) noexcept override;
     // Returns the answers that arrived since the last call.
-    [[nodiscard]] std::vector<letter> take();
+    [[nodiscard]] std::vector<entry> take();
     void set_hook(std::function<void()> hook);
     // Drops all further answers and the hook.
     void close() noexcept;
 
 private:
     std::mutex mutex_;
-    std::vector<letter> letters_;
+    std::vector<entry> entries_;
     std::function<void()> hook_;
     bool is_closed_ = false;
 };
