@@ -21,6 +21,7 @@ struct seed_sums {
     std::uint64_t retries = 0;
     sandbox::ledger_totals writes{};
     reason_cells cells{};
+    situation_counts situations{};
 };
 
 void run_seed(std::uint64_t seed, std::string_view name, seed_sums& sums) {
@@ -36,6 +37,7 @@ void run_seed(std::uint64_t seed, std::string_view name, seed_sums& sums) {
     sums.writes.applied += report.writes.applied;
     sums.writes.unknown += report.writes.unknown;
     sums.cells.add(report.cells);
+    sums.situations.add(report.situations);
 }
 
 seed_sums run_seeds(std::uint64_t first, std::uint64_t last, std::string_view name) {
@@ -139,6 +141,17 @@ TEST(seeds, only_cells_of_the_table_are_reached) {
     EXPECT_EQ(find_impossible_cell(sums.cells), "");
     EXPECT_LE(sums.cells.filled(), reason_cells::applicable_count());
     EXPECT_GE(sums.cells.filled() * 100, reason_cells::applicable_count() * 75);
+}
+
+// What once got through is drawn often enough that every test run meets it.
+TEST(seeds, every_situation_that_once_got_through_is_met) {
+    situation_counts met;
+    for (const std::string_view name : {"services", "hostile", "servers"}) {
+        met.add(run_seeds(2001, 2150, name).situations);
+    }
+    for (std::size_t index = 0; index < situation_count; ++index) {
+        EXPECT_GT(met.counts[index], 0U) << to_string(static_cast<situation>(index));
+    }
 }
 
 TEST(seeds, all_promises_hold_in_small_runs) {

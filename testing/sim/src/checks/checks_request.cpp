@@ -253,6 +253,9 @@ void inspection::on_answer(std::uint32_t index, const sim_link::answer_mark& ans
         record.last.status = answer.status;
         record.last.cas = answer.cas;
         record.last.answered = world_.now;
+        if (code == status::unknown_collection && record.plan.collection == 0) {
+            world_.situations.note(situation::default_collection_dropped);
+        }
     }
 }
 
@@ -285,6 +288,9 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
                 view.is_access_denied = true;
             } else if (code == status::key_enoent) {
                 view.is_bucket_missing[node] = view.is_bucket_missing[node] == 0 ? 1 : 2;
+                if (world_.now < world_.warming_until[node]) {
+                    world_.situations.note(situation::bucket_not_there_yet);
+                }
             }
             break;
         case opcode::get_cluster_config:  // the last step
@@ -381,6 +387,10 @@ void inspection::on_link_end(std::uint32_t index, std::uint64_t sent_end) {
 
 // The servers' side of the ledger.
 void inspection::on_audit(const sandbox::audit_entry& entry) {
+    if (entry.op == opcode::select_bucket && entry.fate == sandbox::answer_fate::withheld &&
+        entry.fault_id == 0) {
+        world_.situations.note(situation::restart_in_silence);
+    }
     if (!entry.client_id || !entry.client_connection_id) {
         return;
     }

@@ -150,8 +150,13 @@ service_fault_answer busy_answer(random_stream& random, service from) {
             answer.body = error_body(any_of_these(random, analytics_codes), false, "");
             break;
         case service::search:
-            answer.status = 429;
-            answer.body = R"({"error":"too many requests"})";
+            if (random.percent(50)) {
+                answer.status = 400;
+                answer.body = R"({"error":"pindex not available","status":"fail"})";
+            } else {
+                answer.status = 429;
+                answer.body = R"({"error":"too many requests"})";
+            }
             break;
         case service::views:
             answer.status = any_of_these(random, view_statuses);

@@ -292,6 +292,9 @@ void world::step_fault(const planned_fault& fault, std::uint32_t index) {
     if (fault.kind == fault_kind::redirect_endlessly) {
         return redirect_again(fault, index);
     }
+    if (static_cast<std::size_t>(fault.kind) >= field_fault_kind_first) {
+        return step_field_fault(fault, index);
+    }
     const sandbox::rebalance_progress progress = cluster.rebalance_status();
     if (rebalance_fault_ != index || !progress.is_running) {
         return;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 
@@ -85,11 +86,24 @@ struct scripted_calls {
         entry.error_code = error_code;
         all.checks.on_service_audit(record.last.link, entry);
     }
-    void judge(const operation_record& record, int status, std::uint32_t server_code = 0) {
+    void judge(
+        const operation_record& record, int status, std::uint32_t server_code = 0,
+        std::string_view body = {}) {
         const http::header_list headers{{"Retry-After", "2"}};
         engine::exchange_verdict verdict;
         verdict.server_code = server_code;
-        all.checks.on_judged(record.number, {status, headers, {}, 0}, verdict);
+        all.checks.on_judged(record.number, {status, headers, body, 0}, verdict);
+    }
+    // A write is sent, applied or not, and answered; the client reads the answer and reports this.
+    void fail_write(
+        call_kind kind, int status, std::string_view body, bool is_applied, bool is_ambiguous) {
+        operation_record& record = add(kind);
+        compose(record);
+        send(record);
+        audit(record, is_applied);
+        answer(record, static_cast<std::uint16_t>(status));
+        judge(record, status, 0, body);
+        end(record, errc::internal_server_failure, is_ambiguous);
     }
     void take(operation_record& record, const std::vector<std::string>& rows) {
         engine::row_batch batch;
@@ -213,6 +227,62 @@ TEST(
             scene.end(record, errc::request_canceled, is_ambiguous);
             EXPECT_EQ(scene.has(checker::ambiguity), is_ambiguous != (kind == call_kind::upsert));
         }
+    }
+}
+
+// 'Nothing was changed' although it was: the worst report there is.
+TEST(checks_call, RH_29_an_applied_write_that_is_reported_as_not_applied_is_found) {
+    for (const char* const body :
+         {R"({"errors":[{"code":1080,"msg":"timeout"}]})",
+          R"({"errors":[{"code":3000,"msg":"a lie"}]})", ""}) {
+        scripted_calls scene;
+        scene.fail_write(call_kind::insert, 200, body, true, false);
+        EXPECT_TRUE(scene.has(checker::ambiguity)) << body;
+    }
+    scripted_calls scene;
+    scene.fail_write(call_kind::put_user, 500, "", true, false);
+    EXPECT_TRUE(scene.has(checker::ambiguity));
+}
+
+TEST(checks_call, RH_29_RH_42_the_code_of_an_answer_decides_whether_a_write_is_ambiguous) {
+    struct answered {
+        int status;
+        const char* body;
+        bool may_have_acted;
+    };
+    constexpr std::array<answered, 12> answers = {{
+        {200, R"({"errors":[{"code":1080,"msg":"timeout","retry":true}]})", true},
+        {200, R"({"errors":[{"code":1080,"msg":"timeout"}]})", true},
+        {200, R"({"errors":[{"code":12009,"msg":"DML"}]})", true},
+        {503, R"({"errors":[{"code":1181,"msg":"flagged","retry":true}]})", true},
+        {200, R"({"errors":[{"code":5000,"msg":"panic"}]})", true},
+        {500, "no JSON", true},
+        {200, R"({"errors":[{"code":5000,"msg":"queryport.indexNotFound"}]})", false},
+        {503, R"({"errors":[{"code":1201,"msg":"queue full"}]})", false},
+        {404, R"({"errors":[{"code":4040,"msg":"no such statement"}]})", false},
+        {200, R"({"errors":[{"code":3000,"msg":"syntax"}]})", false},
+        {200, R"({"errors":[{"code":12003,"msg":"no keyspace"}]})", false},
+        {400, "no JSON", false},
+    }};
+    for (const answered& each : answers) {
+        for (const bool is_ambiguous : {true, false}) {
+            scripted_calls scene;
+            scene.fail_write(call_kind::upsert, each.status, each.body, false, is_ambiguous);
+            EXPECT_EQ(scene.has(checker::ambiguity), is_ambiguous != each.may_have_acted)
+                << each.status << " " << each.body;
+        }
+    }
+}
+
+TEST(checks_call, RH_29_an_answer_that_could_not_be_read_proves_nothing) {
+    for (const bool is_ambiguous : {true, false}) {
+        scripted_calls scene;
+        operation_record& record = scene.add(call_kind::insert);
+        scene.compose(record);
+        scene.send(record);
+        scene.answer(record, 400);
+        scene.end(record, errc::parsing_failure, is_ambiguous);
+        EXPECT_EQ(scene.has(checker::ambiguity), !is_ambiguous);
     }
 }
 

@@ -77,13 +77,21 @@ enum class fault_kind : std::uint8_t {
     /// Servers that lie; only in hostile scenarios.
     lie_about_lengths,   // answers claim wrong lengths; connections are reset at the end
     redirect_endlessly,  // not my vbucket, with an ever newer configuration that contradicts it
+    /// Seen on real clusters, or used in attacks (situation.hpp).
+    restart_node,             // killed; comes back, but has its bucket and indexes only later
+    drop_default_collection,  // dropped; comes back with a restored manifest at the end
+    leave_refusing,           // refuses logins or fails TLS; then it is failed over, which is final
+    flood_configurations,     // pushes large configurations, one after another
+    left_over_bytes,          // HTTP answers are followed by bytes of no answer
+    slow_seeds,               // at first, every node except the hostile seed is slow
 };
 
 inline constexpr std::size_t fault_kind_count = base::enumerator_count<fault_kind>();
-/// The kinds for HTTP services and then those for lying servers come last.
+/// The kinds for HTTP services, those for lying servers, and those from the field come last.
 inline constexpr auto service_fault_kind_first = static_cast<std::size_t>(fault_kind::service_rule);
 inline constexpr auto hostile_fault_kind_first =
     static_cast<std::size_t>(fault_kind::lie_about_lengths);
+inline constexpr auto field_fault_kind_first = static_cast<std::size_t>(fault_kind::restart_node);
 [[nodiscard]] std::string_view to_string(fault_kind kind) noexcept;
 
 struct planned_fault {
@@ -215,6 +223,7 @@ struct profile {
     std::size_t service_fault_count_max = 0;  // in addition to the other faults
     std::size_t hostile_fault_count_max = 0;  // the same; if it is not 0, there is also a hostile
                                               // seed
+    std::size_t field_fault_count_max = 0;    // the same for faults that were seen elsewhere
 };
 
 [[nodiscard]] std::span<const profile> all_profiles() noexcept;
