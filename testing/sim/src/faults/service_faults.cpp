@@ -198,6 +198,10 @@ sandbox::service_fault_rule service_rule_of(const planned_fault& fault, sandbox:
         case fault_kind::redirect_calls:
             rule.effect = redirect(random);
             break;
+        case fault_kind::fail_after_effect:
+            rule.service = service::query;
+            rule.effect = late_error(random, service::query);
+            break;
         default:  // the plain rule
             rule.effect = any_effect(random, rule.service);
             break;

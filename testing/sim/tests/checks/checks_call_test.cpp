@@ -345,6 +345,45 @@ TEST(checks_call, a_forgotten_statement_that_is_not_prepared_again_is_found) {
     }
 }
 
+TEST(checks_call, RH_47_left_over_bytes_that_are_taken_for_an_answer_are_found) {
+    for (const bool is_left_over : {true, false}) {
+        scripted_calls scene;
+        operation_record& record = scene.add(call_kind::select_range);
+        scene.compose(record);
+        scene.send(record);
+        scene.answer(record);
+        const http::header_list headers{
+            {std::string(is_left_over ? left_over_field : "Content-Type"), "yes"}};
+        scene.all.checks.on_judged(record.number, {200, headers, {}, 0}, {});
+        EXPECT_EQ(scene.has(checker::answer), is_left_over);
+    }
+}
+
+TEST(checks_call, RH_47_a_connection_that_is_kept_after_left_over_bytes_is_found) {
+    struct reading {
+        std::uint64_t got;
+        bool is_paused;
+        link_state state;
+        bool is_found;
+    };
+    constexpr std::array<reading, 4> readings = {{
+        {12, false, link_state::open, true},
+        {12, false, link_state::closed, false},
+        {12, true, link_state::open, false},
+        {10, false, link_state::open, false},
+    }};
+    for (const reading& each : readings) {
+        scripted_calls scene;
+        sim_link& link = scene.all.net.link(0);
+        link.http->left_over = 10;
+        link.http->is_paused = each.is_paused;
+        link.got_down = each.got;
+        link.state = each.state;
+        scene.all.checks.after_http_bytes(0);
+        EXPECT_EQ(scene.has(checker::answer), each.is_found);
+    }
+}
+
 TEST(checks_call, RH_43_a_strategy_that_does_not_get_the_requested_delay_is_found) {
     for (const duration floor : {duration{2s}, duration::zero()}) {
         scripted_calls scene;

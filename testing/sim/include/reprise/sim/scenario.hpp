@@ -69,11 +69,12 @@ enum class fault_kind : std::uint8_t {
     stall_client,  // its thread does nothing
     close_client,  // at once, in the middle of everything; final
     /// The HTTP services; only in scenarios with calls.
-    service_rule,     // a fault rule for HTTP requests: answers, delays, closes, corrupt bodies
-    service_busy,     // the same: answers that ask for a retry, with or without Retry-After
-    redirect_calls,   // the same: redirects to other nodes and to unknown addresses
-    forget_prepared,  // at once: all nodes forget their prepared statements
-    hide_calls,       // no node announces its HTTP services
+    service_rule,       // a fault rule for HTTP requests: answers, delays, closes, corrupt bodies
+    service_busy,       // the same: answers that ask for a retry, with or without Retry-After
+    redirect_calls,     // the same: redirects to other nodes and to unknown addresses
+    forget_prepared,    // at once: all nodes forget their prepared statements
+    hide_calls,         // no node announces its HTTP services
+    fail_after_effect,  // a fault rule: statements are executed, then answered with an error
     /// Servers that lie; only in hostile scenarios.
     lie_about_lengths,   // answers claim wrong lengths; connections are reset at the end
     redirect_endlessly,  // not my vbucket, with an ever newer configuration that contradicts it
