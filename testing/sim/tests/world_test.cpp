@@ -106,6 +106,14 @@ TEST(seeds, a_node_that_is_added_back_offers_the_same_services_as_the_others) {
     EXPECT_GT(sums.succeeded, 0U);
 }
 
+// A refused handshake woke a call, which then waited for a connection of another node until the
+// refusal was over. A checker mistook that for an early retry.
+TEST(seeds, a_call_that_was_woken_by_a_refusal_may_wait_for_a_connection) {
+    seeds_tests::seed_sums sums;
+    seeds_tests::run_seed(9100860, "long", sums);
+    EXPECT_GT(sums.retries, 0U);
+}
+
 // With every node down, the client asked its seeds again, and the refusal of one that had left the
 // cluster ended operations.
 TEST(seeds, RH_25_RH_27_a_seed_outside_the_topology_refuses_for_nobody) {

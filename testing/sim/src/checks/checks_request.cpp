@@ -132,12 +132,15 @@ void inspection::check_not_early(operation_record& record) {
         !view.maps.empty() && record.revision_decided != std::optional(view.maps.back().revision());
     const retry_reason reason = record.decisions.back().reason;
     // Calls that wait for a service try again after every change of the topology. Calls that could
-    // not reach a node try another one as soon as a terminal state is known (RH-38).
+    // not reach a node try another one as soon as a terminal state is known (RH-38); they may then
+    // wait for a connection until the state has ended.
     const bool is_unreachable =
         reason == retry_reason::socket_not_available || reason == retry_reason::node_not_available;
-    bool has_ended = record.call && (reason == retry_reason::service_not_available ||
-                                     reason == retry_reason::circuit_breaker_open ||
-                                     (is_unreachable && has_terminal_state(view)));
+    bool has_ended =
+        record.call &&
+        (reason == retry_reason::service_not_available ||
+         reason == retry_reason::circuit_breaker_open ||
+         (is_unreachable && (has_terminal_state(view) || view.terminal_last >= record.decided)));
     switch (record.call ? retry_reason::unknown : reason) {
         case retry_reason::kv_not_my_vbucket:
             has_ended = is_map_new;
@@ -273,6 +276,7 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
             if (code == status::auth_error) {
                 view.is_auth_refused[node] = 1;
                 view.has_refused_auth[node] = 1;
+                view.terminal_last = world_.now;
             }
             break;
         case opcode::select_bucket:
@@ -345,6 +349,7 @@ void inspection::on_connect_failed(std::uint32_t index, engine::connect_failure 
 void inspection::on_tls_alert(std::uint32_t index) {
     const sim_link& link = world_.net.link(index);
     client_view& view = views_[link.client];
+    view.terminal_last = world_.now;
     if (link.http) {
         view.is_service_tls_failed[service_slot(link)] = 1;
     } else {

@@ -148,6 +148,7 @@ private:
         std::vector<std::uint8_t> has_failed_tls;
         std::vector<std::uint8_t> is_service_tls_failed;  // by node and service
         std::uint64_t prepared_count = 0;                 // answers to PREPARE
+        time_point terminal_last{};  // when a node or a service was last refused or not trusted
         bool is_access_denied = false;
         bool was_bucket_selected = false;      // by some node
         std::optional<time_point> unproved{};  // the hostile seed's signature was wrong
