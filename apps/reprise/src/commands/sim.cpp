@@ -211,6 +211,7 @@ void run_seeds(const sim_options& options) {
             static_cast<double>(totals.operations) / seconds));
         if (options.cells) {
             print("\ncells not reached:\n" + missing_cells(totals.cells));
+            print("\nsituations not met:\n" + missing_situations(totals.situations));
         }
     }
     if (!failures.empty()) {
@@ -285,7 +286,7 @@ void add_sim_command(CLI::App& app) {
     command->add_flag("--shrink", options->shrink, "With --replay: shrink the scenario first");
     command->add_flag("--keep-going", options->keep_going, "Continue after a seed that fails");
     command->add_flag(
-        "--cells", options->cells, "List the cells of the table that were not reached");
+        "--cells", options->cells, "List the cells and situations that were not reached");
     command->add_flag("--list-profiles", options->list_profiles, "List the profiles");
     command->add_flag("--json", options->json, "Print the results as JSON, without progress");
     command->footer(

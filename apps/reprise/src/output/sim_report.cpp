@@ -63,6 +63,14 @@ void write_cells(json::writer& out, const sim::reason_cells& cells) {
     out.end_object();
 }
 
+void write_situations(json::writer& out, const sim::situation_counts& situations) {
+    out.key("situations").begin_object();
+    for (std::size_t index = 0; index < sim::situation_count; ++index) {
+        out.member(sim::to_string(static_cast<sim::situation>(index)), situations.counts[index]);
+    }
+    out.end_object();
+}
+
 void write_failure(json::writer& out, const sim_failure& failure) {
     out.begin_object();
     out.member("seed", failure.seed);
@@ -100,6 +108,7 @@ void sim_totals::add(const sim::run_report& report) noexcept {
     fingerprint = (fingerprint ^ report.fingerprint) * 0x9e37'79b9'7f4a'7c15ULL;
     virtual_time += report.virtual_time;
     cells.add(report.cells);
+    situations.add(report.situations);
 }
 
 std::string sim_time(duration at) {
@@ -145,11 +154,11 @@ std::string to_text(const sim_totals& totals) {
         "{} of them used the HTTP services, {} rows; {} connections, {} faults, {} events, {:.0f} "
         "s "
         "of virtual time\n"
-        "cells of the reasons-by-stage table: {} of {}\n",
+        "cells of the reasons-by-stage table: {} of {}; situations: {} of {}\n",
         totals.seeds, totals.operations, totals.succeeded, totals.ambiguous, totals.requests,
         totals.retries, totals.calls, totals.rows, totals.connections, totals.faults, totals.events,
         static_cast<double>(totals.virtual_time.count()) / 1e9, totals.cells.filled(),
-        sim::reason_cells::applicable_count());
+        sim::reason_cells::applicable_count(), totals.situations.met(), sim::situation_count);
     return text + (totals.failed == 0 ? "all promises held\n"
                                       : fmt::format("{} seeds broke a promise\n", totals.failed));
 }
@@ -169,6 +178,16 @@ std::string missing_cells(const sim::reason_cells& cells) {
         text += fmt::format(" {}", engine::to_string(of));
     });
     return text.empty() ? "every cell was reached\n" : text + "\n";
+}
+
+std::string missing_situations(const sim::situation_counts& situations) {
+    std::string text;
+    for (std::size_t index = 0; index < sim::situation_count; ++index) {
+        if (situations.counts[index] == 0) {
+            text += fmt::format("{}\n", sim::to_string(static_cast<sim::situation>(index)));
+        }
+    }
+    return text.empty() ? "every situation was met\n" : text;
 }
 
 std::string to_json(
@@ -194,6 +213,7 @@ std::string to_json(
     out.member("virtual_time_ns", totals.virtual_time.count());
     out.member("fingerprint", fmt::format("{:016x}", totals.fingerprint));
     write_cells(out, totals.cells);
+    write_situations(out, totals.situations);
     out.key("failures").begin_array();
     for (const sim_failure& each : failures) {
         write_failure(out, each);
@@ -222,6 +242,7 @@ std::string to_json(const sim::scenario& plan, const sim::run_report& report) {
     out.member("events", report.events);
     out.member("virtual_time_ns", report.virtual_time.count());
     write_cells(out, report.cells);
+    write_situations(out, report.situations);
     write_findings(out, report.findings);
     out.end_object();
     return text + "\n";

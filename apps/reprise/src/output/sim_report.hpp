@@ -29,6 +29,7 @@ struct sim_totals {
     std::uint64_t fingerprint = 0;  ///< Of all runs, in order.
     duration virtual_time{};
     sim::reason_cells cells{};
+    sim::situation_counts situations{};
 
     void add(const sim::run_report& report) noexcept;
 };
@@ -51,6 +52,8 @@ struct sim_failure {
 [[nodiscard]] std::string to_text(const sim_totals& totals);
 /// The reachable cells of the table that were not reached, a line for each reason.
 [[nodiscard]] std::string missing_cells(const sim::reason_cells& cells);
+/// The situations that no seed met, one per line.
+[[nodiscard]] std::string missing_situations(const sim::situation_counts& situations);
 /// Everything except the wall time, so that equal seeds produce equal text. `is_interrupted`: not
 /// all of the requested seeds were run.
 [[nodiscard]] std::string to_json(

@@ -163,6 +163,24 @@ uid_or_error cluster::set_collection_ttl(
     return publish_manifest(*state_, *record);
 }
 
+uid_or_error cluster::restore_default_collection(std::string_view bucket) {
+    constexpr std::string_view name = "_default";
+    bucket_record* record = state_->find_bucket(bucket);
+    wire::manifest_scope* scope = record == nullptr ? nullptr : find_scope(*record, name);
+    if (scope == nullptr || !record->options.has_collections) {
+        return std::unexpected(cluster_errc::unknown_bucket);
+    }
+    if (record->manifest.find_collection(name, name) != nullptr) {
+        return std::unexpected(cluster_errc::already_exists);
+    }
+    const std::uint32_t id = wire::default_collection.value;
+    scope->collections.insert(
+        scope->collections.begin(), {std::string(name), id, std::nullopt, std::nullopt});
+    record->created_uids.emplace(id, record->manifest.uid + 1);
+    record->collections.emplace(id, 0);
+    return publish_manifest(*state_, *record);
+}
+
 uid_or_error cluster::recreate_collection(
     std::string_view bucket, std::string_view scope, std::string_view collection) {
     const bucket_record* record = state_->find_bucket(bucket);

@@ -2,12 +2,14 @@
 // to users. RH-16, RH-29, RH-43, RH-45, and the three invariants of writes.
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string>
 #include <utility>
 
 #include <reprise/engine/service_exchange.hpp>
 #include <reprise/http/message.hpp>
+#include <reprise/services/query_outcome.hpp>
 
 #include "checks/inspection.hpp"
 #include "world/world.hpp"
@@ -48,6 +50,33 @@ bool is_range(call_kind kind) noexcept {
     return facts_of(kind).rows == row_rule::numbers;
 }
 
+// RH-20, RH-42, stated independently: the codes of the query service that are sent before anything
+// is executed. They refuse the request, its text, its names, or the user's rights and limits.
+bool is_code_of_refusal(std::int64_t code, std::string_view text) noexcept {
+    constexpr std::array<std::int64_t, 12> single = {1191, 1192,  1193,  1194,  1197,  1201,
+                                                     2120, 12003, 12004, 12016, 12021, 13014};
+    if (code == 5000) {
+        return text.find("queryport.indexNotFound") != std::string_view::npos;
+    }
+    const std::int64_t thousand = code / 1000;
+    return (code >= 1000 && code < 1080) || thousand == 3 || thousand == 4 || thousand == 10 ||
+           std::ranges::find(single, code) != single.end();
+}
+
+// Whether an answer proves that a write was not executed: by the code of its first error, or by its
+// status if it contains none that can be read.
+bool proves_no_effect(call_kind kind, const engine::http_answer& answer) {
+    const bool is_refusal = answer.status >= 300 && answer.status < 500;
+    if (!is_statement(kind)) {
+        return is_refusal;
+    }
+    const auto outcome = services::parse_query_outcome(answer.body);
+    if (!outcome || outcome->errors.empty()) {
+        return is_refusal;
+    }
+    return is_code_of_refusal(outcome->errors.front().code, outcome->errors.front().message);
+}
+
 }  // namespace
 
 // Nothing is ever sent to an address that is not in a configuration.
@@ -86,6 +115,7 @@ void inspection::on_judged(
     if (!last.is_corrupt && (!last.is_answered || last.status != answer.status)) {
         report(checker::answer, record, "accepts an answer to another request");
     }
+    record.last.is_disproved = !record.is_idempotent && proves_no_effect(call.plan.kind, answer);
     call.next_count += verdict.what == engine::exchange_result::step::next ? 1U : 0U;
     call.delay_floor = duration::zero();
     if (const auto asked = http::find_header(answer.headers, "Retry-After")) {
@@ -93,11 +123,46 @@ void inspection::on_judged(
         std::from_chars(asked->data(), asked->data() + asked->size(), seconds);
         call.delay_floor = std::chrono::seconds{seconds};
     }
+    if (http::find_header(answer.headers, left_over_field)) {
+        report(checker::answer, record, "takes left-over bytes for its answer (RH-47)");
+    }
+    note_situation(record, answer);
     client_view& view = views_[record.plan.client];
     view.prepared_count += call.prepares ? 1U : 0U;
     if (verdict.server_code == prepared_unknown) {
         call.unknown_heard = world_.now;
         call.prepared_by_then = view.prepared_count;
+    }
+}
+
+void inspection::note_situation(const operation_record& record, const engine::http_answer& answer) {
+    if (answer.status == 400 &&
+        answer.body.find("pindex not available") != std::string_view::npos) {
+        world_.situations.note(situation::search_starts);
+    }
+    if (record.is_idempotent || !record.last.is_applied) {
+        return;
+    }
+    const auto outcome = services::parse_query_outcome(answer.body);
+    if (outcome && !outcome->errors.empty()) {
+        const services::query_problem& first = outcome->errors.front();
+        world_.situations.note(
+            first.code != 1080       ? situation::error_after_effect
+            : first.is_retry_advised ? situation::own_timeout_flagged
+                                     : situation::own_timeout_unflagged);
+    }
+}
+
+// RH-47: a connection with left-over bytes is closed. Bytes that the client has not read yet, since
+// its user takes no rows, do not count.
+void inspection::after_http_bytes(std::uint32_t index) {
+    const sim_link& link = world_.net.link(index);
+    const service_side& side = *link.http;
+    if (side.left_over && link.got_down > *side.left_over && !side.is_paused &&
+        link.state == link_state::open) {
+        world_.record.report(
+            checker::answer, std::nullopt,
+            "keeps a connection with left-over bytes (RH-47): " + node_and_service(link));
     }
 }
 
@@ -389,8 +454,8 @@ void inspection::check_call_documents() {
     }
 }
 
-// RH-16, RH-29: ambiguous exactly if the server may have acted. What an answer proves is in its
-// codes, and a part of it may be unreadable; the ledger checks whether that was right.
+// RH-16, RH-29: ambiguous exactly if the server may have acted. Only an answer can prove that it
+// did not, and only if the client could read it.
 void inspection::check_call_ambiguity(
     const operation_record& record, const engine::operation_result& result) {
     if (!result.ec) {
@@ -403,11 +468,14 @@ void inspection::check_call_ambiguity(
     if (is_timeout && (result.ec == errc::ambiguous_timeout) != is_ambiguous) {
         report(checker::ambiguity, record, "the timeout's name contradicts its ambiguity");
     }
-    if ((last.is_corrupt || last.is_answered) && !record.is_idempotent && !last.is_harmless) {
-        return;
+    if (last.is_applied && !is_ambiguous && !record.is_idempotent) {
+        report(
+            checker::ambiguity, record,
+            "reported '" + result.ec.message() + "', not ambiguous, but a server applied it");
     }
-    const bool is_out = record.sent_count != 0 && !last.is_answered && !last.is_unsent;
-    const bool may_have_acted = !record.is_idempotent && !last.is_harmless && is_out;
+    const bool is_sent = record.sent_count != 0 && !last.is_unsent;
+    const bool may_have_acted =
+        !record.is_idempotent && !last.is_harmless && is_sent && !last.is_disproved;
     if (is_ambiguous != may_have_acted) {
         report(
             checker::ambiguity, record,

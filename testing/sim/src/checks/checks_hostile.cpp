@@ -42,6 +42,9 @@ void inspection::on_hostile_answer(std::uint32_t index, const sim_link::answer_m
         return;
     }
     client_view& view = views_[link.client];
+    if (view.maps.empty() && may_seed_answer(link.client)) {
+        world_.situations.note(situation::hostile_seed_first);
+    }
     view.unproved = world_.now;
     view.is_auth_refused[link.node.value] = 1;
     view.has_refused_auth[link.node.value] = 1;

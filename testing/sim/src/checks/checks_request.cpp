@@ -132,12 +132,15 @@ void inspection::check_not_early(operation_record& record) {
         !view.maps.empty() && record.revision_decided != std::optional(view.maps.back().revision());
     const retry_reason reason = record.decisions.back().reason;
     // Calls that wait for a service try again after every change of the topology. Calls that could
-    // not reach a node try another one as soon as a terminal state is known (RH-38).
+    // not reach a node try another one as soon as a terminal state is known (RH-38); they may then
+    // wait for a connection until the state has ended.
     const bool is_unreachable =
         reason == retry_reason::socket_not_available || reason == retry_reason::node_not_available;
-    bool has_ended = record.call && (reason == retry_reason::service_not_available ||
-                                     reason == retry_reason::circuit_breaker_open ||
-                                     (is_unreachable && has_terminal_state(view)));
+    bool has_ended =
+        record.call &&
+        (reason == retry_reason::service_not_available ||
+         reason == retry_reason::circuit_breaker_open ||
+         (is_unreachable && (has_terminal_state(view) || view.terminal_last >= record.decided)));
     switch (record.call ? retry_reason::unknown : reason) {
         case retry_reason::kv_not_my_vbucket:
             has_ended = is_map_new;
@@ -253,6 +256,9 @@ void inspection::on_answer(std::uint32_t index, const sim_link::answer_mark& ans
         record.last.status = answer.status;
         record.last.cas = answer.cas;
         record.last.answered = world_.now;
+        if (code == status::unknown_collection && record.plan.collection == 0) {
+            world_.situations.note(situation::default_collection_dropped);
+        }
     }
 }
 
@@ -270,6 +276,7 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
             if (code == status::auth_error) {
                 view.is_auth_refused[node] = 1;
                 view.has_refused_auth[node] = 1;
+                view.terminal_last = world_.now;
             }
             break;
         case opcode::select_bucket:
@@ -285,6 +292,9 @@ void inspection::on_bootstrap_answer(std::uint32_t index, const sim_link::answer
                 view.is_access_denied = true;
             } else if (code == status::key_enoent) {
                 view.is_bucket_missing[node] = view.is_bucket_missing[node] == 0 ? 1 : 2;
+                if (world_.now < world_.warming_until[node]) {
+                    world_.situations.note(situation::bucket_not_there_yet);
+                }
             }
             break;
         case opcode::get_cluster_config:  // the last step
@@ -339,6 +349,7 @@ void inspection::on_connect_failed(std::uint32_t index, engine::connect_failure 
 void inspection::on_tls_alert(std::uint32_t index) {
     const sim_link& link = world_.net.link(index);
     client_view& view = views_[link.client];
+    view.terminal_last = world_.now;
     if (link.http) {
         view.is_service_tls_failed[service_slot(link)] = 1;
     } else {
@@ -381,6 +392,10 @@ void inspection::on_link_end(std::uint32_t index, std::uint64_t sent_end) {
 
 // The servers' side of the ledger.
 void inspection::on_audit(const sandbox::audit_entry& entry) {
+    if (entry.op == opcode::select_bucket && entry.fate == sandbox::answer_fate::withheld &&
+        entry.fault_id == 0) {
+        world_.situations.note(situation::restart_in_silence);
+    }
     if (!entry.client_id || !entry.client_connection_id) {
         return;
     }

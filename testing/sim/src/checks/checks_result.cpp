@@ -86,6 +86,9 @@ void inspection::on_done(operation_record& record, const engine::operation_resul
             checker::completion, record, "an error without details, or details without an error");
     }
     succeeded_count_ += result.ec ? 0U : 1U;
+    if (!result.ec && world_.is_default_restored && !record.call && record.plan.collection == 0) {
+        world_.situations.note(situation::default_collection_restored);
+    }
     ambiguous_count_ += is_reported_ambiguous(result) ? 1U : 0U;
     if (!result.ec != record.is_success_reported) {
         report(checker::strategy, record, "its strategy got a different result than its user");

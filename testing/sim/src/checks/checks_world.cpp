@@ -156,6 +156,12 @@ void inspection::after_engine_run(std::uint32_t client) {
         const auto& nodes = view.maps.back().nodes;
         for (std::size_t node = 0; node < view.is_auth_refused.size(); ++node) {
             if (std::ranges::find(nodes, static_cast<std::int32_t>(node)) == nodes.end()) {
+                if (view.is_auth_refused[node] != 0) {
+                    world_.situations.note(situation::refusing_node_left);
+                }
+                if (view.is_tls_failed[node] != 0) {
+                    world_.situations.note(situation::untrusted_node_left);
+                }
                 view.is_auth_refused[node] = 0;
                 view.is_tls_failed[node] = 0;
                 view.is_bucket_missing[node] = 0;
@@ -342,6 +348,10 @@ void inspection::at_end() {
         check_documents();
         check_call_documents();
     }
+}
+
+void inspection::forget_default_documents() {
+    std::fill_n(documents_.begin(), document_key_count, document_view{});
 }
 
 void inspection::check_documents() {

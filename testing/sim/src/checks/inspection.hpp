@@ -93,6 +93,8 @@ public:
     void on_service_audit(std::uint32_t link, const sandbox::service_audit_entry& entry);
     // The following bytes on the connection are unreadable.
     void on_corrupted(std::uint32_t link);
+    // The client has read bytes of an HTTP service and reacted to them.
+    void after_http_bytes(std::uint32_t link);
     void on_rows_reported(operation_record& record);
     void on_rows(operation_record& record, const engine::row_batch& rows);
 
@@ -105,6 +107,12 @@ public:
     void after_settling();
     void at_end();
     void note_loss() noexcept { is_store_lossy_ = true; }
+    // The default collection was dropped with its documents.
+    void forget_default_documents();
+    // Whether the connection belongs to the bucket and its bootstrap is complete.
+    bool is_bootstrapped(std::uint32_t link) const noexcept {
+        return link < is_up_.size() && is_up_[link] == link_progress::open;
+    }
     const sandbox::ledger& writes() const noexcept { return ledger_; }
     std::uint64_t request_count() const noexcept { return request_count_; }
     std::uint64_t succeeded_count() const noexcept { return succeeded_count_; }
@@ -140,6 +148,7 @@ private:
         std::vector<std::uint8_t> has_failed_tls;
         std::vector<std::uint8_t> is_service_tls_failed;  // by node and service
         std::uint64_t prepared_count = 0;                 // answers to PREPARE
+        time_point terminal_last{};  // when a node or a service was last refused or not trusted
         bool is_access_denied = false;
         bool was_bucket_selected = false;      // by some node
         std::optional<time_point> unproved{};  // the hostile seed's signature was wrong
@@ -186,6 +195,9 @@ private:
     bool is_bucket_gone(std::uint32_t client);
     bool is_node_open(std::uint32_t client, std::int32_t node);
     void check_terminal(const operation_record& record, couchbase::retry_reason reason);
+    // Whether a seed that is being asked may still answer (RH-48).
+    bool may_seed_answer(std::uint32_t client) const;
+    bool is_refusal_proven(std::uint32_t client) const;
     // Whether not-my-vbucket must be followed at once; empty if both are correct.
     std::optional<bool> is_at_once(const operation_record& record);
     void take_retry(operation_record& record, const couchbase::decision_record& decision);
@@ -205,6 +217,7 @@ private:
     void check_call_request(
         const operation_record& record, const sim_link& link, std::string_view line);
     void check_call_repetition(const operation_record& record);
+    void note_situation(const operation_record& record, const engine::http_answer& answer);
     void check_row(operation_record& record, std::string_view row);
     void check_call(operation_record& record, const engine::operation_result& result);
     void check_call_ambiguity(

@@ -181,7 +181,12 @@ constexpr bool is_service_fault(fault_kind kind) noexcept {
 }
 
 constexpr bool is_hostile_fault(fault_kind kind) noexcept {
-    return static_cast<std::size_t>(kind) >= hostile_fault_kind_first;
+    const auto index = static_cast<std::size_t>(kind);
+    return index >= hostile_fault_kind_first && index < field_fault_kind_first;
+}
+
+constexpr bool is_field_fault(fault_kind kind) noexcept {
+    return static_cast<std::size_t>(kind) >= field_fault_kind_first;
 }
 
 }  // namespace
@@ -224,6 +229,8 @@ void world::begin_fault(const planned_fault& fault, std::uint32_t index) {
                 begin_service_fault(fault, index);
             } else if (is_hostile_fault(fault.kind)) {
                 begin_hostile_fault(fault, index);
+            } else if (is_field_fault(fault.kind)) {
+                begin_field_fault(fault, index);
             } else if (is_disturbance(fault.kind)) {
                 begin_disturbance(fault, index);
             } else {
@@ -249,6 +256,8 @@ void world::end_fault(const planned_fault& fault, std::uint32_t index) {
         end_service_fault(fault, index);
     } else if (is_hostile_fault(fault.kind)) {
         end_hostile_fault(fault, index);
+    } else if (is_field_fault(fault.kind)) {
+        end_field_fault(fault);
     } else if (is_disturbance(fault.kind)) {
         end_disturbance(fault, index);
     } else {
@@ -465,6 +474,8 @@ void world::make_names() {
     if (cluster.manifest(bucket_name) == nullptr) {
         (void)cluster.create_bucket(make_bucket(plan));
     }
+    is_default_restored =
+        cluster.restore_default_collection(bucket_name).has_value() || is_default_restored;
     (void)cluster.create_scope(bucket_name, scope_name);
     for (std::size_t named = 1; named <= named_collection_count; ++named) {
         (void)cluster.create_collection(bucket_name, scope_name, "c" + std::to_string(named));
@@ -530,7 +541,7 @@ void world::fail_over(const planned_fault& fault) {
         const bool is_on = other.at <= elapsed() && elapsed() <= other.at + other.length;
         return is_on &&
                (other.kind == fault_kind::hold_replication || other.kind == fault_kind::node_down ||
-                other.kind == fault_kind::kill_node);
+                other.kind == fault_kind::kill_node || other.kind == fault_kind::restart_node);
     };
     if (plan.replica_count == 0 || std::ranges::any_of(plan.faults, is_troubled)) {
         checks.note_loss();

@@ -6,8 +6,8 @@
 #include "world/network.hpp"
 #include "world/world.hpp"
 
-// The network's part of servers that lie: connections of the hostile seed, and answers of the
-// cluster with wrong lengths.
+// The network's part of servers that lie: connections of the hostile seed, answers of the cluster
+// with wrong lengths, and configurations that were not published.
 
 namespace reprise::sim {
 
@@ -73,6 +73,21 @@ void network::lie_about_length(std::uint32_t client, std::uint32_t node, std::ui
         mark_answers(link, bytes);
         send_down(index, std::move(bytes), false);
     }
+}
+
+std::size_t network::push_configuration(std::uint32_t node, const std::vector<std::byte>& bytes) {
+    std::size_t count = 0;
+    for (std::uint32_t index = 0; index < links_.size(); ++index) {
+        sim_link& link = *links_[index];
+        if (link.node.value == node && link.state == link_state::open && link.server &&
+            link.unread.empty() && world_.checks.is_bootstrapped(index) &&
+            world_.clients[link.client]->engine().configuration(bucket_name) != nullptr) {
+            mark_answers(link, bytes);
+            send_down(index, std::vector<std::byte>(bytes), false);
+            ++count;
+        }
+    }
+    return count;
 }
 
 }  // namespace reprise::sim

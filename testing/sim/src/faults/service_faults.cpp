@@ -50,7 +50,7 @@ std::string rows_before_error(random_stream& random) {
 // An error after the effect, as real servers send it: their own timeout, with and without the flag,
 // or an error in the middle of a statement. None of these codes claims that nothing was done.
 service_fault_effect late_error(random_stream& random, service from) {
-    constexpr std::array<int, 4> query_codes = {1080, 12008, 12009, 5999};
+    constexpr std::array<int, 6> query_codes = {1080, 1080, 1080, 12008, 12009, 5999};
     constexpr std::array<int, 2> analytics_codes = {21002, 25000};
     service_fault_answer answer;
     answer.status = 200;
@@ -58,7 +58,7 @@ service_fault_effect late_error(random_stream& random, service from) {
     answer.body = error_body(
         from == service::query ? any_of_these(random, query_codes)
                                : any_of_these(random, analytics_codes),
-        random.percent(70), "");
+        random.percent(50), "");
     return answer;
 }
 
@@ -150,8 +150,13 @@ service_fault_answer busy_answer(random_stream& random, service from) {
             answer.body = error_body(any_of_these(random, analytics_codes), false, "");
             break;
         case service::search:
-            answer.status = 429;
-            answer.body = R"({"error":"too many requests"})";
+            if (random.percent(50)) {
+                answer.status = 400;
+                answer.body = R"({"error":"pindex not available","status":"fail"})";
+            } else {
+                answer.status = 429;
+                answer.body = R"({"error":"too many requests"})";
+            }
             break;
         case service::views:
             answer.status = any_of_these(random, view_statuses);
@@ -192,6 +197,10 @@ sandbox::service_fault_rule service_rule_of(const planned_fault& fault, sandbox:
             break;
         case fault_kind::redirect_calls:
             rule.effect = redirect(random);
+            break;
+        case fault_kind::fail_after_effect:
+            rule.service = service::query;
+            rule.effect = late_error(random, service::query);
             break;
         default:  // the plain rule
             rule.effect = any_effect(random, rule.service);

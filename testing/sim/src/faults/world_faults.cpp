@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <reprise/base/assert.hpp>
 #include <reprise/sandbox/node_disturbance.hpp>
@@ -21,8 +22,8 @@ using wire::opcode;
 // How an answer is corrupted. Opaques change only in bits that no request uses: an answer to
 // another request could not be recognised as wrong.
 sandbox::fault_effect corrupt_answer(random_stream& random) {
-    // The last two rarely occur on their own.
-    constexpr std::array<wire::status, 8> misplaced = {
+    // The last three rarely occur on their own. The error map contains the last one.
+    constexpr std::array<wire::status, 9> misplaced = {
         wire::status::locked,
         wire::status::etmpfail,
         wire::status::not_my_vbucket,
@@ -30,7 +31,8 @@ sandbox::fault_effect corrupt_answer(random_stream& random) {
         wire::status::sync_write_in_progress,
         wire::status::sync_write_in_progress,
         wire::status::sync_write_re_commit_in_progress,
-        wire::status::sync_write_re_commit_in_progress};
+        wire::status::sync_write_re_commit_in_progress,
+        static_cast<wire::status>(0x7ff0)};
     switch (random.below(9)) {
         case 0:
             return sandbox::fault_answer_twice{};
@@ -91,6 +93,8 @@ sandbox::fault_rule corrupting_rule(std::uint64_t detail, node_id node) {
             opcode::unlock,      opcode::get_meta, opcode::subdoc_multi_mutation,
             opcode::get_locked,  opcode::touch};
         rule.ops = {rare[random.below(rare.size())]};
+        std::ranges::copy_if(
+            rare, std::back_inserter(rule.ops), [&random](opcode) { return random.percent(50); });
         rule.node.reset();
         rule.limit.reset();
         rule.every = 1;
@@ -291,6 +295,9 @@ void world::step_fault(const planned_fault& fault, std::uint32_t index) {
     }
     if (fault.kind == fault_kind::redirect_endlessly) {
         return redirect_again(fault, index);
+    }
+    if (static_cast<std::size_t>(fault.kind) >= field_fault_kind_first) {
+        return step_field_fault(fault, index);
     }
     const sandbox::rebalance_progress progress = cluster.rebalance_status();
     if (rebalance_fault_ != index || !progress.is_running) {

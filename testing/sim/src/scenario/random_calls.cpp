@@ -106,8 +106,9 @@ void add_service_faults(scenario& plan, const profile& from) {
     std::vector<fault_kind> kinds;
     for (std::size_t index = service_fault_kind_first; index < hostile_fault_kind_first; ++index) {
         const auto kind = static_cast<fault_kind>(index);
-        const bool is_frequent =
-            kind == fault_kind::service_rule || kind == fault_kind::service_busy;
+        const bool is_frequent = kind == fault_kind::service_rule ||
+                                 kind == fault_kind::service_busy ||
+                                 kind == fault_kind::fail_after_effect;
         if (random.percent(60)) {
             kinds.insert(kinds.end(), is_frequent ? 3U : 1U, kind);
         }

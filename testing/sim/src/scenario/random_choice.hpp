@@ -23,6 +23,7 @@ enum stream : std::uint64_t {
     call_stream,
     service_fault_stream,
     hostile_stream,
+    field_stream,
 };
 
 // Every order of magnitude is equally likely.
@@ -91,5 +92,8 @@ void random_cadence(random_stream& random, Rule& rule) {
 // random_calls.cpp: adds the HTTP services to a scenario, from separate random streams. Adds
 // nothing for most seeds of most profiles.
 void random_calls(scenario& plan, const profile& from);
+
+// random_field_faults.cpp: adds faults that were seen elsewhere, from a separate random stream.
+void random_field_faults(scenario& plan, const profile& from);
 
 }  // namespace reprise::sim

@@ -26,17 +26,19 @@ constexpr std::uint32_t client_group = 8;
 constexpr std::uint32_t all_groups = 15;
 
 constexpr std::array<profile, 10> profiles = {{
-    {"swarm", "everything at once; what 'reprise sim' runs", 200, 1800, 14, all_groups, 15, 150, 6},
-    {"quick", "small runs with few faults, easy to read", 20, 120, 6, all_groups},
-    {"long", "thousands of operations, many faults", 4000, 12000, 60, all_groups, 50, 1500, 20},
+    {"swarm", "everything at once; what 'reprise sim' runs", 200, 1800, 14, all_groups, 15, 150, 6,
+     0, 2},
+    {"quick", "small runs with few faults, easy to read", 20, 120, 6, all_groups, 0, 0, 0, 0, 1},
+    {"long", "thousands of operations, many faults", 4000, 12000, 60, all_groups, 50, 1500, 20, 0,
+     6},
     {"network", "only the network and connecting fail", 200, 1000, 12,
      network_group | connecting_group},
-    {"servers", "only the servers fail", 200, 1000, 12, server_group},
+    {"servers", "only the servers fail", 200, 1000, 12, server_group, 0, 0, 0, 0, 2},
     {"client", "only the client itself stalls or is closed", 20, 200, 6, client_group},
     {"services", "the HTTP services: statements, searches, views, management", 0, 60, 8, all_groups,
-     100, 120, 8},
+     100, 120, 8, 0, 3},
     {"hostile", "a seed that does not know the password, and servers that lie", 50, 500, 6,
-     network_group | connecting_group | server_group, 30, 60, 4, 3},
+     network_group | connecting_group | server_group, 30, 60, 4, 3, 3},
     {"calm", "nothing fails", 200, 1000, 0, 0},
     {"bench", "nothing fails, many operations, for measuring speed", 20000, 20000, 0, 0},
 }};
@@ -370,7 +372,7 @@ void random_hostility(scenario& plan, const profile& from) {
         client.uses_scram = true;  // proves the identity of a server
         client.uses_bearer = false;
     }
-    constexpr std::uint64_t kind_count = fault_kind_count - hostile_fault_kind_first;
+    constexpr std::uint64_t kind_count = field_fault_kind_first - hostile_fault_kind_first;
     for (std::size_t left = random.below(from.hostile_fault_count_max + 1); left > 0; --left) {
         const auto kind =
             static_cast<fault_kind>(hostile_fault_kind_first + random.below(kind_count));
@@ -406,6 +408,7 @@ scenario random_scenario(std::uint64_t seed, const profile& from) {
     random_faults(plan, from);
     random_calls(plan, from);
     random_hostility(plan, from);
+    random_field_faults(plan, from);
     return plan;
 }
 

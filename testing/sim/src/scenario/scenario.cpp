@@ -1,4 +1,5 @@
 #include <reprise/sim/scenario.hpp>
+#include <reprise/sim/situation.hpp>
 
 #include <algorithm>
 #include <array>
@@ -225,6 +226,11 @@ std::string count_kinds(const std::vector<planned_operation>& operations) {
 std::string_view to_string(fault_kind kind) noexcept {
     const auto index = static_cast<std::size_t>(kind);
     return index < fault_kind_count ? names_of<fault_kind>[index] : "unknown";
+}
+
+std::string_view to_string(situation which) noexcept {
+    const auto index = static_cast<std::size_t>(which);
+    return index < situation_count ? names_of<situation>[index] : "unknown";
 }
 
 std::string_view to_string(strategy_choice choice) noexcept {

@@ -107,6 +107,7 @@ bool network::is_postponed(std::uint32_t index, event_kind kind) {
 void network::connect(std::uint32_t client, const engine::connect_action& action) {
     auto made = std::make_unique<sim_link>();
     made->client = client;
+    made->begun = world_.now;
     made->id = action.connection;
     made->is_tls = action.transport == wire::transport::tls;
     made->random = random_stream(
@@ -521,7 +522,11 @@ void network::deliver(std::uint32_t index, std::vector<std::byte>& bytes) {
     std::size_t size = is_split ? 1 + link.random.below(rest.size() - 1) : rest.size();
     while (!rest.empty() && link.state == link_state::open) {
         size = std::min(size, rest.size());
+        if (link.http) {
+            note_left_over(link, std::span(bytes).subspan(bytes.size() - rest.size(), size));
+        }
         link.got_down += size;
+        link.received_last = world_.now;
         world_.checks.on_bytes(index);
         while (!link.answers.empty() && link.answers.front().end <= link.got_down) {
             const sim_link::answer_mark answer = link.answers.front();
@@ -531,6 +536,9 @@ void network::deliver(std::uint32_t index, std::vector<std::byte>& bytes) {
         }
         client.engine().on_bytes(link.id, rest.first(size), world_.now);
         client.run_engine();
+        if (link.http) {
+            world_.checks.after_http_bytes(index);
+        }
         rest = rest.subspan(size);
         size = rest.size();
     }

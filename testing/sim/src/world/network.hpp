@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <reprise/engine/driver_action.hpp>
@@ -45,7 +46,9 @@ struct service_side {
     bool is_awaited = false;     // its complete answer has not been delivered to the client
     bool is_being_sent = false;  // the server is producing the answer
     http::response_parser parser;
-    bool is_corrupt = false;  // bytes that are not an answer are in flight
+    bool is_corrupt = false;                   // bytes that are not an answer are in flight
+    std::optional<std::uint64_t> left_over{};  // where bytes behind an answer begin in the stream
+    std::vector<std::byte> late{};             // those of them that are sent later
 };
 
 // One connection: the client's end, the server's end and everything in between. The client's end
@@ -61,7 +64,9 @@ struct sim_link {
     std::unique_ptr<service_side> http{};     // for an HTTP service; `server` is empty then
     std::unique_ptr<hostile_peer> hostile{};  // the same for a server that is not part of the
                                               // cluster
+    time_point begun{};
     time_point opened{};
+    time_point received_last{};  // by the client
     random_stream random{0};
 
     std::deque<packet> up{};
@@ -108,6 +113,7 @@ struct path_trouble {
     int ignore = 0;
     int no_name = 0;
     int tls = 0;
+    int left_over = 0;
     engine::connect_failure tls_kind = engine::connect_failure::tls_untrusted;
 };
 
@@ -142,6 +148,9 @@ public:
     void send_garbage(std::uint32_t client, std::uint32_t node, std::uint64_t detail);
     // Sends the start of an answer that claims a wrong length.
     void lie_about_length(std::uint32_t client, std::uint32_t node, std::uint64_t detail);
+    // Sends these bytes on every bootstrapped connection to the node, to clients that have a map.
+    // Returns the number of connections.
+    std::size_t push_configuration(std::uint32_t node, const std::vector<std::byte>& bytes);
     // Calls the connections of the cluster that have something to send on their own.
     void pump_wakeups();
     // Nodes went down, came up, froze or were released: updates their HTTP connections.
@@ -178,10 +187,15 @@ private:
     bool is_frozen(const sim_link& link) const;
     void mark_call(std::uint32_t index, base::byte_view bytes);
     void serve(std::uint32_t index, base::byte_view bytes);
-    void mark_answer(std::uint32_t index, base::byte_view bytes);
+    // Returns true if an answer is complete.
+    bool mark_answer(std::uint32_t index, base::byte_view bytes);
     void after_service(std::uint32_t index, std::vector<std::byte>& out);
     void on_service_timer(std::uint32_t index);
     void send_garbage_answer(std::uint32_t index, std::vector<std::byte>&& bytes);
+    // left_over_network.cpp
+    void add_left_over(std::uint32_t index, std::vector<std::byte>& out);
+    void send_late_left_over(std::uint32_t index);
+    void note_left_over(const sim_link& link, std::span<std::byte> bytes);
     std::vector<std::byte> take_buffer();
     void give_buffer(std::vector<std::byte>&& buffer);
 

@@ -118,12 +118,12 @@ void network::on_service_audit(const sandbox::service_audit_entry& entry) {
 }
 
 // Records where an answer ends, if it does.
-void network::mark_answer(std::uint32_t index, base::byte_view bytes) {
+bool network::mark_answer(std::uint32_t index, base::byte_view bytes) {
     sim_link& link = *links_[index];
     service_side& side = *link.http;
     link.sent_down += bytes.size();
     if (!side.is_being_sent || bytes.empty()) {
-        return;
+        return false;
     }
     side.parser.feed(bytes);
     auto event = side.parser.next();
@@ -134,9 +134,11 @@ void network::mark_answer(std::uint32_t index, base::byte_view bytes) {
     if (!event) {
         side.is_being_sent = false;
         side.is_corrupt = true;
-        return world_.checks.on_corrupted(index);
+        world_.checks.on_corrupted(index);
+        return false;
     }
-    if (*event == http::response_event::complete) {
+    const bool is_complete = *event == http::response_event::complete;
+    if (is_complete) {
         side.is_being_sent = false;
         sim_link::answer_mark whole;
         whole.end = link.sent_down;
@@ -144,6 +146,7 @@ void network::mark_answer(std::uint32_t index, base::byte_view bytes) {
         whole.status = static_cast<std::uint16_t>(side.parser.head().status);
         link.answers.push_back(whole);
     }
+    return is_complete;
 }
 
 // The server has sent something, or has nothing more to send. Produces more of a body as long as
@@ -155,13 +158,16 @@ void network::after_service(std::uint32_t index, std::vector<std::byte>& out) {
            side.in_flight_down + out.size() < body_ahead_max_bytes) {
         side.server->on_time(world_.server_now(), out);
     }
-    mark_answer(index, out);
+    if (mark_answer(index, out)) {
+        add_left_over(index, out);
+    }
     for (base::byte_view rest(out); !rest.empty() && link.state != link_state::closed;) {
         const base::byte_view piece = rest.first(std::min(rest.size(), segment_size_max_bytes));
         side.in_flight_down += piece.size();
         send_down(index, {piece.begin(), piece.end()}, false);
         rest = rest.subspan(piece.size());
     }
+    send_late_left_over(index);
     const std::optional<sandbox::time_point> due = side.server->next_due();
     if (side.server->is_closing()) {
         drop_server(index);

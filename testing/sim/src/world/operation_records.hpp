@@ -33,10 +33,11 @@ struct sent_request {
     std::uint64_t cas = 0;     // of the answer
     time_point answered{};
     // For requests of calls.
-    bool is_corrupt = false;   // its answer is partly or completely unreadable
-    bool is_applied = false;   // a server has applied it
-    bool is_made_up = false;   // a fault rule answered it
-    bool is_harmless = false;  // prepares a statement and does not run it
+    bool is_corrupt = false;    // its answer is partly or completely unreadable
+    bool is_applied = false;    // a server has applied it
+    bool is_made_up = false;    // a fault rule answered it
+    bool is_harmless = false;   // prepares a statement and does not run it
+    bool is_disproved = false;  // the client has read an answer that proves that nothing was done
 };
 
 struct decision_note {

@@ -127,6 +127,7 @@ world::world(const scenario& given, const run_options& options)
       cluster(make_cluster(given)),
       net(*this),
       checks(*this),
+      warming_until(given.node_slots()),
       rule_ids_(2 * given.faults.size()),
       vbuckets_(1024, 0xffff) {
     cluster.audit().set_observer(
@@ -242,6 +243,7 @@ run_report world::run() {
     result.virtual_time = elapsed();
     result.writes = checks.writes().totals();
     result.cells = cells;
+    result.situations = situations;
     result.findings = record.findings();
     for (const operation_record& each : records.all()) {
         result.retries += each.retries;

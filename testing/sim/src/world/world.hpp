@@ -23,6 +23,7 @@ namespace reprise::sim {
 
 inline constexpr std::string_view bucket_name = "travel";
 inline constexpr std::string_view scope_name = "s";
+inline constexpr std::string_view default_name = "_default";
 inline constexpr std::string_view user_name = "app";
 inline constexpr std::string_view right_password = "secret";
 inline constexpr std::string_view right_token = "token";
@@ -32,6 +33,8 @@ inline constexpr std::string_view design_name = "all";
 inline constexpr std::string_view view_name = "documents";
 // Every request of a call carries the number of its operation in this field.
 inline constexpr std::string_view call_number_field = "client-context-id";
+// An answer with this field was not sent for any request.
+inline constexpr std::string_view left_over_field = "Left-Over";
 
 // The only bucket, as it is created at first and after it was dropped.
 sandbox::bucket_options make_bucket(const scenario& plan);
@@ -62,7 +65,10 @@ public:
     inspection checks;
     std::vector<std::unique_ptr<sim_client>> clients;
     reason_cells cells;
-    time_point prepared_forgotten{};  // when the servers last forgot them
+    situation_counts situations;
+    time_point prepared_forgotten{};        // when the servers last forgot them
+    std::vector<time_point> warming_until;  // by node: restarted, but not complete before this
+    bool is_default_restored = false;       // the default collection was dropped, and exists again
 
     // The cluster's time.
     sandbox::time_point server_now() const noexcept;
@@ -109,6 +115,14 @@ private:
     void begin_hostile_fault(const planned_fault& fault, std::uint32_t index);
     void end_hostile_fault(const planned_fault& fault, std::uint32_t index);
     void redirect_again(const planned_fault& fault, std::uint32_t index);
+    // field_faults.cpp: the kinds from restart_node on.
+    void begin_field_fault(const planned_fault& fault, std::uint32_t index);
+    void step_field_fault(const planned_fault& fault, std::uint32_t index);
+    void end_field_fault(const planned_fault& fault);
+    void change_refusal(const planned_fault& fault, bool is_begin);
+    void change_left_over(const planned_fault& fault, int step);
+    void change_slow_seeds(int step);
+    void flood(const planned_fault& fault, std::uint32_t index);
     void heal();
     void start_final_round();
     void start_final_calls(std::uint8_t client, duration pause);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 
@@ -85,11 +86,24 @@ struct scripted_calls {
         entry.error_code = error_code;
         all.checks.on_service_audit(record.last.link, entry);
     }
-    void judge(const operation_record& record, int status, std::uint32_t server_code = 0) {
+    void judge(
+        const operation_record& record, int status, std::uint32_t server_code = 0,
+        std::string_view body = {}) {
         const http::header_list headers{{"Retry-After", "2"}};
         engine::exchange_result verdict;
         verdict.server_code = server_code;
-        all.checks.on_judged(record.number, {status, headers, {}, 0}, verdict);
+        all.checks.on_judged(record.number, {status, headers, body, 0}, verdict);
+    }
+    // A write is sent, applied or not, and answered; the client reads the answer and reports this.
+    void fail_write(
+        call_kind kind, int status, std::string_view body, bool is_applied, bool is_ambiguous) {
+        operation_record& record = add(kind);
+        compose(record);
+        send(record);
+        audit(record, is_applied);
+        answer(record, static_cast<std::uint16_t>(status));
+        judge(record, status, 0, body);
+        end(record, errc::internal_server_failure, is_ambiguous);
     }
     void take(operation_record& record, const std::vector<std::string>& rows) {
         engine::row_batch batch;
@@ -216,6 +230,62 @@ TEST(
     }
 }
 
+// 'Nothing was changed' although it was: the worst report there is.
+TEST(checks_call, RH_29_an_applied_write_that_is_reported_as_not_applied_is_found) {
+    for (const char* const body :
+         {R"({"errors":[{"code":1080,"msg":"timeout"}]})",
+          R"({"errors":[{"code":3000,"msg":"a lie"}]})", ""}) {
+        scripted_calls scene;
+        scene.fail_write(call_kind::insert, 200, body, true, false);
+        EXPECT_TRUE(scene.has(checker::ambiguity)) << body;
+    }
+    scripted_calls scene;
+    scene.fail_write(call_kind::put_user, 500, "", true, false);
+    EXPECT_TRUE(scene.has(checker::ambiguity));
+}
+
+TEST(checks_call, RH_29_RH_42_the_code_of_an_answer_decides_whether_a_write_is_ambiguous) {
+    struct answered {
+        int status;
+        const char* body;
+        bool may_have_acted;
+    };
+    constexpr std::array<answered, 12> answers = {{
+        {200, R"({"errors":[{"code":1080,"msg":"timeout","retry":true}]})", true},
+        {200, R"({"errors":[{"code":1080,"msg":"timeout"}]})", true},
+        {200, R"({"errors":[{"code":12009,"msg":"DML"}]})", true},
+        {503, R"({"errors":[{"code":1181,"msg":"flagged","retry":true}]})", true},
+        {200, R"({"errors":[{"code":5000,"msg":"panic"}]})", true},
+        {500, "no JSON", true},
+        {200, R"({"errors":[{"code":5000,"msg":"queryport.indexNotFound"}]})", false},
+        {503, R"({"errors":[{"code":1201,"msg":"queue full"}]})", false},
+        {404, R"({"errors":[{"code":4040,"msg":"no such statement"}]})", false},
+        {200, R"({"errors":[{"code":3000,"msg":"syntax"}]})", false},
+        {200, R"({"errors":[{"code":12003,"msg":"no keyspace"}]})", false},
+        {400, "no JSON", false},
+    }};
+    for (const answered& each : answers) {
+        for (const bool is_ambiguous : {true, false}) {
+            scripted_calls scene;
+            scene.fail_write(call_kind::upsert, each.status, each.body, false, is_ambiguous);
+            EXPECT_EQ(scene.has(checker::ambiguity), is_ambiguous != each.may_have_acted)
+                << each.status << " " << each.body;
+        }
+    }
+}
+
+TEST(checks_call, RH_29_an_answer_that_could_not_be_read_proves_nothing) {
+    for (const bool is_ambiguous : {true, false}) {
+        scripted_calls scene;
+        operation_record& record = scene.add(call_kind::insert);
+        scene.compose(record);
+        scene.send(record);
+        scene.answer(record, 400);
+        scene.end(record, errc::parsing_failure, is_ambiguous);
+        EXPECT_EQ(scene.has(checker::ambiguity), !is_ambiguous);
+    }
+}
+
 TEST(checks_call, a_row_that_is_missing_wrong_or_duplicated_is_found) {
     const std::vector<std::vector<std::string>> all_rows = {
         {"0", "1", "2"}, {"0", "1"}, {"0", "1", "1"}, {"0", "2", "1"}, {"0", "1", "2", "3"}};
@@ -272,6 +342,45 @@ TEST(checks_call, a_forgotten_statement_that_is_not_prepared_again_is_found) {
         scene.send(record);
         scene.audit(record, false, 4040);
         EXPECT_EQ(scene.has(checker::repetition), !is_prepared);
+    }
+}
+
+TEST(checks_call, RH_47_left_over_bytes_that_are_taken_for_an_answer_are_found) {
+    for (const bool is_left_over : {true, false}) {
+        scripted_calls scene;
+        operation_record& record = scene.add(call_kind::select_range);
+        scene.compose(record);
+        scene.send(record);
+        scene.answer(record);
+        const http::header_list headers{
+            {std::string(is_left_over ? left_over_field : "Content-Type"), "yes"}};
+        scene.all.checks.on_judged(record.number, {200, headers, {}, 0}, {});
+        EXPECT_EQ(scene.has(checker::answer), is_left_over);
+    }
+}
+
+TEST(checks_call, RH_47_a_connection_that_is_kept_after_left_over_bytes_is_found) {
+    struct reading {
+        std::uint64_t got;
+        bool is_paused;
+        link_state state;
+        bool is_found;
+    };
+    constexpr std::array<reading, 4> readings = {{
+        {12, false, link_state::open, true},
+        {12, false, link_state::closed, false},
+        {12, true, link_state::open, false},
+        {10, false, link_state::open, false},
+    }};
+    for (const reading& each : readings) {
+        scripted_calls scene;
+        sim_link& link = scene.all.net.link(0);
+        link.http->left_over = 10;
+        link.http->is_paused = each.is_paused;
+        link.got_down = each.got;
+        link.state = each.state;
+        scene.all.checks.after_http_bytes(0);
+        EXPECT_EQ(scene.has(checker::answer), each.is_found);
     }
 }
 

@@ -41,8 +41,9 @@ TEST(scenario, profiles_are_found_by_name_and_scenarios_respect_their_bounds) {
             EXPECT_GE(generated.operations.size(), each.operation_count_min) << each.name;
             EXPECT_LE(generated.operations.size(), each.operation_count_max) << each.name;
             EXPECT_LE(
-                generated.faults.size(),
-                each.fault_count_max + each.service_fault_count_max + each.hostile_fault_count_max)
+                generated.faults.size(), each.fault_count_max + each.service_fault_count_max +
+                                             each.hostile_fault_count_max +
+                                             each.field_fault_count_max)
                 << each.name;
             EXPECT_LE(generated.calls.size(), each.call_count_max) << each.name;
         }
@@ -96,7 +97,10 @@ TEST(scenario, a_swarm_leaves_nothing_out_over_many_seeds) {
             has_breaker = has_breaker || each.breaker.has_value();
         }
     }
-    EXPECT_EQ(faults.size(), hostile_fault_kind_first);
+    // Those of lying servers need a hostile seed, and so do slow ones.
+    EXPECT_EQ(
+        faults.size(), fault_kind_count - (field_fault_kind_first - hostile_fault_kind_first) - 1);
+    EXPECT_FALSE(faults.contains(fault_kind::slow_seeds));
     EXPECT_EQ(operations.size(), 18U);
     EXPECT_EQ(strategies.size(), strategy_choice_count);
     EXPECT_EQ(durabilities.size(), 4U);
@@ -113,7 +117,8 @@ TEST(scenario, only_hostile_scenarios_have_servers_that_lie) {
             EXPECT_EQ(generated.has_hostile_seed, is_hostile) << from.name;
             EXPECT_EQ(generated.is_hostile(generated.node_slots() - 1), is_hostile) << from.name;
             for (const planned_fault& each : generated.faults) {
-                if (static_cast<std::size_t>(each.kind) >= hostile_fault_kind_first) {
+                const auto kind = static_cast<std::size_t>(each.kind);
+                if (kind >= hostile_fault_kind_first && kind < field_fault_kind_first) {
                     EXPECT_TRUE(is_hostile) << from.name;
                     lies.insert(each.kind);
                 }
@@ -123,7 +128,7 @@ TEST(scenario, only_hostile_scenarios_have_servers_that_lie) {
             }
         }
     }
-    EXPECT_EQ(lies.size(), fault_kind_count - hostile_fault_kind_first);
+    EXPECT_EQ(lies.size(), field_fault_kind_first - hostile_fault_kind_first);
 }
 
 TEST(scenario, adding_calls_does_not_change_key_value_operations) {
@@ -132,6 +137,7 @@ TEST(scenario, adding_calls_does_not_change_key_value_operations) {
     std::set<prepared_choice> plans;
     profile without = *find_profile("services");
     without.call_percent = 0;
+    without.field_fault_count_max = 0;
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
         scenario generated = random_scenario(seed, *find_profile("services"));
         ASSERT_FALSE(generated.calls.empty());
@@ -171,7 +177,10 @@ TEST(scenario, a_profile_uses_only_faults_of_its_groups) {
         }
         for (const planned_fault& each : random_scenario(seed, *find_profile("servers")).faults) {
             EXPECT_GT(each.kind, fault_kind::fail_tls) << to_string(each.kind);
-            EXPECT_LT(each.kind, fault_kind::stall_client) << to_string(each.kind);
+            EXPECT_TRUE(
+                each.kind < fault_kind::stall_client ||
+                static_cast<std::size_t>(each.kind) >= field_fault_kind_first)
+                << to_string(each.kind);
         }
         EXPECT_TRUE(random_scenario(seed, *find_profile("calm")).faults.empty());
     }

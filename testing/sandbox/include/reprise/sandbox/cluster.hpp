@@ -240,6 +240,10 @@ public:
     std::expected<std::uint64_t, cluster_errc> drop_collection(
         std::string_view bucket, std::string_view scope, std::string_view collection);
 
+    /// Creates the default collection again, empty and with its old id, as a restored manifest
+    /// does. Servers offer no other way. Errors: unknown_bucket, already_exists.
+    std::expected<std::uint64_t, cluster_errc> restore_default_collection(std::string_view bucket);
+
     /// Drops the collection and creates one with the same name and expiry, but another id.
     std::expected<std::uint64_t, cluster_errc> recreate_collection(
         std::string_view bucket, std::string_view scope, std::string_view collection);

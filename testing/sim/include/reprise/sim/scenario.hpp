@@ -69,21 +69,30 @@ enum class fault_kind : std::uint8_t {
     stall_client,  // its thread does nothing
     close_client,  // at once, in the middle of everything; final
     /// The HTTP services; only in scenarios with calls.
-    service_rule,     // a fault rule for HTTP requests: answers, delays, closes, corrupt bodies
-    service_busy,     // the same: answers that ask for a retry, with or without Retry-After
-    redirect_calls,   // the same: redirects to other nodes and to unknown addresses
-    forget_prepared,  // at once: all nodes forget their prepared statements
-    hide_calls,       // no node announces its HTTP services
+    service_rule,       // a fault rule for HTTP requests: answers, delays, closes, corrupt bodies
+    service_busy,       // the same: answers that ask for a retry, with or without Retry-After
+    redirect_calls,     // the same: redirects to other nodes and to unknown addresses
+    forget_prepared,    // at once: all nodes forget their prepared statements
+    hide_calls,         // no node announces its HTTP services
+    fail_after_effect,  // a fault rule: statements are executed, then answered with an error
     /// Servers that lie; only in hostile scenarios.
     lie_about_lengths,   // answers claim wrong lengths; connections are reset at the end
     redirect_endlessly,  // not my vbucket, with an ever newer configuration that contradicts it
+    /// Seen on real clusters, or used in attacks (situation.hpp).
+    restart_node,             // killed; comes back, but has its bucket and indexes only later
+    drop_default_collection,  // dropped; comes back with a restored manifest at the end
+    leave_refusing,           // refuses logins or fails TLS; then it is failed over, which is final
+    flood_configurations,     // pushes large configurations, one after another
+    left_over_bytes,          // HTTP answers are followed by bytes of no answer
+    slow_seeds,               // at first, every node except the hostile seed is slow
 };
 
 inline constexpr std::size_t fault_kind_count = base::enumerator_count<fault_kind>();
-/// The kinds for HTTP services and then those for lying servers come last.
+/// The kinds for HTTP services, those for lying servers, and those from the field come last.
 inline constexpr auto service_fault_kind_first = static_cast<std::size_t>(fault_kind::service_rule);
 inline constexpr auto hostile_fault_kind_first =
     static_cast<std::size_t>(fault_kind::lie_about_lengths);
+inline constexpr auto field_fault_kind_first = static_cast<std::size_t>(fault_kind::restart_node);
 [[nodiscard]] std::string_view to_string(fault_kind kind) noexcept;
 
 struct planned_fault {
@@ -215,6 +224,7 @@ struct profile {
     std::size_t service_fault_count_max = 0;  // in addition to the other faults
     std::size_t hostile_fault_count_max = 0;  // the same; if it is not 0, there is also a hostile
                                               // seed
+    std::size_t field_fault_count_max = 0;    // the same for faults that were seen elsewhere
 };
 
 [[nodiscard]] std::span<const profile> all_profiles() noexcept;

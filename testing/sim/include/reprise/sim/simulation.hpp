@@ -12,6 +12,7 @@
 #include <reprise/sandbox/ledger.hpp>
 #include <reprise/sim/finding.hpp>
 #include <reprise/sim/scenario.hpp>
+#include <reprise/sim/situation.hpp>
 
 namespace reprise::sim {
 
@@ -54,6 +55,7 @@ struct run_report {
     duration virtual_time{};
     sandbox::ledger_totals writes{};
     reason_cells cells{};
+    situation_counts situations{};
     /// Empty: every promise was kept. The run ends soon after the first finding.
     std::vector<finding> findings{};
 
