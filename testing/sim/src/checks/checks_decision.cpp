@@ -200,6 +200,9 @@ void inspection::on_decision(std::uint32_t client, const couchbase::decision_rec
             "operation " + std::to_string(record.number) + ": " + couchbase::to_string(decision));
     }
     refresh(client);
+    if (decision.reason == retry_reason::kv_collection_outdated && record.plan.collection == 0) {
+        views_[client].is_default_looked_up = true;
+    }
     if (record.calls != 0) {
         report(checker::completion, record, "a decision about it after its end");
     }

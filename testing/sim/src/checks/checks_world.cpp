@@ -255,7 +255,7 @@ bool inspection::is_idle(std::uint32_t client) {
 
 // VB-06: an operation whose wait has ended is on the wire, unless the pipelines are full, and no
 // operation waits longer than planned. Operations in named collections may wait for an id in the
-// meantime.
+// meantime, and so may all others once a server did not know the default collection.
 void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_new_connection) {
     if (!is_idle(client)) {
         return;
@@ -276,7 +276,8 @@ void inspection::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_n
     for (const std::uint32_t number : view.waiting) {
         const operation_record& record = world_.records.at(number);
         const retry_reason reason = record.decisions.back().reason;
-        if (record.plan.collection != 0 || record.plan.kind == engine::operation_kind::noop) {
+        const bool may_need_id = record.plan.collection != 0 || view.is_default_looked_up;
+        if (may_need_id || record.plan.kind == engine::operation_kind::noop) {
             continue;
         }
         if (is_new_map && reason == retry_reason::kv_not_my_vbucket &&

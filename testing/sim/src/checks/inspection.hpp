@@ -150,6 +150,7 @@ private:
         std::uint64_t prepared_count = 0;                 // answers to PREPARE
         time_point terminal_last{};  // when a node or a service was last refused or not trusted
         bool is_access_denied = false;
+        bool is_default_looked_up = false;     // a server did not know the default collection
         bool was_bucket_selected = false;      // by some node
         std::optional<time_point> unproved{};  // the hostile seed's signature was wrong
         time_point name_missing{};             // when a scope or a collection was reported missing
