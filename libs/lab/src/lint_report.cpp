@@ -149,13 +149,17 @@ constexpr double svg_height = 180.0;
 
 [[nodiscard]] std::string svg_axes(double top, double seconds, double scale) {
     std::string svg;
-    for (double rate = 0.0; rate <= top; rate += nice_step(top, 5)) {
+    const double rate_step = nice_step(top, 5);
+    for (int line = 0; line * rate_step <= top; ++line) {
+        const double rate = line * rate_step;
         const double y = svg_top + svg_height * (1.0 - rate / top);
         svg += "<path d=\"M" + decimal(svg_left, 1) + " " + decimal(y, 1) + "h" +
                decimal(svg_width, 1) + "\" class=\"grid\"/>\n";
         svg += svg_text(svg_left - 8.0, y + 4.0, "tick right", decimal(rate, 0));
     }
-    for (double at = 0.0; at <= seconds; at += nice_step(seconds, 8)) {
+    const double time_step = nice_step(seconds, 8);
+    for (int line = 0; line * time_step <= seconds; ++line) {
+        const double at = line * time_step;
         svg += svg_text(
             svg_left + at * scale, svg_top + svg_height + 18.0, "tick middle",
             decimal(at, 0) + " s");

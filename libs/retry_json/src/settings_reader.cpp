@@ -1,5 +1,7 @@
 #include "settings_reader.hpp"
 
+#include <reprise/retry_json/detail/settings_text.hpp>
+
 namespace reprise::retry_json::detail {
 
 namespace {
