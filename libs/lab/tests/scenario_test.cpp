@@ -199,6 +199,10 @@ TEST(scenario, problems_name_line_path_and_what_is_accepted) {
                 "{\"base\": \"9s\", \"cap\": \"1s\"}}}]}")
             .substr(0, 43),
         "line 2: strategies[1].retries.backoff.cap: ");
+    EXPECT_EQ(
+        refusal(R"({"services": [{"network_delay": "0s"}], "strategies": [
+            {"name": "x", "retries": {"attempts_max": "unlimited", "delays": ["0s"]}}]})"),
+        "line 2: strategies[0].retries: unlimited attempts need a delay or a network delay");
     EXPECT_EQ(refusal("{\"seed\": 1,}").substr(0, 8), "line 1: ");
     EXPECT_EQ(refusal("{\n\"seed\": 1, \"seed\": 2}"), "line 2: duplicate member: seed");
     EXPECT_EQ(refusal("[]"), "line 1: must be an object, not an array");

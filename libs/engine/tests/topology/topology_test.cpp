@@ -30,6 +30,18 @@ struct with_cluster {
 using topology_part_tests::events;
 using topology_part_tests::with_cluster;
 
+TEST(
+    topology_part,
+    RH_08_services_raise_a_refused_login_of_one_bucket_before_failed_tls_of_another) {
+    engine_parts parts;
+    const keyspace_id first = parts.nodes.keyspace("travel", "", "");
+    const keyspace_id second = parts.nodes.keyspace("beer", "", "");
+    parts.nodes[first].bucket->is_tls_failed = true;
+    EXPECT_EQ(parts.nodes.terminal_reason_of_services(), retry_reason::tls_error);
+    parts.nodes[second].bucket->is_auth_refused = true;
+    EXPECT_EQ(parts.nodes.terminal_reason_of_services(), retry_reason::authentication_error);
+}
+
 TEST(topology_part, gives_each_name_one_bucket_and_one_keyspace) {
     engine_parts parts;
     const keyspace_id plain = parts.nodes.keyspace("travel", "", "");
