@@ -109,13 +109,21 @@ void run_with_token(scene& s, const call_options& options) {
     s.clock.run(s.io);
 }
 
+// What an attempt ends with. Awaited, an error code would become an exception in the standalone
+// Asio.
+struct finished {
+    finished(std::error_code given = {}) : code(given) {}
+
+    std::error_code code;
+};
+
 void run_in_coroutine(scene& s, const call_options& options) {
     const auto operation = [&]() -> asio::awaitable<std::error_code> {
         auto initiate = [&s](auto handler) { start_attempt(s, std::move(handler)); };
-        auto pending = asio::async_initiate<const asio::use_awaitable_t<>, void(std::error_code)>(
+        auto pending = asio::async_initiate<const asio::use_awaitable_t<>, void(finished)>(
             initiate, asio::use_awaitable);
-        const std::error_code code = co_await std::move(pending);
-        co_return code;
+        const finished end = co_await std::move(pending);
+        co_return end.code;
     };
     static_cast<void>(testing::play(s.io, s.clock, [&]() -> asio::awaitable<void> {
         auto pending = async_retry(strategy(), options, operation);
