@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <reprise/retry/driver/admission.hpp>
 
 namespace reprise::driver {
@@ -21,6 +23,7 @@ void retry_progress::count(const admission& admitted, const retry_action& action
     token_.cost = admitted.cost;
     token_.memory = action.memory().value_or(token_.memory);
     is_charge_pending_ = admitted.is_capped;
+    is_paid_ = !admitted.is_capped;
 }
 
 admission retry_progress::on_woken(
@@ -32,6 +35,7 @@ admission retry_progress::on_woken(
     const admission answer = admit_woken(retry, limits);
     if (answer.is_admitted()) {
         token_.cost = answer.cost;
+        is_paid_ = true;
     } else {
         --retries_;
         --token_.attempt;
@@ -40,11 +44,12 @@ admission retry_progress::on_woken(
 }
 
 void retry_progress::on_not_made(const retry_limits& limits, time_point now) noexcept {
-    if (retries_ == 0 || is_charge_pending_) {
-        return;  // The first attempt takes nothing, and a capped retry has not paid yet.
+    // The first attempt and a retry of the protocol take nothing, and a capped one has not paid
+    // yet.
+    if (std::exchange(is_paid_, false)) {
+        return_charge(token_.cost, limits, now);
+        token_.cost = 0;
     }
-    return_charge(token_.cost, limits, now);
-    token_.cost = 0;
 }
 
 admission retry_progress::on_unpaid_retry(
@@ -54,6 +59,7 @@ admission retry_progress::on_unpaid_retry(
         ++retries_;
         token_.cost = 0;  // the last retry was free, so a success has nothing to return
         is_charge_pending_ = false;
+        is_paid_ = false;
     }
     return answer;
 }

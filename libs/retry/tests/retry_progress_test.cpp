@@ -30,6 +30,25 @@ TEST(retry_progress, RH_33_an_unpaid_retry_leaves_nothing_to_return) {
     EXPECT_EQ(progress.token().cost, 0U);
 }
 
+TEST(retry_progress, a_retry_that_is_not_made_returns_only_what_it_took) {
+    token_bucket_budget budget(std::make_shared<token_bucket>());
+    retry_allowance allowance(3);
+    const retry_limits limits{.allowance = &allowance, .budget = &budget};
+    retry_progress progress;
+    progress.on_not_made(limits, {});
+    EXPECT_EQ(allowance.left(), 3U) << "the first attempt takes nothing";
+    ASSERT_TRUE(progress.on_proposal(retry_action::after(1ms), {}, limits).is_admitted());
+    EXPECT_EQ(allowance.left(), 2U);
+    ASSERT_TRUE(progress.on_unpaid_retry({.delay = 1ms}, limits).is_admitted());
+    progress.on_not_made(limits, {});
+    EXPECT_EQ(allowance.left(), 2U) << "the retry of the protocol took nothing";
+    ASSERT_TRUE(progress.on_proposal(retry_action::after(1ms), {}, limits).is_admitted());
+    EXPECT_EQ(allowance.left(), 1U);
+    progress.on_not_made(limits, {});
+    progress.on_not_made(limits, {});
+    EXPECT_EQ(allowance.left(), 2U) << "once";
+}
+
 TEST(retry_progress, RH_13_a_capped_retry_is_charged_when_it_is_woken_and_only_once) {
     token_bucket_budget budget(std::make_shared<token_bucket>());
     const retry_limits limits{

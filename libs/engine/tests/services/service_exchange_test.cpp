@@ -41,6 +41,21 @@ protected:
     static scripted_http_answer success() {
         return answer(200, R"({"results":[1],"hits":[],"rows":[],"status":"success"})");
     }
+    // The first request is answered as busy, with these headers.
+    void busy_once_with(const http::header_list& headers) {
+        cluster_.http_requests.clear();
+        scripted_http_answer busy = query_error(23000, "busy");
+        busy.headers = headers;
+        cluster_.on_http = [this, busy](const seen_http_request&) {
+            return cluster_.http_requests.size() == 1 ? busy : success();
+        };
+    }
+    static http_request readonly_analytics() {
+        services::analytics_request asked;
+        asked.statement = "SELECT 1";
+        asked.is_readonly = true;
+        return std::move(*make_analytics_operation(asked));
+    }
     // Gives these answers in turn, and repeats the last one.
     engine_driver::outcome_ptr run(
         engine_driver& driver, http_request_result request, answers with) {
@@ -396,18 +411,10 @@ TEST_F(service_rules, RH_43_retry_after_is_read_as_seconds_or_against_the_date_o
           http::header_list{
               {"Date", "Sun, 15 Nov 2026 08:00:00 GMT"},
               {"Retry-After", "Sun, 15 Nov 2026 08:00:02 GMT"}}}) {
-        cluster_.http_requests.clear();
-        scripted_http_answer busy = query_error(23000, "busy");
-        busy.headers = headers;
-        cluster_.on_http = [&](const seen_http_request&) {
-            return cluster_.http_requests.size() == 1 ? busy : success();
-        };
+        busy_once_with(headers);
         engine_driver driver(cluster_);
         driver.connect();
-        services::analytics_request asked;
-        asked.statement = "SELECT 1";
-        asked.is_readonly = true;
-        auto done = driver.start_http(std::move(*make_analytics_operation(asked)));
+        auto done = driver.start_http(readonly_analytics());
         driver.advance(1990ms);
         EXPECT_EQ(done->calls, 0);
         driver.advance(20ms);
@@ -425,18 +432,10 @@ TEST_F(service_rules, RH_43_a_retry_after_outside_the_limits_is_ignored) {
     for (const auto& headers :
          {http::header_list{{"Retry-After", "90000"}}, http::header_list{{"Retry-After", "-5"}},
           http::header_list{{"Retry-After", "soon"}}, dated("Mon, 16 Nov 2026 08:00:01 GMT")}) {
-        cluster_.http_requests.clear();
-        scripted_http_answer busy = query_error(23000, "busy");
-        busy.headers = headers;
-        cluster_.on_http = [&](const seen_http_request&) {
-            return cluster_.http_requests.size() == 1 ? busy : success();
-        };
+        busy_once_with(headers);
         engine_driver driver(cluster_);
         driver.connect();
-        services::analytics_request asked;
-        asked.statement = "SELECT 1";
-        asked.is_readonly = true;
-        auto done = driver.start_http(std::move(*make_analytics_operation(asked)));
+        auto done = driver.start_http(readonly_analytics());
         driver.advance(100ms);
         ASSERT_EQ(done->calls, 1) << headers.back().value;
         EXPECT_FALSE(done->result.ec) << done->result.ec.message();

@@ -89,6 +89,10 @@ void random_cadence(random_stream& random, Rule& rule) {
     }
 }
 
+// random_scenario.cpp: whether the fault has any effect on this scenario and leaves a cluster that
+// can recover.
+bool makes_sense(fault_kind kind, const scenario& plan);
+
 // random_calls.cpp: adds the HTTP services to a scenario, from separate random streams. Adds
 // nothing for most seeds of most profiles.
 void random_calls(scenario& plan, const profile& from);

@@ -14,34 +14,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-bool can_leave(const scenario& plan) {
-    const auto is_failover = [](const planned_fault& each) {
-        return each.kind == fault_kind::failover || each.kind == fault_kind::graceful_failover ||
-               each.kind == fault_kind::leave_refusing;
-    };
-    const bool is_noticed = std::ranges::any_of(plan.clients, [](const planned_client& each) {
-        return each.uses_scram || each.uses_bearer || each.uses_tls;
-    });
-    const auto left = static_cast<std::size_t>(std::ranges::count_if(plan.faults, is_failover));
-    return is_noticed && plan.node_count > 1 && left < plan.replica_count;
-}
-
-// Whether the fault has any effect on this scenario and leaves a cluster that can recover.
-bool makes_sense_here(fault_kind kind, const scenario& plan) {
-    switch (kind) {
-        case fault_kind::drop_default_collection:
-            return plan.calls.empty();  // statements, searches and views use its documents
-        case fault_kind::leave_refusing:
-            return can_leave(plan);
-        case fault_kind::left_over_bytes:
-            return !plan.calls.empty();
-        case fault_kind::slow_seeds:
-            return plan.has_hostile_seed;
-        default:  // the others can happen in every scenario
-            return true;
-    }
-}
-
 planned_fault random_field_fault(random_stream& random, fault_kind kind, const scenario& plan) {
     planned_fault made;
     made.kind = kind;
@@ -70,7 +42,7 @@ void random_field_faults(scenario& plan, const profile& from) {
         const auto kind =
             static_cast<fault_kind>(field_fault_kind_first + random.below(kind_count));
         const planned_fault made = random_field_fault(random, kind, plan);
-        if (makes_sense_here(kind, plan)) {
+        if (makes_sense(kind, plan)) {
             plan.faults.push_back(made);
         }
     }

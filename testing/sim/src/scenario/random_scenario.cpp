@@ -270,7 +270,20 @@ void random_operations(scenario& plan, const profile& from) {
 
 // --- faults --------------------------------------------------------------------------------------
 
-// Whether the fault has any effect on this scenario and leaves a cluster that can recover.
+bool can_leave(const scenario& plan) {
+    const auto is_failover = [](const planned_fault& each) {
+        return each.kind == fault_kind::failover || each.kind == fault_kind::graceful_failover ||
+               each.kind == fault_kind::leave_refusing;
+    };
+    const bool is_noticed = std::ranges::any_of(plan.clients, [](const planned_client& each) {
+        return each.uses_scram || each.uses_bearer || each.uses_tls;
+    });
+    const auto left = static_cast<std::size_t>(std::ranges::count_if(plan.faults, is_failover));
+    return is_noticed && plan.node_count > 1 && left < plan.replica_count;
+}
+
+}  // namespace
+
 bool makes_sense(fault_kind kind, const scenario& plan) {
     const auto any_client = [&plan](bool planned_client::* trait) {
         return std::ranges::any_of(
@@ -294,10 +307,20 @@ bool makes_sense(fault_kind kind, const scenario& plan) {
         case fault_kind::reject_credentials:
             return any_client(&planned_client::uses_scram) ||
                    any_client(&planned_client::uses_bearer);
+        case fault_kind::drop_default_collection:
+            return plan.calls.empty();  // statements, searches and views use its documents
+        case fault_kind::leave_refusing:
+            return can_leave(plan);
+        case fault_kind::left_over_bytes:
+            return !plan.calls.empty();
+        case fault_kind::slow_seeds:
+            return plan.has_hostile_seed;
         default:  // all others can happen in every scenario
             return true;
     }
 }
+
+namespace {
 
 planned_fault random_fault(random_stream& random, fault_kind kind, const scenario& plan) {
     planned_fault made;

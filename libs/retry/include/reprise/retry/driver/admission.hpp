@@ -132,7 +132,8 @@ public:
     /// retry that is refused here is not made and does not count.
     [[nodiscard]] admission on_woken(
         const proposed_retry& retry, const retry_limits& limits) noexcept;
-    /// The attempt that was to start now is not made. If it is a retry, what it took is returned.
+    /// The attempt that was to start now is not made. If it is a retry that was paid for, what it
+    /// took is returned.
     void on_not_made(const retry_limits& limits, time_point now) noexcept;
     /// The protocol retries this failure in any case; no strategy was asked.
     [[nodiscard]] admission on_unpaid_retry(
@@ -148,6 +149,7 @@ private:
     std::uint32_t retries_ = 0;
     start start_ = start::open;
     bool is_charge_pending_ = false;
+    bool is_paid_ = false;  // the last admitted retry
 };
 
 static_assert(sizeof(retry_progress) <= 96);
