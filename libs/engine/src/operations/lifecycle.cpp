@@ -34,6 +34,7 @@ void lifecycle::send(operation_base& operation) {
         operation.list()->erase(operation);
     }
     operation.state = operation_state::in_flight;
+    operation.progress.on_made();
     if (!operation.is_armed()) {
         arm(operation, operation.deadline);
     }

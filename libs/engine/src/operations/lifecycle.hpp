@@ -134,7 +134,9 @@ public:
         Slot& slot, const operation_names& names, time_point now) {
         const retry_case refused = without_place(slot);
         operation_retries::note_failure(slot, refused);
-        return *decider_.decide(refused, decider_.subject_of(slot, names), now);
+        const retry_subject subject = decider_.subject_of(slot, names);
+        decider_.forgo_retry(subject, now);
+        return *decider_.decide(refused, subject, now);
     }
     // What follows from the decision about the operation's last attempt.
     [[nodiscard]] static next_step step_after(

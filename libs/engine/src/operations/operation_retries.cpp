@@ -139,11 +139,13 @@ std::optional<retry_outcome> operation_retries::start_attempt(
     failed.own_error = own_error_of(failed.reason);
     failed.veto = refusal_reason::circuit_open;
     note_failure(*subject.operation, failed);
+    forgo_retry(subject, now);
     return decide(failed, subject, now);
 }
 
 std::optional<retry_outcome> operation_retries::decide(
     const retry_case& failed, const retry_subject& subject, time_point now) {
+    subject.progress->on_made();  // though it may have got no further than the dispatch
     const request_snapshot snapshot = snapshot_of(failed, subject, strategy_of(subject.strategy));
     driver::failed_attempt attempt = described(failed);
     attempt.failure = failure_view::of(snapshot);
@@ -194,6 +196,12 @@ std::optional<retry_outcome> operation_retries::on_woken(
     return step.is_retry ? std::nullopt : std::optional(outcome_of(step, failed));
 }
 
+void operation_retries::forgo_retry(const retry_subject& subject, time_point now) {
+    const driver::waiting_bound places{};
+    driver::request_terms terms = terms_of(subject, places);
+    core_of(subject).forgo_retry(terms, now);
+}
+
 void operation_retries::on_end(
     const retry_subject& subject, std::error_code error, time_point now) {
     auto core = core_of(subject);
@@ -201,6 +209,7 @@ void operation_retries::on_end(
         core.on_success({now, 0, subject.user_data}, subject.budget);
         return;
     }
+    forgo_retry(subject, now);
     if (subject.attached != nullptr) {
         const refusal_reason decided = subject.operation->refusal;
         const refusal_reason why =

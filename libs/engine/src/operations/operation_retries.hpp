@@ -84,10 +84,13 @@ public:
     // A capped retry is woken before the deadline: it is charged now. An outcome: it is not made.
     [[nodiscard]] std::optional<retry_outcome> on_woken(
         const retry_subject& subject, time_point now);
+    // Returns what was taken for a retry that is not made after all: its wait was canceled, there
+    // is no place for it, or a circuit breaker is open.
+    void forgo_retry(const retry_subject& subject, time_point now);
     // The operation has ended, with an error or without.
     template <class Slot>
     void on_end(Slot& slot, const operation_names& names, std::error_code error, time_point now) {
-        const bool is_silent = slot.attached == nullptr &&
+        const bool is_silent = slot.attached == nullptr && !slot.progress.has_unmade_retry() &&
                                is_plain(strategy_of(slot.request.strategy.get()).traits()) &&
                                context_.client.budgets.of(names.service) == nullptr;
         if (!is_silent) [[unlikely]] {

@@ -262,11 +262,23 @@ void inspection::take_charge(operation_record& record) {
         view.capped.push_back(record.number);
         return;
     }
-    if (view.budget_level < price_of_retry) {
-        report(checker::budget, record, "retried although the budget could not pay");
-    }
     view.budget_level -= price_of_retry;
+    view.charged += price_of_retry;
     record.cost = static_cast<std::uint32_t>(price_of_retry);
+}
+
+// The last retry of this operation was decided and never sent. A capped one has taken something
+// only if it was woken.
+void inspection::return_charge(const operation_record& record) {
+    if (!is_paid_by_client(record)) {
+        return;
+    }
+    client_view& view = views_[record.plan.client];
+    if (record.is_capped) {
+        view.perhaps_returned += price_of_retry;
+    } else {
+        view.returned += record.cost;
+    }
 }
 
 void inspection::take_retry(operation_record& record, const couchbase::decision_record& decision) {

@@ -80,6 +80,9 @@ void inspection::on_done(operation_record& record, const engine::operation_resul
     if (record.calls != 1) {
         return report(checker::completion, record, "ends for the second time");
     }
+    if (result.ec && record.is_backing_off) {
+        return_charge(record);
+    }
     record.is_backing_off = false;
     if (static_cast<bool>(result.ec) != (result.error != nullptr)) {
         return report(

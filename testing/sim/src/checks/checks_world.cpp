@@ -179,6 +179,7 @@ void inspection::after_engine_run(std::uint32_t client) {
 }
 
 // Capped retries that were woken have paid since the last iteration; all others have paid nothing.
+// A return to a full budget is lost, and what was charged afterwards is missing then.
 void inspection::check_budget(std::uint32_t client) {
     const auto& bucket = world_.clients[client]->bucket;
     if (!bucket) {
@@ -186,12 +187,16 @@ void inspection::check_budget(std::uint32_t client) {
     }
     client_view& view = views_[client];
     const std::int64_t level = bucket->milli_level();
-    const auto pending = static_cast<std::int64_t>(view.capped.size());
-    if (level > view.budget_level || level < view.budget_level - pending * price_of_retry) {
+    const std::int64_t full = milli_units(world_.plan.clients[client].budget_units);
+    const std::int64_t expected = view.budget_level + std::exchange(view.returned, 0);
+    const auto pending = static_cast<std::int64_t>(view.capped.size()) * price_of_retry;
+    const std::int64_t least = std::min(expected, full - std::exchange(view.charged, 0)) - pending;
+    const std::int64_t most = std::min(expected + std::exchange(view.perhaps_returned, 0), full);
+    if (level < least || level > most) {
         world_.record.report(
             checker::budget, std::nullopt,
             "client " + std::to_string(client) + " has " + std::to_string(level) +
-                " milli-units instead of " + std::to_string(view.budget_level));
+                " milli-units instead of " + std::to_string(expected));
     }
     view.budget_level = level;
     std::erase_if(view.capped, [&](std::uint32_t number) {

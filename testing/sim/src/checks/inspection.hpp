@@ -156,7 +156,12 @@ private:
         time_point name_missing{};             // when a scope or a collection was reported missing
         std::int64_t budget_level = 0;         // after the last iteration; now at most this much
         std::vector<std::uint32_t> capped;     // operations that pay when they are woken
-        std::vector<std::uint32_t> waiting;    // operations that back off; may contain ended ones
+        // Since the last iteration, in milli-units. Returns are seen when an operation's end is
+        // reported, which is later than they happen.
+        std::int64_t charged = 0;
+        std::int64_t returned = 0;
+        std::int64_t perhaps_returned = 0;    // by capped retries that may have been woken
+        std::vector<std::uint32_t> waiting;   // operations that back off; may contain ended ones
         std::vector<std::uint32_t> answered;  // operations with deferred answers; may contain ended
                                               // ones
         time_point overdue_from = time_point::max();  // no retry is overdue before this time
@@ -190,6 +195,7 @@ private:
     bool is_refused_when_woken(
         const operation_record& record, const couchbase::decision_record& decision) const;
     void take_charge(operation_record& record);
+    void return_charge(const operation_record& record);
     void check_stage(
         operation_record& record, couchbase::retry_reason reason, attempt_stage stage,
         std::uint16_t code);

@@ -132,6 +132,10 @@ public:
     /// retry that is refused here is not made and does not count.
     [[nodiscard]] admission on_woken(
         const proposed_retry& retry, const retry_limits& limits) noexcept;
+    /// The last admitted retry is made: what it took stays taken.
+    void on_made() noexcept { is_paid_ = false; }
+    /// An admitted retry was paid for and is neither made nor given up yet.
+    [[nodiscard]] bool has_unmade_retry() const noexcept { return is_paid_; }
     /// The attempt that was to start now is not made. If it is a retry that was paid for, what it
     /// took is returned.
     void on_not_made(const retry_limits& limits, time_point now) noexcept;
@@ -149,7 +153,7 @@ private:
     std::uint32_t retries_ = 0;
     start start_ = start::open;
     bool is_charge_pending_ = false;
-    bool is_paid_ = false;  // the last admitted retry
+    bool is_paid_ = false;  // the last admitted retry, until it is made
 };
 
 static_assert(sizeof(retry_progress) <= 96);

@@ -265,10 +265,16 @@ public:
     /// The next attempt is not made: its wait was canceled, or the breaker refused it. What was
     /// taken for it is returned.
     void on_not_attempted(refusal_reason why, request_terms& terms, time_point now) noexcept {
-        progress_.on_not_made(limits_of(terms), now);
+        forgo_retry(terms, now);
         const retry_step step{.refusal = why};
         const failed_attempt nothing_failed;
         record(entry_kind::unattempted, progress_.retries() + 1, step, nothing_failed, terms, now);
+    }
+
+    /// Returns what was taken for a retry that has not been made. For drivers that record the end
+    /// of such a request themselves; `on_not_attempted` includes it.
+    void forgo_retry(request_terms& terms, time_point now) noexcept {
+        progress_.on_not_made(limits_of(terms), now);
     }
 
     /// The request has ended without a success, for observers. Once, after everything else.
