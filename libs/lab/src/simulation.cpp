@@ -165,7 +165,7 @@ void simulation::on_client_sends(const event& next) {
 }
 
 void simulation::on_restart(const event& next) {
-    layer_state& clients = layers_.front();
+    layer_state& clients = layers_[0];
     const std::uint32_t client = next.attempt.call;
     clients.callers.select(client);
     const std::int64_t before = clients.callers.selected_level();
@@ -318,7 +318,7 @@ ticks simulation::travel_time(const service_state& to) noexcept {
 }
 
 void simulation::close_slot() {
-    for (service_state& service : services_) {
+    for (service_state& service : services_.all()) {
         const layer_state& callers = layers_[service.layer];
         service.current.waiting = service.queue.waiting();
         if (callers.bucket_capacity > 0) {
@@ -337,7 +337,7 @@ void simulation::close_slot() {
 }
 
 void simulation::count_leftovers() {
-    for (service_state& service : services_) {
+    for (service_state& service : services_.all()) {
         service_totals& totals = service.totals;
         totals.unfinished = totals.calls - totals.succeeded - totals.failed;
         totals.on_the_way = totals.sent - totals.arrived;
@@ -349,7 +349,7 @@ run_result simulation::take_result(bool is_complete) {
     count_leftovers();
     run_result result;
     result.is_complete = is_complete;
-    for (service_state& service : services_) {
+    for (service_state& service : services_.all()) {
         result.services.push_back({service.options.name, service.totals, std::move(service.slots)});
     }
     result.latency = all_latencies_.summary();

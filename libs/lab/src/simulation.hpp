@@ -2,7 +2,6 @@
 
 /// The discrete-event loop. One object is one run of one model.
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "layer.hpp"
 #include "random_stream.hpp"
 #include "service_queue.hpp"
+#include "stable_vector.hpp"
 
 namespace reprise::lab::detail {
 
@@ -173,8 +173,8 @@ private:
 
     model model_;
     event_queue events_;
-    std::deque<service_state> services_;
-    std::deque<layer_state> layers_;  ///< The clients, then one for each service.
+    stable_vector<service_state> services_;
+    stable_vector<layer_state> layers_;  ///< The clients, then one for each service.
     call_pool calls_;
     std::vector<job_record> jobs_;
     std::vector<std::uint32_t> free_jobs_;
