@@ -5,6 +5,7 @@ The program must print the third answer, and log each retry with the URL, withou
 query, and the failure.
 """
 
+import contextlib
 import http.server
 import re
 import subprocess
@@ -28,13 +29,19 @@ class busy_twice(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def main():
+@contextlib.contextmanager
+def running_server():
+    """Runs the server, and returns `address/path` without a scheme."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), busy_twice) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        place = f"127.0.0.1:{server.server_address[1]}/weather"
+        yield f"127.0.0.1:{server.server_address[1]}/weather"
+        server.shutdown()
+
+
+def main():
+    with running_server() as place:
         done = subprocess.run([sys.argv[1], f"http://bob:secret@{place}?key=42"], check=True,
                               capture_output=True, text=True, timeout=50)
-        server.shutdown()
     print(done.stderr + done.stdout, end="")
     line = re.escape(f"http://{place}: attempt ") + r"\d failed, HTTP 503 \(503\); retried after .* ms"
     lines = done.stderr.splitlines()

@@ -1,8 +1,8 @@
 """The code that a reader copies compiles. If a ```cpp block of the root's or a library's README.md
 or of docs/guide/*.md follows a line `<!-- example: path/to/file.cpp -->`, it must equal the text of
-that file between its `// [readme]` and `// [/readme]` lines; `<!-- example: path #region name -->`
-means the lines between `// [name]` and `// [/name]`. In the root README and in docs/guide every
-```cpp block must have such a line."""
+that file, or what stands between its `// [readme]` and `// [/readme]` lines if it has them;
+`<!-- example: path #region name -->` means the lines between `// [name]` and `// [/name]`. In the
+root README and in docs/guide every ```cpp block must have such a line."""
 
 import re
 import textwrap
@@ -45,6 +45,8 @@ def region_of(source, name):
     word = re.escape(name)
     match = re.search(rf"^[ \t]*// \[{word}\][ \t]*\n(.*?)^[ \t]*// \[/{word}\]",
                       source, re.DOTALL | re.MULTILINE)
+    if match is None and name == "readme" and "// [readme]" not in source:
+        return source
     return match[1] if match else None
 
 

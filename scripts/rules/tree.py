@@ -48,7 +48,9 @@ class Tree:
 
     @cached_property
     def cpp_files(self):
-        return [path for path in self.files if path.endswith((".hpp", ".cpp"))]
+        """Returns the C++ files that people write; those in single_header/ are generated."""
+        return [path for path in self.files
+                if path.endswith((".hpp", ".cpp")) and not path.startswith("single_header/")]
 
     @cached_property
     def public_headers(self):

@@ -270,6 +270,13 @@ class snippets_rule(planted_tree):
         self.plant("README.md", self.LINE + "some text\n")
         self.assert_reported("without a cpp block")
 
+    def test_file_without_marks_is_shown_whole(self):
+        self.plant("examples/first.cpp", "auto x = 1;\n\nuse(x);\n")
+        self.plant("README.md", self.LINE + self.BLOCK)
+        self.assert_clean()
+        self.plant("examples/first.cpp", "auto x = 1;\n\nuse(x);\nuse(x);\n")
+        self.assert_reported("README.md:2", "differs")
+
 
 class files_rule(planted_tree):
     rule = "files"
