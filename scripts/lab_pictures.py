@@ -28,9 +28,10 @@ STORM_LABELS = {"naive": "five attempts, no pause", "backoff": "backoff and jitt
 
 HEADING = """# The lab's gallery
 
-`reprise lab run NAME` runs each of these scenarios and writes a page with more charts;
-`reprise lab new FILE --from NAME` copies one as a file to change. `scripts/lab_pictures.py` made
-this page and its pictures from runs.
+`reprise lab run NAME` runs each of these scenarios; `reprise lab new FILE --from NAME` copies one.
+The columns: when the service recovers after the trouble, the share of requests that succeed,
+attempts per request over the run and in the worst second, and the time within which 99 % of
+requests were answered before the trouble. `scripts/lab_pictures.py` writes this page.
 """
 
 
@@ -195,8 +196,8 @@ def wrapped(text, width=100):
 def table(data):
     recovery = {"recovered": lambda s: f"{s['recovery_s']:.1f} s", "never": lambda s: "never",
                 "no_outage": lambda s: "-", "not_healthy_before": lambda s: "unhealthy before"}
-    lines = ["| strategy | recovers after | requests that succeed | attempts per request | "
-             "worst second | 99 % within, before the trouble |", "|---|---|---|---|---|---|"]
+    lines = ["| strategy | recovers | succeed | attempts | worst second | p99 before |",
+             "|---|---|---|---|---|---|"]
     for each in data["strategies"]:
         last = each["services"][-1]
         latency = each["latency_before_trouble" if data["model"]["troubles"] else "latency"]["p99_s"]
@@ -212,7 +213,7 @@ def section(data, summary):
     name = data["scenario"]
     return (f"\n## {name}: {data['title'][0].lower() + data['title'][1:]}\n\n"
             f"{wrapped(summary)}\n\n"
-            f"![Load and answers over time in the scenario {name}](../pictures/lab_{name}.svg)\n\n"
+            f"![Scenario {name}](../pictures/lab_{name}.svg)\n\n"
             f"{table(data)}\n")
 
 

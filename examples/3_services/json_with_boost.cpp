@@ -2,7 +2,6 @@
 //
 //     reprise sandbox run --bucket travel --user app --password secret -- json_with_boost
 
-// [readme]
 #include <boost/describe/class.hpp>
 #include <cstdlib>
 #include <iostream>
@@ -10,6 +9,7 @@
 #include <reprise/couchbase.hpp>
 #include <reprise/couchbase/codecs/boost_json.hpp>
 
+// [type]
 struct hotel {
     std::string name;
     int stars = 0;
@@ -19,6 +19,7 @@ BOOST_DESCRIBE_STRUCT(hotel, (), (name, stars, tags))
 
 template <>
 struct reprise::couchbase::codec<hotel> : reprise::couchbase::boost_json_codec<hotel> {};
+// [/type]
 
 int main() {
     const char* where = std::getenv("REPRISE_CONNECT");
@@ -29,6 +30,7 @@ int main() {
         return 2;
     }
     auto hotels = cluster->bucket("travel").default_collection();
+    // [use]
     auto stored = hotels.upsert("hotel_1", hotel{"Reprise Inn", 4, {"quiet", "central"}});
     auto found = hotels.get("hotel_1");
     if (!stored || !found) {
@@ -41,5 +43,5 @@ int main() {
         return 1;
     }
     std::cout << read->name << " has " << read->stars << " stars\n";
+    // [/use]
 }
-// [/readme]

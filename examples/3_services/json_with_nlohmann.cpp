@@ -3,13 +3,13 @@
 //
 //     reprise sandbox run --bucket travel --user app --password secret -- json_with_nlohmann
 
-// [readme]
 #include <cstdlib>
 #include <iostream>
 
 #include <reprise/couchbase.hpp>
 #include <reprise/couchbase/codecs/nlohmann.hpp>
 
+// [type]
 struct hotel {
     std::string name;
     int stars = 0;
@@ -18,6 +18,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(hotel, name, stars)
 
 template <>
 struct reprise::couchbase::codec<hotel> : reprise::couchbase::nlohmann_codec<hotel> {};
+// [/type]
 
 int main() {
     const char* where = std::getenv("REPRISE_CONNECT");
@@ -50,4 +51,3 @@ int main() {
     }
     std::cout << document->at("name") << '\n';
 }
-// [/readme]

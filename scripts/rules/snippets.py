@@ -2,7 +2,8 @@
 or of docs/guide/*.md follows a line `<!-- example: path/to/file.cpp -->`, it must equal the text of
 that file, or what stands between its `// [readme]` and `// [/readme]` lines if it has them;
 `<!-- example: path #region name -->` means the lines between `// [name]` and `// [/name]`. In the
-root README and in docs/guide every ```cpp block must have such a line."""
+root README and in docs/guide every ```cpp block must have such a line, and a program or a region
+stands in one guide only."""
 
 import re
 import textwrap
@@ -51,6 +52,7 @@ def region_of(source, name):
 
 
 def check(tree):
+    shown_in = {}
     for page in filter(PAGE.match, tree.files):
         for line, example, block in cpp_blocks(tree.text(page)):
             if example is None:
@@ -58,6 +60,10 @@ def check(tree):
                     yield Violation(page, line, "cpp block without an example line")
                 continue
             path, name = example[1], example[2] or "readme"
+            if page.startswith("docs/guide/"):
+                first = shown_in.setdefault((path, name), page)
+                if first != page:
+                    yield Violation(page, line, f"{first} already shows region [{name}] of {path}")
             if block is None:
                 yield Violation(page, line, "example line without a cpp block after it")
             elif path not in tree.files:

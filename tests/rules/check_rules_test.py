@@ -277,6 +277,13 @@ class snippets_rule(planted_tree):
         self.plant("examples/first.cpp", "auto x = 1;\n\nuse(x);\nuse(x);\n")
         self.assert_reported("README.md:2", "differs")
 
+    def test_region_stands_in_one_guide_only(self):
+        self.plant("README.md", self.LINE + self.BLOCK)
+        self.plant("docs/guide/first.md", self.LINE + self.BLOCK)
+        self.assert_clean()
+        self.plant("docs/guide/second.md", self.LINE + self.BLOCK)
+        self.assert_reported("docs/guide/second.md:2", "docs/guide/first.md already shows")
+
 
 class files_rule(planted_tree):
     rule = "files"
