@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 
 from rules import (charges, clock, decoders, defaults, extensions, files, headers, includes, pages,
-                   promises, sizes, snippets, switches)
+                   promises, refusals, sizes, snippets, switches)
 from rules.tree import Tree
 
 RULES = {module.__name__.split(".")[-1]: module
          for module in (includes, sizes, clock, snippets, files, headers, switches, charges,
-                        decoders, defaults, extensions, pages, promises)}
+                        decoders, defaults, extensions, pages, promises, refusals)}
 
 
 def main():

@@ -29,9 +29,9 @@ STORM_LABELS = {"naive": "five attempts, no pause", "backoff": "backoff and jitt
 HEADING = """# The lab's gallery
 
 `reprise lab run NAME` runs each of these scenarios; `reprise lab new FILE --from NAME` copies one.
-The columns: when the service recovers after the trouble, the share of requests that succeed,
-attempts per request over the run and in the worst second, and the time within which 99 % of
-requests were answered before the trouble. `scripts/lab_pictures.py` writes this page.
+The columns: when the service recovers after the trouble, the share of requests that succeed, and
+attempts per request over the run and in the worst second. `scripts/lab_pictures.py` writes this
+page.
 """
 
 
@@ -196,16 +196,14 @@ def wrapped(text, width=100):
 def table(data):
     recovery = {"recovered": lambda s: f"{s['recovery_s']:.1f} s", "never": lambda s: "never",
                 "no_outage": lambda s: "-", "not_healthy_before": lambda s: "unhealthy before"}
-    lines = ["| strategy | recovers | succeed | attempts | worst second | p99 before |",
-             "|---|---|---|---|---|---|"]
+    lines = ["| strategy | recovers | succeed | attempts | worst second |",
+             "|---|---|---|---|---|"]
     for each in data["strategies"]:
         last = each["services"][-1]
-        latency = each["latency_before_trouble" if data["model"]["troubles"] else "latency"]["p99_s"]
         lines.append(
             f"| {each['name']} | {recovery[each['recovery']](each)} | "
             f"{each['success_share'] * 100:.1f} % | {last['amplification']:.2f} | "
-            f"{last['worst_amplification']:.2f} | "
-            f"{'-' if latency is None else f'{latency * 1000:,.0f} ms'} |")
+            f"{last['worst_amplification']:.2f} |")
     return "\n".join(lines)
 
 

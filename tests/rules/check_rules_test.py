@@ -285,6 +285,43 @@ class snippets_rule(planted_tree):
         self.assert_reported("docs/guide/second.md:2", "docs/guide/first.md already shows")
 
 
+class refusals_rule(planted_tree):
+    rule = "refusals"
+
+    PAGE = "docs/guide/why_not_retried.md"
+    ROWS = ("| `none` | retried | it was | nothing |\n"
+            "| `canceled` | canceled | it was stopped | nothing |\n")
+
+    def setUp(self):
+        super().setUp()
+        self.plant("libs/retry/include/reprise/retry/decision.hpp",
+                   "#pragma once\nenum class refusal_reason : int {\n    none,  ///< Not refused.\n"
+                   "    canceled,  ///< Stopped.\n};\n")
+        self.plant("libs/retry/src/decision.cpp",
+                   "std::string_view to_string(refusal_reason reason) noexcept {\n"
+                   "    switch (reason) {\n        case refusal_reason::none:\n"
+                   '            return "retried";\n        case refusal_reason::canceled:\n'
+                   '            return "canceled";\n    }\n}\n')
+
+    def test_complete_page_passes(self):
+        self.plant(self.PAGE, self.ROWS)
+        self.assert_clean()
+
+    def test_reason_without_a_row_is_reported(self):
+        self.plant(self.PAGE, self.ROWS.split("\n")[0] + "\n")
+        self.assert_reported("refusal_reason::canceled is not explained")
+
+    def test_row_without_a_reason_is_reported(self):
+        self.plant(self.PAGE, self.ROWS + "| `tired` | tired | x | y |\n")
+        self.assert_reported(f"{self.PAGE}:3", "tired")
+
+    def test_other_text_and_empty_remedy_are_reported(self):
+        for row in ("| `canceled` | stopped | x | y |\n", "| `canceled` | canceled | x | |\n"):
+            with self.subTest(row):
+                self.plant(self.PAGE, self.ROWS.split("\n")[0] + "\n" + row)
+                self.assert_reported(f"{self.PAGE}:2", "canceled")
+
+
 class files_rule(planted_tree):
     rule = "files"
 
