@@ -70,9 +70,10 @@ def pages_of_site():
 def link_for_site(page, match, known, listed):
     """Returns one link as Doxygen resolves it; what is not on the site becomes plain text."""
     is_image, text, target = match.groups()
+    text = " ".join(text.split())  # Doxygen ends a link's text at the end of the line.
     split = urlsplit(target)
     if split.scheme:
-        return match[0]
+        return f"{is_image}[{text}]({target})"
     path = resolve(page, split.path) if split.path else page
     if is_image:
         return f"![{text}]({Path(path).name})"
