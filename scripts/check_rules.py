@@ -10,12 +10,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from rules import (charges, clock, decoders, defaults, extensions, files, headers, includes, pages,
+from rules import (architecture, charges, clock, decoders, defaults, extensions, files, headers, includes, pages,
                    promises, refusals, sizes, snippets, switches)
 from rules.tree import Tree
 
 RULES = {module.__name__.split(".")[-1]: module
-         for module in (includes, sizes, clock, snippets, files, headers, switches, charges,
+         for module in (architecture, includes, sizes, clock, snippets, files, headers, switches, charges,
                         decoders, defaults, extensions, pages, promises, refusals)}
 
 

@@ -285,6 +285,41 @@ class snippets_rule(planted_tree):
         self.assert_reported("docs/guide/second.md:2", "docs/guide/first.md already shows")
 
 
+class architecture_rule(planted_tree):
+    rule = "architecture"
+
+    ROWS = ("| folder | holds |\n|---|---|\n| `libs` | libraries |\n| `tests` | tests |\n\n"
+            "| folder | holds | may use |\n|---|---|---|\n"
+            "| `libs/retry` | retries | standard library |\n"
+            "| `libs/retry_asio` | loops | retry, Asio |\n")
+
+    def setUp(self):
+        super().setUp()
+        self.plant("libs/retry_asio/README.md", "# retry_asio\n")
+        self.plant("tests/rules/includes.tsv",
+                   "libs/retry\t-\t-\twhy\nlibs/retry_asio\tretry\tasio\twhy\n")
+        self.plant("ARCHITECTURE.md", self.ROWS)
+
+    def test_true_page_passes(self):
+        self.assert_clean()
+
+    def test_folder_without_a_row_is_reported(self):
+        self.plant("bench/README.md", "# bench\n")
+        self.assert_reported("no row for bench")
+        self.plant("ARCHITECTURE.md", self.ROWS.replace("libs/retry_asio", "libs/retry"))
+        self.assert_reported("no row for libs/retry_asio")
+
+    def test_row_without_a_folder_is_reported(self):
+        self.plant("ARCHITECTURE.md", self.ROWS + "| `libs/gone` | x | retry |\n")
+        self.assert_reported("ARCHITECTURE.md:10", "no folder libs/gone")
+
+    def test_other_libraries_than_the_table_allows_are_reported(self):
+        self.plant("ARCHITECTURE.md", self.ROWS.replace("| retry, Asio |", "| Asio |"))
+        self.assert_reported("ARCHITECTURE.md:9", "may also use retry")
+        self.plant("ARCHITECTURE.md", self.ROWS.replace("standard library", "retry_asio"))
+        self.assert_reported("ARCHITECTURE.md:8", "may not use retry_asio")
+
+
 class refusals_rule(planted_tree):
     rule = "refusals"
 
