@@ -5,7 +5,7 @@ Runs the gallery of `reprise lab` and writes, below the repository's root,
 
     docs/pictures/storm.svg            the picture in the README
     docs/pictures/lab_<scenario>.svg   one picture for each scenario
-    docs/guide/lab_gallery.md          the page that shows them
+    docs/lab_gallery.md                the page that shows them
 
 With --check the files are compared, not written. Pictures have a light and a dark form.
 """
@@ -211,7 +211,7 @@ def section(data, summary):
     name = data["scenario"]
     return (f"\n## {name}: {data['title'][0].lower() + data['title'][1:]}\n\n"
             f"{wrapped(summary)}\n\n"
-            f"![Scenario {name}](../pictures/lab_{name}.svg)\n\n"
+            f"![Scenario {name}](pictures/lab_{name}.svg)\n\n"
             f"{table(data)}\n")
 
 
@@ -233,7 +233,7 @@ def make_files(program):
         page += section(data, entry["summary"])
         if entry["name"] == "metastable":
             files["docs/pictures/storm.svg"] = draw(data, STORM_LABELS)
-    files["docs/guide/lab_gallery.md"] = page
+    files["docs/lab_gallery.md"] = page
     return files
 
 

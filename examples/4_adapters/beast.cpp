@@ -1,11 +1,11 @@
 /// The same with Boost.Beast, on the loopback: beast PORT
 
-// [readme]
 #include <iostream>
 #include <reprise/retry.hpp>
 #include <reprise/retry/adapters/beast.hpp>
 
 int main(int, char** arguments) {
+    // [call]
     namespace http = boost::beast::http;
     http::request<http::empty_body> request{http::verb::get, "/report", 11};
     request.set(http::field::host, "127.0.0.1");
@@ -15,5 +15,5 @@ int main(int, char** arguments) {
         return reprise::adapters::beast_fetch({"127.0.0.1", arguments[1]}, request, current);
     });
     std::cout << page.response.body() << '\n';
+    // [/call]
 }
-// [/readme]

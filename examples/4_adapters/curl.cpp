@@ -1,11 +1,11 @@
 /// A download with libcurl that waits as long as a 429 asks for: curl URL
 
-// [readme]
 #include <iostream>
 #include <reprise/retry.hpp>
 #include <reprise/retry/adapters/curl.hpp>
 
 int main(int, char** arguments) {
+    // [call]
     curl_global_init(CURL_GLOBAL_DEFAULT);
     CURL* const curl = curl_easy_init();
     curl_easy_setopt(curl, CURLOPT_URL, arguments[1]);
@@ -15,5 +15,5 @@ int main(int, char** arguments) {
         return reprise::adapters::curl_perform(curl, current);
     });
     std::cout << page.status << ' ' << page.body << '\n';
+    // [/call]
 }
-// [/readme]

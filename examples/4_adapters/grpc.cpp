@@ -1,6 +1,5 @@
 /// A unary gRPC call, blocking: grpc ADDRESS
 
-// [readme]
 #include <grpcpp/grpcpp.h>
 #include <shop.grpc.pb.h>
 #include <iostream>
@@ -8,6 +7,7 @@
 #include <reprise/retry/adapters/grpc.hpp>
 
 int main(int, char** arguments) {
+    // [call]
     shop::Shop::Stub stub(grpc::CreateChannel(arguments[1], grpc::InsecureChannelCredentials()));
     shop::Stock stock;
     const auto ended = reprise::retry(reprise::attempts(5), [&] {
@@ -15,5 +15,5 @@ int main(int, char** arguments) {
         return reprise::adapters::grpc_result(stub.Find(&context, {}, &stock), context);
     });
     std::cout << ended.status().error_code() << ' ' << stock.count() << '\n';
+    // [/call]
 }
-// [/readme]

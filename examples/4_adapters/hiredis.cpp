@@ -1,11 +1,11 @@
 /// A value from Redis, also while the server restarts: hiredis PORT
 
-// [readme]
 #include <iostream>
 #include <reprise/retry.hpp>
 #include <reprise/retry/adapters/hiredis.hpp>
 
 int main(int, char** arguments) {
+    // [call]
     reprise::adapters::redis_connection redis({"127.0.0.1", std::stoi(arguments[1])});
     reprise::standard_strategy strategy;  // One for the whole program.
     const reprise::call_options options{.timeout = std::chrono::seconds{30}};
@@ -13,5 +13,5 @@ int main(int, char** arguments) {
         return redis.command(current, {"GET", "name"});
     });
     std::cout << std::string_view(name->str, name->len) << '\n';
+    // [/call]
 }
-// [/readme]

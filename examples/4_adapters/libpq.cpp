@@ -1,11 +1,11 @@
 /// A transaction that is repeated as a whole: libpq PARAMETERS
 
-// [readme]
 #include <iostream>
 #include <reprise/retry.hpp>
 #include <reprise/retry/adapters/libpq.hpp>
 
 int main(int, char** arguments) {
+    // [call]
     reprise::adapters::pq_connection database(arguments[1]);
     reprise::standard_strategy strategy;  // One for the whole program.
     const auto sell = [](reprise::adapters::pq_connection& connection) {
@@ -14,5 +14,5 @@ int main(int, char** arguments) {
     const reprise::call_options options{.timeout = std::chrono::seconds{30}};
     reprise::retry(strategy, options, reprise::adapters::pq_transaction(database, sell));
     std::cout << "sold\n";
+    // [/call]
 }
-// [/readme]
