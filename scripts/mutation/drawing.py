@@ -127,8 +127,10 @@ def instrumented(root, mutants):
 
 
 def that_do_not_compile(output, folder, mutants):
-    """Returns the mutants on the lines that the compiler complains about."""
-    found = re.findall(re.escape(str(folder)) + r"/([^\s:]+):(\d+)(?::\d+: (error))?", output)
+    """Returns the mutants on the lines that the compiler complains about. ccache makes the paths
+    relative to the build folder, which is beside the sources."""
+    above = f"(?:{re.escape(str(folder))}|{re.escape('../' + folder.name)})"
+    found = re.findall(above + r"/([^\s:]+):(\d+)(?::\d+: (error))?", output)
     for is_error in (True, False):  # the place of use, if the place of the error has none
         lines = {(path, int(line)) for path, line, error in found if error or not is_error}
         guilty = [mutant for mutant in mutants

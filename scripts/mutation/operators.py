@@ -125,6 +125,8 @@ class Finder:
         if first is None or last is None or first > last or self._is_comparison(first, last):
             return  # another comparison does the same
         old = self.source.text_of(first, last)
+        if old == "...":
+            return  # of a fold over a parameter pack
         is_negated = old.startswith("!") and self._is_unary(first, last)
         new = old[1:].lstrip() if is_negated else f"!({old})"
         self._add("condition", first, last, new, f"({ACTIVE} != static_cast<bool>({OLD}))")
