@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <system_error>
+#include <utility>
 
 #include <gtest/gtest.h>
 #include <boost/asio/io_context.hpp>
@@ -44,10 +46,36 @@ engine::operation_request get_request() {
     return request;
 }
 
+// A client that is to outlive its context. If a test has failed, the client may still refer to what
+// no longer exists: then it is left alone, so that the failure is reported and not a crash.
+struct survivor {
+    explicit survivor(std::unique_ptr<client> made) : at(std::move(made)) {}
+    survivor(const survivor&) = delete;
+    survivor& operator=(const survivor&) = delete;
+    ~survivor() {
+        if (::testing::Test::HasFailure()) {
+            static_cast<void>(at.release());
+        }
+    }
+    client& operator*() const { return *at; }
+    client* operator->() const { return at.get(); }
+
+    std::unique_ptr<client> at;
+};
+
+// How an operation ended. Shared with its completion, which may outlive the test.
+using outcome = std::shared_ptr<std::optional<std::error_code>>;
+
+refusal start_get(client& at, keyspace_number where, const outcome& ended) {
+    return at.start(
+        where, get_request(), [ended](engine::operation_result&& result) { *ended = result.ec; });
+}
+
 // Every call is refused by name.
 void expect_refused(client& at, keyspace_number where) {
-    EXPECT_EQ(
-        at.start(where, get_request(), [](engine::operation_result&&) {}), refusal::context_gone);
+    refusal refused = refusal::none;
+    ASSERT_NO_THROW(refused = at.start(where, get_request(), [](engine::operation_result&&) {}));
+    ASSERT_EQ(refused, refusal::context_gone);
     const auto read = at.call(where, get_request());
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error(), refusal::context_gone);
@@ -62,49 +90,43 @@ void expect_refused(client& at, keyspace_number where) {
 TEST(context_watch, a_client_outlives_a_context_that_never_ran) {
     const silent_port port;
     auto context = std::make_unique<asio::io_context>();
-    const auto at = client::make(options_for(port), context->get_executor()).value();
+    const survivor at(client::make(options_for(port), context->get_executor()).value());
     const auto where = at->keyspace("bucket");
-    std::optional<std::error_code> ended;
-    ASSERT_EQ(
-        at->start(
-            where, get_request(), [&](engine::operation_result&& result) { ended = result.ec; }),
-        refusal::none);
+    const auto ended = std::make_shared<std::optional<std::error_code>>();
+    ASSERT_EQ(start_get(*at, where, ended), refusal::none);
     context.reset();
-    EXPECT_EQ(ended, couchbase::errc::request_canceled);
+    ASSERT_EQ(*ended, couchbase::errc::request_canceled);
     expect_refused(*at, where);
 }
 
 TEST(context_watch, a_client_outlives_a_context_with_connections_and_timers) {
     const silent_port port;
     auto context = std::make_unique<asio::io_context>();
-    const auto at = client::make(options_for(port), context->get_executor()).value();
+    const survivor at(client::make(options_for(port), context->get_executor()).value());
     const auto where = at->keyspace("bucket");
     at->open("bucket");
-    std::optional<std::error_code> ended;
-    ASSERT_EQ(
-        at->start(
-            where, get_request(), [&](engine::operation_result&& result) { ended = result.ec; }),
-        refusal::none);
+    const auto ended = std::make_shared<std::optional<std::error_code>>();
+    ASSERT_EQ(start_get(*at, where, ended), refusal::none);
     context->run_for(100ms);
-    EXPECT_FALSE(ended);
+    EXPECT_FALSE(*ended);
     context->stop();
     context.reset();
-    EXPECT_EQ(ended, couchbase::errc::request_canceled);
+    ASSERT_EQ(*ended, couchbase::errc::request_canceled);
     expect_refused(*at, where);
 }
 
 TEST(context_watch, a_client_outlives_a_pool_of_threads) {
     const silent_port port;
     for (int round = 0; round < 10; ++round) {
-        std::unique_ptr<client> at;
-        keyspace_number where = 0;
-        {
-            asio::thread_pool pool(2);
-            at = client::make(options_for(port), pool.get_executor()).value();
-            where = at->keyspace("bucket");
-            at->open("bucket");
-            pool.stop();
-        }
+        auto pool = std::make_unique<asio::thread_pool>(2);
+        const survivor at(client::make(options_for(port), pool->get_executor()).value());
+        const auto where = at->keyspace("bucket");
+        at->open("bucket");
+        const auto ended = std::make_shared<std::optional<std::error_code>>();
+        ASSERT_EQ(start_get(*at, where, ended), refusal::none);
+        pool->stop();
+        pool.reset();
+        ASSERT_EQ(*ended, couchbase::errc::request_canceled);
         expect_refused(*at, where);
     }
 }
@@ -112,24 +134,27 @@ TEST(context_watch, a_client_outlives_a_pool_of_threads) {
 TEST(context_watch, a_client_outlives_the_context_of_a_strand) {
     const silent_port port;
     auto context = std::make_unique<asio::io_context>();
-    const auto at = client::make(options_for(port), asio::make_strand(*context)).value();
+    const survivor at(client::make(options_for(port), asio::make_strand(*context)).value());
     const auto where = at->keyspace("bucket");
+    const auto ended = std::make_shared<std::optional<std::error_code>>();
+    ASSERT_EQ(start_get(*at, where, ended), refusal::none);
     context->run_for(20ms);
     context.reset();
+    ASSERT_EQ(*ended, couchbase::errc::request_canceled);
     expect_refused(*at, where);
 }
 
 TEST(context_watch, a_completion_may_destroy_the_client_while_its_context_ends) {
     const silent_port port;
     auto context = std::make_unique<asio::io_context>();
-    auto at = client::make(options_for(port), context->get_executor()).value();
-    const auto where = at->keyspace("bucket");
+    survivor held(client::make(options_for(port), context->get_executor()).value());
+    const auto where = held->keyspace("bucket");
     ASSERT_EQ(
-        at->start(where, get_request(), [&](engine::operation_result&&) { at.reset(); }),
+        held->start(where, get_request(), [&](engine::operation_result&&) { held.at.reset(); }),
         refusal::none);
     context->run_for(20ms);
     context.reset();
-    EXPECT_EQ(at, nullptr);
+    ASSERT_EQ(held.at, nullptr);
 }
 
 TEST(context_watch, a_client_that_is_destroyed_first_is_forgotten) {
