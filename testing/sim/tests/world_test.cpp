@@ -198,6 +198,24 @@ TEST(seeds, seeds_that_found_bugs_have_no_findings) {
     EXPECT_GT(sums.succeeded, 0U);
 }
 
+// SRV records with hosts elsewhere, without any host, and with hundreds of hosts. The checker
+// `trust` sees every connection of every client.
+TEST(seeds, RH_46_a_lying_name_server_leads_no_client_astray) {
+    seeds_tests::seed_sums sums;
+    std::uint64_t lies = 0;
+    for (std::uint64_t seed = 4001; seed <= 4150; ++seed) {
+        if (random_scenario(seed, *find_profile("hostile")).has_lying_name_server()) {
+            ++lies;
+            seeds_tests::run_seed(seed, "hostile", sums);
+        }
+    }
+    EXPECT_GT(lies, 20U);
+    EXPECT_GT(sums.situations.of(situation::srv_foreign_target), 10U);
+    EXPECT_GT(sums.situations.of(situation::srv_no_service), 0U);
+    EXPECT_GT(sums.situations.of(situation::srv_hundreds_of_targets), 0U);
+    EXPECT_GT(sums.succeeded, 100U) << "some clients find the cluster all the same";
+}
+
 // A seed that does not know the password, and servers that lie about lengths and redirect
 // endlessly.
 TEST(seeds, RH_25_RH_39_a_hostile_seed_is_never_trusted_and_blocks_no_client) {

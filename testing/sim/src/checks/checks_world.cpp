@@ -15,10 +15,10 @@ using couchbase::retry_reason;
 
 constexpr duration timer_tick = std::chrono::milliseconds{1};
 
-// Hosts have the names "node0", "node1", ...
+// Hosts have the names "node0", "node1", ..., perhaps in a domain.
 std::int32_t number_of_host(std::string_view host) {
     std::int32_t number = 0;
-    for (const char digit : host.substr(4)) {
+    for (const char digit : host.substr(4, host.find('.') - 4)) {
         number = number * 10 + (digit - '0');
     }
     return number;

@@ -78,6 +78,12 @@ public:
     // The last answer of a login is about to reach the client.
     void on_hostile_answer(std::uint32_t link, const sim_link::answer_mark& answer);
 
+    // checks_names.cpp: name servers that lie. A client asks for an SRV record; gets this answer;
+    // connects to a key-value port of a host.
+    void on_name_query(std::uint32_t client);
+    void on_names(std::uint32_t client, const std::vector<std::string>& targets);
+    void on_host(std::uint32_t client, const engine::connect_action& action, host_kind host);
+
     // checks_call.cpp: operations of the HTTP services. A client connects to a port that is not a
     // key-value port; returns false if the address was never announced to it.
     bool on_connect(std::uint32_t client, const engine::connect_action& action);
@@ -160,7 +166,9 @@ private:
         // reported, which is later than they happen.
         std::int64_t charged = 0;
         std::int64_t returned = 0;
-        std::int64_t perhaps_returned = 0;    // by capped retries that may have been woken
+        std::int64_t perhaps_returned = 0;  // by capped retries that may have been woken
+        std::uint64_t name_query_count = 0;
+        std::map<std::string, std::uint64_t> other_hosts{};  // outside the cluster: its connects
         std::vector<std::uint32_t> waiting;   // operations that back off; may contain ended ones
         std::vector<std::uint32_t> answered;  // operations with deferred answers; may contain ended
                                               // ones

@@ -3,6 +3,7 @@
 #include <reprise/base/byte_writer.hpp>
 #include <reprise/wire/frame.hpp>
 
+#include "world/host_names.hpp"
 #include "world/network.hpp"
 #include "world/world.hpp"
 
@@ -13,6 +14,9 @@ namespace reprise::sim {
 
 std::optional<engine::connect_failure> network::accept_hostile(std::uint32_t index) {
     sim_link& link = *links_[index];
+    if (link.host != host_kind::of_cluster) {
+        return accept_at_foreign_host(index);
+    }
     if (link.is_tls) {
         return engine::connect_failure::tls_untrusted;  // its certificate has no trusted signature
     }
@@ -21,7 +25,7 @@ std::optional<engine::connect_failure> network::accept_hostile(std::uint32_t ind
         return engine::connect_failure::refused;
     }
     link.hostile = std::make_unique<hostile_peer>(
-        random_stream(link.random.next()), "node" + std::to_string(link.node.value));
+        random_stream(link.random.next()), host_of(world_.plan, link.node.value));
     return std::nullopt;
 }
 

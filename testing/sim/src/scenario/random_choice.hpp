@@ -24,6 +24,7 @@ enum stream : std::uint64_t {
     service_fault_stream,
     hostile_stream,
     field_stream,
+    name_stream,
 };
 
 // Every order of magnitude is equally likely.
@@ -96,6 +97,9 @@ bool makes_sense(fault_kind kind, const scenario& plan);
 // random_calls.cpp: adds the HTTP services to a scenario, from separate random streams. Adds
 // nothing for most seeds of most profiles.
 void random_calls(scenario& plan, const profile& from);
+
+// random_names.cpp: lets the name server lie to some clients, from a separate random stream.
+void random_names(scenario& plan, const profile& from);
 
 // random_field_faults.cpp: adds faults that were seen elsewhere, from a separate random stream.
 void random_field_faults(scenario& plan, const profile& from);

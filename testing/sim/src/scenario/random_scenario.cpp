@@ -432,6 +432,7 @@ scenario random_scenario(std::uint64_t seed, const profile& from) {
     random_calls(plan, from);
     random_hostility(plan, from);
     random_field_faults(plan, from);
+    random_names(plan, from);
     return plan;
 }
 

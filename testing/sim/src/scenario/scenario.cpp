@@ -106,6 +106,10 @@ std::string describe_client(const planned_client& client, std::size_t number, bo
     text += identities[client.uses_bearer ? 2 : client.uses_scram ? 1 : 0];
     text += client.uses_tls ? ", TLS" : "";
     text += client.uses_srv ? ", SRV" : "";
+    if (client.uses_srv && client.srv != srv_answer::honest) {
+        text += " answered with ";
+        text += to_string(client.srv);
+    }
     text += client.hello_last ? ", HELLO last" : "";
     text += client.has_error_map ? "" : ", no error map";
     text += client.has_unordered ? "" : ", ordered";
@@ -236,6 +240,11 @@ std::string_view to_string(situation which) noexcept {
 std::string_view to_string(strategy_choice choice) noexcept {
     const auto index = static_cast<std::size_t>(choice);
     return index < strategy_choice_count ? names_of<strategy_choice>[index] : "unknown";
+}
+
+std::string_view to_string(srv_answer answer) noexcept {
+    const auto index = static_cast<std::size_t>(answer);
+    return index < srv_answer_count ? names_of<srv_answer>[index] : "unknown";
 }
 
 std::string to_string(const scenario& plan, std::size_t operation_lines_max) {

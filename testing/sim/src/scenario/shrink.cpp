@@ -137,6 +137,7 @@ public:
             }
             set(&planned_client::not_my_vbucket_delay, std::optional<duration>{});
             set(&planned_client::budget_units, 0.0);
+            set(&planned_client::srv, srv_answer::honest);
             set(&planned_client::uses_srv, false);
             set(&planned_client::hello_last, false);
             set(&planned_client::has_compression, false);

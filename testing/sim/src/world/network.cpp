@@ -112,8 +112,7 @@ void network::connect(std::uint32_t client, const engine::connect_action& action
     made->is_tls = action.transport == wire::transport::tls;
     made->random = random_stream(
         world_.plan.seed ^ 0x6c696e6bU, client * 1'000'003ULL + action.connection.value);
-    const std::uint32_t node = node_of_host(action.host).value_or(0);
-    made->node = sandbox::node_id{node < node_count_ ? node : 0};
+    find_host(*made, action);
     if (const auto service = service_at(action.port, action.transport)) {
         made->http = std::make_unique<service_side>();
         made->http->service = *service;
@@ -133,6 +132,9 @@ void network::connect(std::uint32_t client, const engine::connect_action& action
 
 std::optional<connect_failure> network::accept(std::uint32_t index) {
     sim_link& link = *links_[index];
+    if (link.is_tls && !link.is_name_valid) {
+        return connect_failure::tls_wrong_host;
+    }
     sandbox::accept_options options;
     options.over = link.is_tls ? wire::transport::tls : wire::transport::plain;
     const planned_client& by = world_.clients[link.client]->plan();

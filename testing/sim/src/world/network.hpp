@@ -51,6 +51,12 @@ struct service_side {
     std::vector<std::byte> late{};             // those of them that are sent later
 };
 
+enum class host_kind : std::uint8_t {
+    of_cluster,  // or the hostile seed
+    foreign,     // only an SRV record names it; it has a valid certificate for itself
+    missing,     // the same, but it does not exist
+};
+
 // One connection: the client's end, the server's end and everything in between. The client's end
 // may be closed while the server still reads what was sent before, and vice versa.
 struct sim_link {
@@ -58,6 +64,9 @@ struct sim_link {
     engine::connection_id id{};
     sandbox::node_id node{};
     bool is_tls = false;
+    host_kind host = host_kind::of_cluster;  // others use the number of the hostile seed
+    bool is_name_valid =
+        true;  // the host's certificate is valid for a name that the client accepts
     link_state state = link_state::connecting;      // the client's view
     std::optional<engine::close_reason> closing{};  // to be reported to the client
     std::optional<sandbox::connection> server{};
@@ -179,6 +188,9 @@ private:
     void end_client_side(std::uint32_t index, engine::close_reason reason);
     void deliver(std::uint32_t index, std::vector<std::byte>& bytes);
     bool is_postponed(std::uint32_t index, event_kind kind);
+    // name_network.cpp
+    void find_host(sim_link& link, const engine::connect_action& action);
+    std::optional<engine::connect_failure> accept_at_foreign_host(std::uint32_t index);
     // hostile_network.cpp
     std::optional<engine::connect_failure> accept_hostile(std::uint32_t index);
     void serve_hostile(std::uint32_t index, base::byte_view bytes);

@@ -5,6 +5,7 @@
 
 #include <reprise/base/bytes.hpp>
 
+#include "world/host_names.hpp"
 #include "world/world.hpp"
 
 namespace reprise::sim {
@@ -53,7 +54,7 @@ std::vector<wire::bootstrap_address> seeds_of(const scenario& plan) {
     seeds.reserve(slots);
     const std::size_t first = plan.has_hostile_seed ? slots - 1 : 0;
     for (std::size_t step = 0; step < slots; ++step) {
-        seeds.push_back({"node" + std::to_string((first + step) % slots), std::nullopt});
+        seeds.push_back({host_of(plan, (first + step) % slots), std::nullopt});
     }
     return seeds;
 }
@@ -93,7 +94,8 @@ engine::engine_options sim_client::make_options() {
     engine::engine_options options;
     options.seeds = seeds_of(world_.plan);
     options.dns_srv_name = plan_.uses_srv ? "_couchbase._tcp.sim" : "";
-    options.trust_srv_targets = true;  // the nodes of a scenario have short names
+    // Where no name server lies, the nodes have short names.
+    options.trust_srv_targets = !world_.plan.has_lying_name_server();
     options.transport = plan_.uses_tls ? wire::transport::tls : wire::transport::plain;
     options.network = "default";
     options.kv_timeout = plan_.kv_timeout;
@@ -333,17 +335,32 @@ void sim_client::on_strategy_answer(std::uint64_t question) {
     strategies_[question % strategy_choice_count]->answer(question);
 }
 
+std::uint16_t sim_client::key_value_port() const noexcept {
+    return plan_.uses_tls ? 11207 : 11210;
+}
+
+std::vector<wire::bootstrap_address> sim_client::lie_about_names() {
+    const std::vector<std::string> targets = lying_srv_answer(world_.plan, number_);
+    std::vector<wire::bootstrap_address> found;
+    for (const std::string& host : targets) {
+        found.push_back({host, key_value_port()});
+    }
+    world_.checks.on_names(number_, targets);
+    return found;
+}
+
 void sim_client::on_name_found() {
     std::vector<wire::bootstrap_address> found;
     bool is_answered = world_.plan.seed % 3 != 0;
     for (std::uint32_t node = 0; node < world_.plan.node_slots(); ++node) {
         is_answered = is_answered && world_.net.path(number_, node).no_name == 0;
-        found.push_back(
-            {"node" + std::to_string(node),
-             static_cast<std::uint16_t>(plan_.uses_tls ? 11207 : 11210)});
+        found.push_back({host_of(world_.plan, node), key_value_port()});
     }
     if (!is_answered) {
         found.clear();
+    }
+    if (plan_.srv != srv_answer::honest) {
+        found = lie_about_names();
     }
     engine_->on_resolved(resolution_, found, world_.now);
     run_engine();
@@ -387,6 +404,7 @@ void sim_client::perform(const engine::driver_action& action) {
         world_.net.set_reading(number_, read->connection, read->is_paused);
     } else if (const auto* resolve = std::get_if<engine::resolve_srv_action>(&action)) {
         resolution_ = resolve->resolution;
+        world_.checks.on_name_query(number_);
         world_.queue.push(
             world_.now + world_.plan.network.latency, event_kind::name_found, number_);
     } else if (const auto* derive = std::get_if<engine::derive_key_action>(&action)) {

@@ -80,6 +80,8 @@ private:
     void note_start(operation_record& record, duration timeout);
     void fill_write(engine::operation_request& request, const operation_record& record) const;
     void perform(const engine::driver_action& action);
+    std::uint16_t key_value_port() const noexcept;
+    std::vector<wire::bootstrap_address> lie_about_names();
     void on_done(std::uint32_t number, engine::operation_result&& result);
     engine::keyspace_id keyspace(std::uint8_t collection);
 

@@ -10,6 +10,8 @@
 #include <reprise/wire/scram.hpp>
 #include <reprise/wire/vbucket.hpp>
 
+#include "world/host_names.hpp"
+
 namespace reprise::sim {
 namespace {
 
@@ -78,7 +80,7 @@ sandbox::bucket_options make_bucket(const scenario& plan) {
 
 wire::cluster_node make_endpoints(const scenario& plan, std::size_t node) {
     wire::cluster_node at;
-    at.hostname = "node" + std::to_string(node);
+    at.hostname = host_of(plan, node);
     const auto offer = [&at](wire::service which, wire::transport over) {
         at.ports.set(which, over, wire::default_port(which, over));
     };
@@ -92,21 +94,6 @@ wire::cluster_node make_endpoints(const scenario& plan, std::size_t node) {
         }
     }
     return at;
-}
-
-std::optional<std::uint32_t> node_of_host(std::string_view host) noexcept {
-    constexpr std::string_view prefix = "node";
-    std::uint32_t number = 0;
-    if (!host.starts_with(prefix) || host.size() == prefix.size() || host.size() > 8) {
-        return std::nullopt;
-    }
-    for (const char digit : host.substr(prefix.size())) {
-        if (digit < '0' || digit > '9') {
-            return std::nullopt;
-        }
-        number = number * 10 + static_cast<std::uint32_t>(digit - '0');
-    }
-    return number;
 }
 
 std::optional<wire::service> service_at(std::uint16_t port, wire::transport over) noexcept {
@@ -357,6 +344,9 @@ void world::start_final_round() {
     // One at a time, so that small credits and queues do not get in the way.
     const duration pause = 5ms + 20 * (plan.network.latency + plan.network.jitter);
     for (std::size_t client = 0; client < clients.size(); ++client) {
+        if (!can_find_cluster(plan, client)) {
+            continue;  // its name server does not let it
+        }
         for (std::uint16_t step = 0; step < final_step_count && !clients[client]->is_closed();
              ++step) {
             planned_operation operation;

@@ -40,8 +40,6 @@ inline constexpr std::string_view left_over_field = "Left-Over";
 sandbox::bucket_options make_bucket(const scenario& plan);
 // Host and ports of a node by number. Includes the HTTP services only if they are used.
 wire::cluster_node make_endpoints(const scenario& plan, std::size_t node);
-// "node3" is 3; empty for other hosts.
-std::optional<std::uint32_t> node_of_host(std::string_view host) noexcept;
 // The HTTP service of a port; empty for key-value ports. Unknown ports belong to management.
 std::optional<wire::service> service_at(std::uint16_t port, wire::transport over) noexcept;
 

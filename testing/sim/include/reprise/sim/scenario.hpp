@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -141,6 +142,18 @@ struct planned_breaker {
     duration canary{};
 };
 
+/// What the name server answers to a client's SRV query. It is asked once.
+enum class srv_answer : std::uint8_t {
+    honest,          // all nodes, or nothing at all: then the client uses its seeds
+    foreign_beside,  // all nodes, and hosts outside the name that the user wrote
+    foreign_only,    // hosts outside that name, which own certificates for themselves
+    no_service,      // the target "."
+    hundreds,        // of hosts that do not exist or are outside; the nodes come early or too late
+};
+
+inline constexpr std::size_t srv_answer_count = base::enumerator_count<srv_answer>();
+[[nodiscard]] std::string_view to_string(srv_answer answer) noexcept;
+
 struct planned_client {
     strategy_choice strategy = strategy_choice::terminal_error;
     duration kv_timeout{};
@@ -167,6 +180,7 @@ struct planned_client {
     bool uses_scram = false;   // otherwise it authenticates by client certificate
     bool uses_bearer = false;  // uses a token; takes precedence over the other two
     bool uses_srv = false;
+    srv_answer srv = srv_answer::honest;  // if it uses SRV; lies only in hostile scenarios
     bool hello_last = false;
     bool has_error_map = true;
     bool has_unordered = true;
@@ -208,6 +222,12 @@ struct scenario {
     }
     [[nodiscard]] bool is_hostile(std::size_t node) const noexcept {
         return has_hostile_seed && node + 1 == node_slots();
+    }
+    /// Whether the name server lies to a client. Only then do the nodes have names in a domain.
+    [[nodiscard]] bool has_lying_name_server() const noexcept {
+        return std::ranges::any_of(clients, [](const planned_client& each) {
+            return each.uses_srv && each.srv != srv_answer::honest;
+        });
     }
 };
 

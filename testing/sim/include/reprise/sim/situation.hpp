@@ -28,6 +28,9 @@ enum class situation : std::uint8_t {
     untrusted_node_left,          // the same with a node whose TLS failed
     configuration_flood,          // large configurations arrive one after another
     hostile_seed_first,  // a seed without the password refuses before a healthy one answers
+    srv_foreign_target,  // an SRV record names a host outside the name that the user wrote
+    srv_no_service,      // an SRV record names no host at all
+    srv_hundreds_of_targets,
 };
 
 inline constexpr std::size_t situation_count = base::enumerator_count<situation>();
