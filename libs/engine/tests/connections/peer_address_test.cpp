@@ -125,6 +125,20 @@ TEST_F(http_plain, tls_needs_no_permission) {
     expect_sent(driver);
 }
 
+// Whatever answers may be a relay, on this machine too.
+TEST_F(http_plain, tls_without_verification_needs_permission) {
+    for (const char* address : {"10.0.0.1", "127.0.0.1"}) {
+        engine_driver driver(
+            cluster_, {.transport = wire::transport::tls, .is_tls_verified = false});
+        driver.peer_address = address;
+        driver.connect();
+        const auto done = ask(driver);
+        ASSERT_EQ(done->calls, 1) << address;
+        EXPECT_EQ(done->result.ec, errc::plain_http_not_allowed) << address;
+    }
+    EXPECT_TRUE(cluster_.http_requests.empty());
+}
+
 TEST_F(http_plain, every_waiting_call_fails_and_none_is_forgotten) {
     engine_driver driver(cluster_, {.http = {.connections_per_node_max = 1}});
     driver.peer_address = "10.0.0.1";
