@@ -21,6 +21,7 @@ class recording_listener final : public topology_listener {
 public:
     std::vector<std::string> events;
     std::size_t woken_count_max = 0;  // of the last `wake`
+    errc refused_with{};              // the last collection
 
     void wake(wait_list&, std::size_t count_max, time_point) override {
         events.emplace_back("wake");
@@ -46,8 +47,10 @@ public:
         collection_entry& entry, retry_reason, std::uint16_t, time_point) override {
         events.push_back("missing " + entry.path);
     }
-    void on_collection_refused(collection_entry& entry, errc, std::uint16_t, time_point) override {
+    void on_collection_refused(
+        collection_entry& entry, errc error, std::uint16_t, time_point) override {
         events.push_back("refused " + entry.path);
+        refused_with = error;
     }
     [[nodiscard]] std::vector<std::string> take() { return std::exchange(events, {}); }
 };
@@ -77,6 +80,7 @@ public:
     std::optional<duration> answer;
     std::vector<retry_reason> asked;
     std::vector<duration> reported;
+    attempt_stage stage{};  // of the last one that was reported
 
     std::optional<duration> decide(
         const own_failure&, const retry_case& failed, time_point) override {
@@ -87,6 +91,7 @@ public:
         const own_failure&, const failed_attempt& failed, duration delay, time_point) override {
         asked.push_back(failed.reason);
         reported.push_back(delay);
+        stage = failed.stage;
     }
 };
 

@@ -60,8 +60,7 @@ public:
                 return i + 1;
             }
         }
-        is_good_ = false;
-        return 0;
+        return 0;  // no month: `make_time` refuses it
     }
 
     /// 23:59:60 is a leap second.
@@ -174,15 +173,12 @@ std::optional<std::chrono::sys_seconds> parse_http_date(
 
 std::optional<std::chrono::seconds> parse_retry_after(
     std::string_view value, std::chrono::sys_seconds now, std::chrono::seconds longest) noexcept {
-    while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) {
-        value.remove_prefix(1);
-    }
-    while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) {
-        value.remove_suffix(1);
-    }
-    if (value.empty()) {
+    constexpr std::string_view blanks = " \t";
+    const std::size_t begin = value.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) {
         return std::nullopt;
     }
+    value = value.substr(begin, value.find_last_not_of(blanks) + 1 - begin);
     if (value.find_first_not_of("0123456789") != std::string_view::npos) {
         const auto date = parse_http_date(value, now);
         if (!date || *date - now > longest) {

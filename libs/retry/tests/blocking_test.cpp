@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -95,6 +96,28 @@ failure_facts retry_facts(const typed_error&) {
 }  // namespace blocking_test
 
 using namespace blocking_test;  // NOLINT: one name per test file keeps unity builds apart
+
+TEST(blocking, a_retry_without_a_delay_does_not_touch_the_clock) {
+    testing::virtual_clock clock;
+    auto operation = testing::scripted_operation{testing::transient()}.fail_forever();
+    static_cast<void>(retry(attempts(3).every(0ms), {.clock = &clock}, operation));
+    EXPECT_EQ(operation.calls(), 3U);
+    EXPECT_TRUE(clock.waits().empty());
+}
+
+#if defined(CLOCK_THREAD_CPUTIME_ID)
+TEST(blocking, a_wait_on_the_real_clock_does_not_spin) {
+    const auto used = [] {
+        timespec time{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+    };
+    const auto before = used();
+    auto operation = testing::scripted_operation{testing::transient()};
+    EXPECT_TRUE(retry(attempts(2).every(100ms), {}, operation).has_value());
+    EXPECT_LT(used() - before, 50ms);
+}
+#endif
 
 TEST(blocking, returns_the_operations_own_result_type) {
     standard_strategy strategy;

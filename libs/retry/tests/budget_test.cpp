@@ -1,5 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <latch>
+#include <thread>
+#include <vector>
+
 #include <reprise/retry/budget.hpp>
 #include <reprise/testing/scripted.hpp>
 
@@ -61,6 +66,26 @@ TEST(windowed_budget, a_retry_that_is_not_made_is_given_back) {
     ASSERT_TRUE(paid.paid);
     budget.give_back(paid.cost, start);
     EXPECT_EQ(budget.level(start), 1000);
+}
+
+TEST(windowed_budget, threads_lose_no_units) {
+    windowed_budget budget({.percent = 0, .minimum_per_second = 10'000, .window = 10s});
+    const std::int64_t before = budget.level(start);
+    std::atomic<std::int64_t> paid{0};
+    std::latch ready(4);
+    {
+        std::vector<std::jthread> threads;
+        for (int index = 0; index < 4; ++index) {
+            threads.emplace_back([&] {
+                ready.arrive_and_wait();
+                for (int round = 0; round < 24'000; ++round) {
+                    paid += budget.try_pay({}, start).paid ? 1 : 0;
+                }
+            });
+        }
+    }
+    EXPECT_EQ(paid.load(), 96'000);
+    EXPECT_EQ(before - budget.level(start), milli_units(96'000));
 }
 
 TEST(windowed_budget, a_slow_minimum_adds_up) {

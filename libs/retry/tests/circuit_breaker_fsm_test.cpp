@@ -40,6 +40,19 @@ TEST(circuit_breaker_fsm, RH_34_opens_at_half_of_twenty_requests_and_not_before)
     EXPECT_FALSE(half.allows());  // 11 of 22
 }
 
+TEST(circuit_breaker_fsm, RH_34_the_share_is_exact) {
+    circuit_breaker_fsm below{circuit_breaker_options{}};
+    feed(below, 101, good, window_begin);
+    feed(below, 100, failed, window_begin);
+    EXPECT_TRUE(below.allows());  // 100 of 201
+    circuit_breaker_fsm equal{circuit_breaker_options{}};
+    feed(equal, 100, good, window_begin);
+    feed(equal, 99, failed, window_begin);
+    EXPECT_TRUE(equal.allows());  // 99 of 199
+    equal.on_outcome(failed, window_begin);
+    EXPECT_FALSE(equal.allows());  // 100 of 200
+}
+
 TEST(circuit_breaker_fsm, RH_34_outcomes_older_than_the_window_do_not_count) {
     circuit_breaker_fsm breaker{circuit_breaker_options{}};
     feed(breaker, 19, failed, window_begin);

@@ -152,6 +152,33 @@ TEST(circuit_breaker, a_retry_that_waits_longer_than_the_sleep_becomes_the_probe
     EXPECT_EQ(breaker.state(), breaker_state::closed);
 }
 
+/// Waits before the first attempt.
+class patient_strategy final : public retry_strategy {
+public:
+    patient_strategy(circuit_breaker& breaker, duration delay)
+        : retry_strategy({.needs_time = true, .circuit = &breaker}), delay_(delay) {}
+    decision on_start(token_state& token, const decision_context&) override {
+        token = token_state{.delay = delay_};
+        return {};
+    }
+    void retry_after(const retry_question&, retry_sink& sink) override {
+        sink.answer(retry_action::no());
+    }
+
+private:
+    duration delay_;
+};
+
+TEST(circuit_breaker, SM_01_is_asked_after_the_delay_of_the_initial_token) {
+    service s;
+    s.open();
+    s.is_up = true;
+    patient_strategy strategy(*s.breaker, 5s);
+    retry_strategy& plain = strategy;
+    EXPECT_EQ(retry(plain, s.options, throws_on_failure([&] { return s.answer(); })), 5);
+    EXPECT_EQ(s.breaker->state(), breaker_state::closed) << "the sleep was over by then";
+}
+
 TEST(circuit_breaker, failures_that_are_the_clients_fault_do_not_count) {
     circuit_breaker breaker(four);
     for (int index = 0; index < 100; ++index) {

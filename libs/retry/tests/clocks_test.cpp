@@ -75,6 +75,17 @@ TEST(clocks, a_windowed_budget_forgets_credit_at_any_uptime_and_after_any_jump) 
     }
 }
 
+TEST(clocks, sums_of_times_stay_in_range) {
+    constexpr duration one{1};
+    EXPECT_EQ(add_saturated(time_point::max(), one), time_point::max());
+    EXPECT_EQ(add_saturated(time_point::max() - one, one), time_point::max());
+    EXPECT_EQ(add_saturated(time_point::max(), duration::max()), time_point::max());
+    EXPECT_EQ(add_saturated(time_point::min(), -one), time_point::min());
+    EXPECT_EQ(add_saturated(time_point::min() + one, -one), time_point::min());
+    EXPECT_EQ(add_saturated(time_point::min(), duration::min()), time_point::min());
+    EXPECT_EQ(add_saturated(time_point{5s}, -2s), time_point{3s});
+}
+
 TEST(clocks, a_windowed_budget_refills_its_reserve_at_any_uptime) {
     for (const time_point start : starts()) {
         windowed_budget budget({.percent = 0, .minimum_per_second = 10});

@@ -174,6 +174,37 @@ TEST(retry_history, a_code_of_a_fourth_category_is_a_plain_number) {
     EXPECT_EQ(history.message_of(entry), "SSL error") << "an abbreviation keeps its case";
 }
 
+TEST(retry_history, a_failure_without_a_text_has_none) {
+    retry_history history;
+    EXPECT_EQ(history.index_of("connection refused"), 1);
+    EXPECT_EQ(history.index_of(std::string_view{}), 0);
+    EXPECT_EQ(history.index_of("connection refused"), 1);
+    EXPECT_EQ(history.index_of("another"), 2);
+    history.clear();
+    EXPECT_TRUE(history.texts.empty());
+    EXPECT_EQ(history.index_of("another"), 1) << "a history that is used again starts empty";
+}
+
+TEST(retry_history, the_attempt_that_was_canceled_has_its_number) {
+    testing::virtual_clock clock;
+    retry_history history;
+    std::stop_source stop;
+    int calls = 0;
+    const auto fails = [&] {
+        if (++calls == 2) {
+            stop.request_stop();
+        }
+        return std::error_code(ECONNREFUSED, std::system_category());
+    };
+    static_cast<void>(retry(
+        attempts(5).every(1ms), {.stop = stop.get_token(), .history = &history, .clock = &clock},
+        fails));
+    ASSERT_EQ(history.entries.size(), 2U);
+    EXPECT_EQ(history.entries[0].attempt(), 1U);
+    EXPECT_EQ(history.entries[1].attempt(), 2U);
+    EXPECT_EQ(history.entries[1].refusal(), refusal_reason::canceled);
+}
+
 TEST(retry_history, every_refusal_has_its_own_name) {
     std::vector<std::string_view> seen;
     for (int value = 0; value <= static_cast<int>(refusal_reason::circuit_open); ++value) {

@@ -194,7 +194,8 @@ TEST(retry_metrics, several_services_share_one_valid_page) {
           "shop_retry_calls_total{service=\"stock\",outcome=\"success\"} 0\n",
           "# TYPE shop_retry_budget_level gauge\nshop_retry_budget_level{service=\"prices\"} 20\n",
           "shop_retry_breaker_state{service=\"stock\",state=\"closed\"} 1\n",
-          "shop_retry_breaker_state{service=\"stock\",state=\"open\"} 0\n"}) {
+          "shop_retry_breaker_state{service=\"stock\",state=\"open\"} 0\n",
+          "shop_retry_breaker_state{service=\"stock\",state=\"half_open\"} 0\n"}) {
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     }
 }

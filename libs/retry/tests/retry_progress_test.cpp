@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include <reprise/retry/driver/admission.hpp>
+#include <reprise/retry/driver/orchestrator.hpp>
+#include <reprise/retry/retry_strategy.hpp>
 
 namespace reprise {
 
@@ -47,6 +51,7 @@ TEST(retry_progress, a_retry_that_is_not_made_returns_only_what_it_took) {
     progress.on_not_made(limits, {});
     progress.on_not_made(limits, {});
     EXPECT_EQ(allowance.left(), 2U) << "once";
+    EXPECT_EQ(progress.token().cost, 0U) << "a success would return nothing";
 }
 
 TEST(retry_progress, RH_13_a_capped_retry_is_charged_when_it_is_woken_and_only_once) {
@@ -74,6 +79,42 @@ TEST(retry_progress, RH_13_a_woken_retry_that_nobody_pays_for_is_not_made) {
     EXPECT_EQ(progress.on_woken({}, limits).refusal, refusal_reason::outer_allowance);
     EXPECT_EQ(progress.retries(), 0U);
     EXPECT_EQ(progress.token().attempt, 1U);
+}
+
+namespace retry_progress_test {
+
+struct recorded_decisions final : decision_recorder {
+    std::vector<history_entry> entries;
+    void record(history_entry& entry, const failed_attempt&, const retry_step&) noexcept override {
+        entries.push_back(entry);
+    }
+};
+
+class two_seconds final : public retry_strategy {
+public:
+    void retry_after(const retry_question&, retry_sink& sink) override {
+        sink.answer(retry_action::after(2s));
+    }
+};
+
+}  // namespace retry_progress_test
+
+TEST(retry_progress, RH_13_a_woken_retry_that_is_not_made_is_recorded_with_its_attempt) {
+    retry_progress_test::two_seconds strategy;
+    retry_progress_test::recorded_decisions recorded;
+    retry_allowance none(0);
+    retry_progress progress;
+    orchestrator<retry_strategy> core(strategy, progress, nullptr);
+    request_terms terms;
+    terms.limits = {
+        .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .allowance = &none};
+    terms.recorder = &recorded;
+    static_cast<void>(core.begin({}));
+    ASSERT_TRUE(core.on_failure({}, terms, {}).is_capped);
+    EXPECT_EQ(core.on_woken({}, terms, {}).refusal, refusal_reason::outer_allowance);
+    ASSERT_EQ(recorded.entries.size(), 2U);
+    EXPECT_EQ(recorded.entries[0].attempt(), 1U);
+    EXPECT_EQ(recorded.entries[1].attempt(), 1U);
 }
 
 TEST(retry_progress, RH_13_a_capped_retry_of_the_protocol_is_never_charged) {

@@ -93,6 +93,40 @@ TEST(plugin, a_throwing_plug_in_is_a_refusal_and_breaks_nothing) {
     EXPECT_EQ(strategy.refresh_token(token.token, {}).why.refusal, refusal_reason::strategy_failed);
 }
 
+namespace plugin_test {
+
+/// Gives no answer.
+class forgetful final : public retry_strategy {
+public:
+    void retry_after(const retry_question&, retry_sink&) override {}
+};
+
+/// Cannot even begin.
+class never_begins final : public retry_strategy {
+public:
+    decision on_start(token_state&, const decision_context&) override {
+        throw std::logic_error("plug-in");
+    }
+    void retry_after(const retry_question&, retry_sink& sink) override {
+        sink.answer(retry_action::after(0ms));
+    }
+};
+
+}  // namespace plugin_test
+
+TEST(plugin, one_that_gives_no_answer_has_failed_and_the_cause_says_so) {
+    plugin_test::forgetful strategy;
+    retry_sink sink(nullptr, nullptr);
+    strategy.ask({}, sink);
+    EXPECT_EQ(sink.current(), retry_sink::state::failed);
+    EXPECT_EQ(sink.cause(), "returned without an answer");
+}
+
+TEST(plugin, one_that_throws_at_the_start_has_failed) {
+    plugin_test::never_begins strategy;
+    EXPECT_EQ(strategy.acquire_initial_token().why.refusal, refusal_reason::strategy_failed);
+}
+
 TEST(plugin, SM_18_the_converter_decides_as_the_strategy_inside) {
     const auto run = [](auto& strategy) {
         testing::virtual_clock clock;

@@ -222,7 +222,6 @@ void operations::wait_for_topology(operation_slot& slot, bucket_state& bucket, t
 void operations::breaker_refused(operation_slot& slot, time_point now) {
     retry_case failed;
     failed.reason = retry_reason::circuit_breaker_open;
-    failed.own_error = own_error_of(failed.reason);
     retry(slot, failed, now);
 }
 

@@ -226,17 +226,15 @@ void operation_retries::record(
     const retry_outcome decided = outcome_of(step, failed);
     const std::uint32_t retries =
         step.is_retry ? subject.progress->retries() - 1 : subject.progress->retries();
-    std::int32_t endpoint = -1;
-    if (operation_base* const operation = subject.operation) {
-        endpoint = operation->endpoint;
+    operation_base* const operation = subject.operation;
+    const std::int32_t endpoint = operation != nullptr ? operation->endpoint : subject.asked;
+    if (operation != nullptr) {
         operation->history.push(entry, endpoint);
         operation->refusal = step.refusal;
         if (step.is_retry) {
             ++context_.counters.retries;
             operation->reasons.insert(failed.reason);
         }
-    } else {
-        endpoint = subject.asked;
     }
     report({subject.names, failed, decided, retries, endpoint}, now);
 }

@@ -75,7 +75,7 @@ struct collection_entry : engine_timer {
     std::string path;  // "scope.collection"
     bool is_default = false;
     collection_state state = collection_state::unknown;
-    wire::collection_id id{};
+    wire::collection_id id = wire::default_collection;
     std::uint32_t stale_answers = 0;
     wait_list waiters;
     kv_connection* asked = nullptr;  // while asking

@@ -51,7 +51,6 @@ keyspace_id topology::keyspace(
     entry->is_default = real_scope == "_default" && real_collection == "_default";
     if (entry->is_default) {
         entry->state = collection_state::known;
-        entry->id = wire::default_collection;
     }
     added.entry = entry.get();
     owner.collections.push_back(std::move(entry));

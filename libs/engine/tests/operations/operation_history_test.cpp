@@ -13,4 +13,16 @@ TEST(operation_history, control_characters_in_names_of_nodes_are_escaped) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
+TEST(operation_history, reports_the_nodes_that_were_used_and_no_others) {
+    operation_history history;
+    history.push(history_entry{}, 7);
+    history.push(history_entry{}, 9);
+    history.push(history_entry{}, 7);
+    const auto name = [](std::uint32_t number) { return "node" + std::to_string(number); };
+    const retry_history report = history.report(name, name);
+    EXPECT_EQ(report.endpoints, (std::vector<std::string>{"node7", "node9"}));
+    EXPECT_EQ(report.problems.size(), 2U);
+    EXPECT_EQ(report.entries.size(), 3U);
+}
+
 }  // namespace reprise::engine

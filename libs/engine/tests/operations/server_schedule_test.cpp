@@ -77,6 +77,26 @@ std::vector<duration> store_gaps(const scripted_cluster& cluster) {
 
 using namespace server_directed_tests;
 
+TEST(server_directed, EM_08_strategies_see_the_servers_rule_as_it_is) {
+    using pair = std::pair<wire::retry_spec_kind, server_backoff>;
+    for (const auto& [sent, seen] :
+         {pair{wire::retry_spec_kind::constant, server_backoff::constant},
+          pair{wire::retry_spec_kind::linear, server_backoff::linear},
+          pair{wire::retry_spec_kind::exponential, server_backoff::exponential}}) {
+        server_schedule schedule;
+        const wire::retry_spec spec{sent, 7ms, 3ms, 20ms, 900ms};
+        const auto rule = schedule.on_failure(5, &spec, time_point{1h});
+        ASSERT_TRUE(rule);
+        EXPECT_EQ(rule->kind, seen);
+        EXPECT_EQ(rule->interval, 7ms);
+        EXPECT_EQ(rule->after, 3ms);
+        EXPECT_EQ(rule->ceil, 20ms);
+        EXPECT_EQ(rule->max_duration, 900ms);
+        EXPECT_EQ(rule->retries, 0U);
+        EXPECT_EQ(rule->first_failure, time_point{1h});
+    }
+}
+
 TEST(server_directed, EM_09_retries_happen_at_the_times_the_server_planned) {
     const std::vector<std::pair<status, std::vector<duration>>> cases{
         {constant_code, {10ms, 25ms, 25ms, 25ms}},

@@ -104,28 +104,30 @@ TEST(strategy_parts, SM_01_a_first_delay_beyond_the_deadline_ends_in_a_timeout) 
 }
 
 TEST(strategy_parts, an_open_breaker_of_the_strategy_keeps_requests_away) {
-    circuit_breaker breaker(
-        {.volume_threshold = 2, .error_threshold_percent = 50, .sleep_window = 1s});
-    equipped_client with({.circuit = &breaker});
-    with.cluster.on_request = refuse_sets(status::etmpfail, 2);
-    const auto failed = with.driver.upsert("k", "v");
-    with.driver.advance(100ms);
-    ASSERT_EQ(failed->calls, 1);
-    EXPECT_EQ(failed->result.ec, errc::temporary_failure);
-    EXPECT_EQ(failed->result.history->refusal(), refusal_reason::circuit_open);
-    ASSERT_EQ(breaker.state(), breaker_state::open);
-    const auto refused = with.driver.upsert("k", "v");
-    with.driver.settle();
-    ASSERT_EQ(refused->calls, 1);
-    EXPECT_EQ(refused->result.ec, errc::request_canceled);
-    EXPECT_EQ(refused->result.error->last_reason, retry_reason::circuit_breaker_open);
-    EXPECT_EQ(refused->result.history->refusal(), refusal_reason::circuit_open);
-    EXPECT_EQ(with.cluster.all(opcode::set).size(), 2U) << "nothing more was sent";
-    with.driver.advance(1s);
-    const auto probe = with.driver.upsert("k", "v");
-    with.driver.settle();
-    EXPECT_TRUE(probe->result.has_value());
-    EXPECT_EQ(breaker.state(), breaker_state::closed);
+    for (const bool only_answers : {false, true}) {
+        circuit_breaker breaker(
+            {.volume_threshold = 2, .error_threshold_percent = 50, .sleep_window = 1s});
+        equipped_client with({.only_answers = only_answers, .circuit = &breaker});
+        with.cluster.on_request = refuse_sets(status::etmpfail, 2);
+        const auto failed = with.driver.upsert("k", "v");
+        with.driver.advance(100ms);
+        ASSERT_EQ(failed->calls, 1);
+        EXPECT_EQ(failed->result.ec, errc::temporary_failure);
+        EXPECT_EQ(failed->result.history->refusal(), refusal_reason::circuit_open);
+        ASSERT_EQ(breaker.state(), breaker_state::open);
+        const auto refused = with.driver.upsert("k", "v");
+        with.driver.settle();
+        ASSERT_EQ(refused->calls, 1);
+        EXPECT_EQ(refused->result.ec, errc::request_canceled);
+        EXPECT_EQ(refused->result.error->last_reason, retry_reason::circuit_breaker_open);
+        EXPECT_EQ(refused->result.history->refusal(), refusal_reason::circuit_open);
+        EXPECT_EQ(with.cluster.all(opcode::set).size(), 2U) << "nothing more was sent";
+        with.driver.advance(1s);
+        const auto probe = with.driver.upsert("k", "v");
+        with.driver.settle();
+        EXPECT_TRUE(probe->result.has_value());
+        EXPECT_EQ(breaker.state(), breaker_state::closed);
+    }
 }
 
 TEST(strategy_parts, its_observer_sees_each_decision_and_each_end_once) {
@@ -153,6 +155,25 @@ TEST(strategy_parts, its_observer_sees_each_decision_and_each_end_once) {
     ASSERT_EQ(observer.ended.size(), 3U);
     EXPECT_EQ(observer.ended[2].refusal, refusal_reason::attempts_exhausted);
     EXPECT_EQ(observer.ended[2].attempts, 3U);
+}
+
+TEST(strategy_parts, its_observer_learns_why_operations_ended_that_nobody_decided_about) {
+    watching_observer observer;
+    equipped_client with({.observer = &observer});
+    with.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::set || seen.op == opcode::get
+                   ? std::optional(answer{.is_silent = true})
+                   : std::nullopt;
+    };
+    const auto write = with.driver.upsert("k", "v");
+    const auto read = with.driver.get("k");
+    observer.ended.clear();
+    with.driver.advance(10s);
+    EXPECT_EQ(write->result.ec, errc::ambiguous_timeout);
+    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    ASSERT_EQ(observer.ended.size(), 2U);
+    EXPECT_EQ(observer.ended[0].refusal, refusal_reason::deadline);
+    EXPECT_EQ(observer.ended[1].refusal, refusal_reason::deadline);
 }
 
 }  // namespace reprise::engine::testing

@@ -51,6 +51,7 @@ TEST(collections, wait_for_the_answer_no_longer_than_the_internal_timeout) {
     EXPECT_EQ(of.entry.state, collection_state::unknown);
     EXPECT_EQ(of.parts.listener.take(), (events{"wake"}));
     EXPECT_EQ(of.connection().waiting.find(of.entry.opaque)->kind, waiter_kind::abandoned);
+    EXPECT_EQ(of.entry.asked, nullptr);
 }
 
 TEST(collections, wake_operations_that_wait_for_a_known_id) {
@@ -73,6 +74,7 @@ TEST(collections, ask_an_outdated_node_again_later) {
     EXPECT_EQ(of.entry.state, collection_state::stale);
     EXPECT_EQ(of.entry.due(), of.parts.now + of.judge.reported.back());
     EXPECT_EQ(of.judge.asked.back(), retry_reason::collection_not_found);
+    EXPECT_EQ(of.judge.stage, attempt_stage::response);
     EXPECT_TRUE(of.parts.listener.take().empty());
 }
 
@@ -84,6 +86,7 @@ TEST(collections, report_one_that_is_missing_and_one_that_cannot_be) {
         of.answer(wire::status::not_supported, wire::value_response{}), collection_answer::taken);
     EXPECT_EQ(
         of.parts.listener.take(), (events{"missing inventory.hotels", "refused inventory.hotels"}));
+    EXPECT_EQ(of.parts.listener.refused_with, errc::feature_not_available);
     EXPECT_EQ(of.entry.state, collection_state::unknown);
 }
 

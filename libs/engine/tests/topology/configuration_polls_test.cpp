@@ -56,6 +56,33 @@ TEST(configuration_polls, do_not_ask_a_node_that_has_not_answered) {
     EXPECT_NE(only.poll_opaque, asked) << "overdue: asked again";
 }
 
+TEST(configuration_polls, name_the_known_revision_only_where_servers_support_it) {
+    for (const bool is_supported : {false, true}) {
+        polled_bucket of(1);
+        kv_connection& only = of.parts.open_link(of.bucket, "node1");
+        only.features =
+            wire::hello_feature_set{wire::hello_feature::dedupe_not_my_vbucket_clustermap};
+        if (is_supported) {
+            only.features =
+                wire::hello_feature_set{wire::hello_feature::get_cluster_config_with_known_version};
+        }
+        of.polls.poll(of.bucket, of.parts.now);
+        const auto scan =
+            wire::scan_frame(only.control, {.direction = wire::frame_direction::to_server});
+        ASSERT_TRUE(scan && scan->frame);
+        EXPECT_EQ(scan->frame->extras().empty(), !is_supported);
+    }
+}
+
+TEST(configuration_polls, end_with_the_client) {
+    polled_bucket of(1);
+    kv_connection& only = of.parts.open_link(of.bucket, "node1");
+    of.parts.context.is_closed = true;
+    of.polls.poll(of.bucket, of.parts.now);
+    EXPECT_FALSE(only.poll_opaque);
+    EXPECT_FALSE(of.bucket.is_armed());
+}
+
 TEST(configuration_polls, are_repeated_after_the_delay_of_the_judge) {
     polled_bucket of(1);
     const endpoint_record& asked = *of.bucket.links[0]->endpoint;

@@ -65,6 +65,8 @@ TEST(srv_trust, RH_46_only_the_written_name_and_names_below_it_belong_to_it) {
         EXPECT_FALSE(is_same_or_below(target, "cluster.test")) << target;
     }
     EXPECT_FALSE(is_same_or_below("anything", ""));
+    EXPECT_TRUE(is_same_or_below("a.ABYZ.test", "abyz.TEST"));
+    EXPECT_FALSE(is_same_or_below("a@[.test", "A`{.test")) << "only letters have two cases";
 }
 
 TEST(srv_trust, RH_46_a_target_elsewhere_must_prove_the_written_name) {
@@ -80,6 +82,17 @@ TEST(srv_trust, RH_46_a_target_elsewhere_must_prove_the_written_name) {
     EXPECT_EQ(trust("evil.test", with_srv(wire::transport::plain)), srv_trust::none);
     EXPECT_EQ(trust("evil.test", unverified), srv_trust::none);
     EXPECT_EQ(trust("evil.test", all), srv_trust::by_name);
+}
+
+TEST(srv_trust, RH_46_a_refusal_says_what_the_target_lacks) {
+    EXPECT_NE(
+        srv_refusal("evil.test", "cluster.test", srv_trust::by_certificate)
+            .find("names evil.test, whose certificate is not valid for cluster.test: "),
+        std::string::npos);
+    EXPECT_NE(
+        srv_refusal("evil.test", "cluster.test", srv_trust::none)
+            .find("names evil.test, which does not end in .cluster.test and cannot prove itself: "),
+        std::string::npos);
 }
 
 TEST(srv_targets, RH_46_a_target_elsewhere_is_verified_under_the_written_name) {

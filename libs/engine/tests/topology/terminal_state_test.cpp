@@ -74,6 +74,13 @@ TEST(terminal_state_rules, call_a_bucket_missing_once_every_reachable_node_repor
     EXPECT_FALSE(terminal_reason(of.bucket));
 }
 
+TEST(terminal_state_rules, RH_27_the_answer_of_the_only_node_is_enough) {
+    three_links of;
+    of.bucket.links.resize(1);
+    on_bucket_missing(of.link(0), of.parts.now);
+    EXPECT_TRUE(of.bucket.is_missing_agreed);
+}
+
 TEST(terminal_state_rules, RH_27_never_call_a_bucket_missing_that_was_open) {
     three_links of;
     clear_bucket_refusals(of.bucket);

@@ -112,7 +112,6 @@ constexpr status_attributes status_attribute_table[] = {
 
 error_map make_default_error_map() {
     std::vector<error_map_entry> entries;
-    entries.reserve(std::size(status_attribute_table));
     for (const status_attributes& each : status_attribute_table) {
         const status_facts& facts = status_info(each.code);
         error_map_entry entry;

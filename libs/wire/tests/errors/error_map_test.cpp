@@ -165,6 +165,44 @@ TEST(error_map, EM_04_bodies_are_inflated_up_to_the_size_limit) {
     EXPECT_EQ(refused(text, options).code, errc::too_large);
 }
 
+TEST(error_map, EM_04_nesting_is_bounded) {
+    const auto nested = [](std::size_t depth) {
+        return entry_text(",\"more\":" + std::string(depth, '[') + std::string(depth, ']'));
+    };
+    EXPECT_NE(parsed(nested(29)).find(0x7ff0), nullptr);
+    EXPECT_EQ(refused(nested(30)).code, errc::not_json);
+}
+
+TEST(error_map, a_code_that_a_map_built_by_hand_repeats_counts_once) {
+    const error_map map(
+        2, 1,
+        {{0x21, "LATER", "d", {}, {}},
+         {0x20, "FIRST", "d", {}, {}},
+         {0x20, "SECOND", "d", {}, {}}});
+    ASSERT_EQ(map.entries().size(), 2U);
+    EXPECT_EQ(map.entries()[0].name, "FIRST");
+    EXPECT_EQ(map.find(0x21)->name, "LATER");
+}
+
+TEST(error_map, the_default_map_describes_every_status_as_the_table_does) {
+    for (const error_map_entry& entry : default_error_map().entries()) {
+        const status_facts& facts = status_info(static_cast<status>(entry.code));
+        EXPECT_EQ(entry.name, facts.name);
+        EXPECT_EQ(entry.description, facts.meaning);
+        EXPECT_FALSE(entry.description.empty()) << entry.name;
+    }
+}
+
+TEST(error_map, EM_16_every_attribute_is_encoded) {
+    error_map_entry entry{0x7ff0, "N", "D", {}, {}};
+    for (std::size_t index = 0; index < error_attribute_count; ++index) {
+        entry.attributes = {static_cast<error_attribute>(index)};
+        const error_map again = parsed(encode_error_map(error_map(2, 1, {entry}), 2));
+        ASSERT_NE(again.find(0x7ff0), nullptr);
+        EXPECT_EQ(again.find(0x7ff0)->attributes, entry.attributes) << index;
+    }
+}
+
 TEST(error_map, EM_07_unknown_and_repeated_attributes_are_accepted) {
     const error_map map = parsed(map_text(
         R"("1f":{"name":"N","desc":"D","attrs":["brand-new","temp","temp","RETRY-NOW"]})"));

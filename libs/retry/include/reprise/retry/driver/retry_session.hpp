@@ -165,7 +165,6 @@ public:
     /// The wait for a late answer is over, whatever ended it.
     [[nodiscard]] retry_step on_answer(time_point now, bool is_canceled) noexcept {
         const late_answer::result answer = late_->take();
-        late_.reset();
         deferred_->is_canceled = is_canceled;
         return decided(now, [&](request_terms& terms) {
             return answer.is_there || is_canceled

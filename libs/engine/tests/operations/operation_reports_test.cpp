@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine_driver.hpp"
+
+// What observers, logs, strategies and errors say about an operation.
+
+namespace reprise::engine::testing {
+namespace operation_reports_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+struct recording_observer final : attempt_observer, log_sink {
+    std::vector<attempt_record> attempts;
+    std::vector<decision_record> decisions;
+    void on_attempt(const attempt_record& record) noexcept override { attempts.push_back(record); }
+    void on_decision(log_level, const decision_record& record) noexcept override {
+        decisions.push_back(record);
+    }
+    void on_message(log_level, std::string_view) noexcept override {}
+};
+
+// Answers every retry with `delay`, or refuses it.
+class fixed_strategy final : public retry_strategy {
+public:
+    explicit fixed_strategy(std::optional<duration> delay) : delay_(delay) {}
+    void retry_after(const retry_question& question, retry_sink& sink) override {
+        questions.push_back(question.facts);
+        sink.answer(
+            delay_ ? retry_action::after(*delay_)
+                   : retry_action::no(refusal_reason::strategy_refused));
+    }
+    std::vector<failure_facts> questions;
+
+private:
+    std::optional<duration> delay_;
+};
+
+scripted_cluster::hook always(opcode op, answer with) {
+    return [op, with](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == op ? std::optional(with) : std::nullopt;
+    };
+}
+
+TEST(operation_reports, observers_and_logs_name_the_operation_and_its_attempt) {
+    const auto seen = std::make_shared<recording_observer>();
+    engine_options options;
+    options.observer = seen;
+    options.log = seen;
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = always(opcode::set, {.status = status::locked});
+    driver.upsert("k", "v");
+    const std::uint64_t id = driver.last_id.value;
+    driver.advance(4ms);
+    ASSERT_GE(seen->attempts.size(), 2U);
+    ASSERT_GE(seen->decisions.size(), 2U);
+    for (std::uint32_t number = 0; number < 2; ++number) {
+        const attempt_record& sent = seen->attempts[number];
+        EXPECT_EQ(sent.operation, id);
+        EXPECT_EQ(sent.attempt, number);
+        EXPECT_EQ(sent.kind, "upsert");
+        EXPECT_FALSE(sent.is_idempotent);
+        EXPECT_EQ(sent.opaque, cluster.all(opcode::set).at(number).opaque);
+        EXPECT_EQ(sent.sent, cluster.all(opcode::set).at(number).at);
+        EXPECT_EQ(seen->decisions[number].id, id);
+        EXPECT_EQ(seen->decisions[number].attempt, number);
+        EXPECT_EQ(seen->decisions[number].endpoint, "node1:11210");
+    }
+}
+
+TEST(operation_reports, the_reason_of_an_earlier_operation_is_forgotten) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = always(opcode::set, {.status = status::locked});
+    driver.upsert("k", "v");
+    driver.advance(10s);
+    const auto read = driver.get("absent");
+    driver.advance(1ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.error->last_reason, retry_reason::unknown);
+}
+
+TEST(operation_reports, an_operation_that_was_not_sent_for_lack_of_room_says_so) {
+    engine_options options;
+    options.pipeline_credit = 1;
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = always(opcode::get, {.is_silent = true});
+    driver.get("first");
+    auto request = driver.request(operation_kind::get, "second");
+    request.timeout = 1s;
+    const auto second = driver.start(std::move(request));
+    driver.advance(2s);
+    ASSERT_EQ(second->calls, 1);
+    EXPECT_EQ(second->result.ec, errc::unambiguous_timeout);
+    EXPECT_NE(
+        to_string(*second->result.error).find("waited to be sent to node1:11210"),
+        std::string::npos)
+        << to_string(*second->result.error);
+}
+
+TEST(operation_reports, an_operation_that_waits_after_an_answer_does_not_blame_connections) {
+    const auto strategy = std::make_shared<fixed_strategy>(1h);
+    engine_options options;
+    options.strategy = strategy;
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = always(opcode::get, {.status = status::locked});
+    const auto read = driver.get("k");
+    driver.advance(10s);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    EXPECT_EQ(to_string(*read->result.error).find("waited for"), std::string::npos)
+        << to_string(*read->result.error);
+    ASSERT_EQ(strategy->questions.size(), 1U);
+    EXPECT_EQ(strategy->questions[0].minimum_wait, std::nullopt) << "the server asked for nothing";
+}
+
+TEST(operation_reports, an_operation_that_is_refused_before_it_is_sent_names_the_cause) {
+    engine_options options;
+    options.strategy = std::make_shared<fixed_strategy>(std::nullopt);
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.nodes[0].refuses_connections = true;
+    driver.close_node(0);
+    driver.advance(100ms);
+    const auto read = driver.get("k");
+    driver.advance(1ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_NE(read->result.error->detail.find("refused"), std::string::npos)
+        << read->result.error->detail;
+}
+
+// It backs off after an answer; then its node refuses the login, while another node is connected.
+TEST(operation_reports, RH_38_an_operation_whose_own_node_refuses_does_not_wait_for_its_retry) {
+    class once final : public retry_strategy {
+    public:
+        void retry_after(const retry_question& question, retry_sink& sink) override {
+            sink.answer(
+                question.retry_attempts == 0 ? retry_action::after(2s)
+                                             : retry_action::no(refusal_reason::strategy_refused));
+        }
+    };
+    engine_options options;
+    options.strategy = std::make_shared<once>();
+    scripted_cluster cluster(2);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = always(opcode::set, {.status = status::locked});
+    std::string key = "k";
+    while (wire::vbucket_of(key, cluster.map.size()).value % 2 == 0) {
+        key += "k";
+    }
+    const auto stored = driver.upsert(key, "v");
+    driver.advance(1ms);
+    ASSERT_EQ(cluster.all(opcode::set).at(0).node, 1U);
+    cluster.nodes[1].sasl_status = status::auth_error;
+    driver.close_node(1);
+    driver.advance(500ms);
+    ASSERT_EQ(stored->calls, 1);
+    EXPECT_EQ(stored->result.ec, errc::authentication_failure);
+}
+
+TEST(operation_reports, nothing_is_due_after_the_client_was_closed) {
+    const auto seen = std::make_shared<recording_observer>();
+    engine_options options;
+    options.log = seen;
+    options.log_decisions_per_second_max = 1;
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.on_request = always(opcode::set, {.status = status::locked});
+    for (int index = 0; index < 20; ++index) {
+        driver.upsert("k", "v");
+    }
+    driver.advance(10ms);
+    driver.engine().close(driver.now);
+    driver.settle();
+    EXPECT_EQ(driver.engine().next_due(), std::nullopt);
+}
+
+}  // namespace operation_reports_tests
+}  // namespace reprise::engine::testing
