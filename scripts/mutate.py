@@ -12,6 +12,7 @@ tests/mutants/equivalent.tsv records the changes that behave like the original; 
 import argparse
 import os
 import random
+import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -60,8 +61,23 @@ def judge_all(copy, mutants, programs, jobs):
         return list(pool.map(attend, mutants))
 
 
+def listed(candidates, log):
+    """Returns the candidates that an earlier run's output lists as survivors."""
+    lines = [line for line in log.read_text(encoding="utf-8").splitlines()
+             if line.startswith("SURVIVES: ")]
+    shapes = {re.sub(r":\d+ \(", " (", line.removeprefix("SURVIVES: "), count=1) for line in lines}
+    found = {shape: [each for each in candidates if shape.startswith(each.shape + ": ")]
+             for shape in shapes}
+    for shape in sorted(shape for shape, those in found.items() if not those):
+        print(f"mutate: the sources have no such change any more: {shape}")
+    return drawing.without_overlaps(list(dict.fromkeys(
+        each for those in found.values() for each in those)))
+
+
 def draw(candidates, options):
     """Returns the drawn candidates: their order does not depend on where they are in a file."""
+    if options.again:
+        return listed(candidates, options.again)
     chosen = [each for each in candidates if options.source in each.change.source]
     chosen.sort(key=lambda each: each.change.anchor)
     random.Random(options.seed).shuffle(chosen)
@@ -74,6 +90,8 @@ def main():
     parser.add_argument("--count", type=int, default=100, help="changes to draw (default: 100)")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"))
     parser.add_argument("--source", default="", help="draws only from paths with this text")
+    parser.add_argument("--again", type=Path, metavar="LOG",
+                        help="judges the survivors in the output of an earlier run")
     parser.add_argument("--limit", type=float, default=10, help="percent (default: 10)")
     parser.add_argument("--build", type=Path, default=ROOT / "build/mutate")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)

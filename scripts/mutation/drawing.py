@@ -49,9 +49,13 @@ class Drawn(NamedTuple):
     def end(self):
         return self.change.end
 
-    def __str__(self):
+    @property
+    def shape(self):
         at = self.change
-        return f"{at.source}:{at.lines[0]} ({at.function}): {at.old} => {at.new}"
+        return f"{at.source} ({at.function}): {at.old} => {at.new}"
+
+    def __str__(self):
+        return self.shape.replace(" (", f":{self.change.lines[0]} (", 1)
 
 
 def sources_below(root, folder):

@@ -23,6 +23,7 @@ KEYWORDS = {"return", "if", "else", "for", "while", "do", "switch", "case", "def
             "co_yield", "struct", "class", "enum", "operator"}
 CONSTANT_CALLS = {"static_assert", "noexcept", "decltype", "sizeof", "alignof", "alignas",
                   "requires"}
+ASSERTION = "REPRISE_ASSERT"
 NUMBER = re.compile(r"(\d[\d']*)((?:[uUlLzZ]{1,3}|ns|us|ms|s|min|h)?)")
 
 
@@ -61,6 +62,10 @@ class Finder:
         self.found, self.skipped = [], 0
         self._seen = set()
         self._constants = self._constant_ranges()
+        # Correct code cannot notice that an assertion is gone or weaker.
+        self._assertions = [(index, self.match.get(index + 1, index))
+                            for index, token in enumerate(self.tokens)
+                            if token.text == ASSERTION]
 
     def find(self):
         """Returns the changes in the order of the file."""
@@ -70,6 +75,8 @@ class Finder:
                 continue
             before = len(self.found)
             self._look_at(index, token, function)
+            if any(a <= index <= b for a, b in self._assertions):
+                del self.found[before:]
             if len(self.found) > before and (
                     function.is_constant or any(a <= index <= b for a, b in self._constants)):
                 self.skipped += len(self.found) - before

@@ -65,6 +65,9 @@ class changing(unittest.TestCase):
         self.assertIn(("a", "!(a)"), shapes_of("auto z = a ? b : c;"))
         self.assertNotIn("...", {old for old, _ in shapes_of("use((g(a).b() || ...));")})
 
+    def test_assertions_are_left_alone(self):
+        self.assertEqual(shapes_of("REPRISE_ASSERT(x < 3 && !b);"), set())
+
     def test_statements_are_dropped_but_declarations_are_kept(self):
         self.assertEqual(shapes_of("g(x);"), {("g(x);", "(nothing)")})
         self.assertEqual(shapes_of("a->b.c = g(x);"), {("a->b.c = g(x);", "(nothing)")})
