@@ -2,19 +2,22 @@
 """The retry library on other compilers and systems: platforms.py [NAME...]
 
 Builds the retry library, its Asio forms on the standalone Asio, the adapters that need no client
-library, and their tests, without CMake and in few compiler calls. Runs the tests, in an emulator
-where the platform is another one, and writes what each ran, and when, into the table of README.md.
-Rows that are not named keep what they say. Exits with 1 if a platform fails.
+library, and their tests, without CMake and in few compiler calls. For other processors also the
+parts of the client that do no I/O. Runs the tests, in an emulator where the platform is another one,
+and writes what each ran, and when, into the table of README.md. Rows that are not named keep what
+they say. Exits with 1 if a platform fails.
 """
 
 import argparse
 import datetime
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +34,12 @@ NEED_CLIENT_LIBRARY = {"curl_test.cpp"}
 NEED_BOOST = {"error_facts_test.cpp"}
 # One compiler call takes so many sources: more need too much memory.
 SOURCES_MAX = 12
+# The client without its I/O, in the order of its parts; and of those whose tests are run, how many
+# sources one compiler call takes: as many as with CMake, where the names of one call do not clash.
+CLIENT = ("base", "json", "wire", "couchbase_types", "services", "http", "engine")
+CLIENT_TESTS = {"base": 24, "wire": 24, "engine": 26}
+CLIENT_PACKAGES = ["libssl-dev", "libsnappy-dev"]  # with static libraries; the rest is headers
+NONE = "–"
 DEBIAN_13 = ["g++", "python3", "libgtest-dev", "googletest", "libasio-dev"]
 
 
@@ -45,12 +54,13 @@ class Platform:
     runner: list = None             # None: it is only compiled
     root: str = ""                  # a Debian release in which to do all of it
     is_foreign: bool = False        # runs a selection of the Asio tests, which compile for minutes
+    architecture: str = ""          # Debian's name of it, if the client is built, too
 
 
-def cross(machine, emulator):
+def cross(machine, emulator, architecture):
     return Platform(system=f"Linux {emulator.removeprefix('qemu-')}",
                     compiler=[f"{machine}-linux-gnu-g++"], title="GCC 12", is_foreign=True,
-                    runner=[emulator, "-L", f"/usr/{machine}-linux-gnu"])
+                    runner=[emulator, "-L", f"/usr/{machine}-linux-gnu"], architecture=architecture)
 
 
 LIBCXX = ["-stdlib=libc++", "-fexperimental-library"]
@@ -62,9 +72,9 @@ PLATFORMS = {
                         runner=[]),
     "libcxx19": Platform("Linux x86-64", ["clang++-19"], "Clang 19, libc++",
                          [*LIBCXX, "-DASIO_HAS_CO_AWAIT=1"], [*LIBCXX, "-lc++abi"], runner=[]),
-    "i386": cross("i686", "qemu-i386"),
-    "aarch64": cross("aarch64", "qemu-aarch64"),
-    "s390x": cross("s390x", "qemu-s390x"),
+    "i386": cross("i686", "qemu-i386", "i386"),
+    "aarch64": cross("aarch64", "qemu-aarch64", "arm64"),
+    "s390x": cross("s390x", "qemu-s390x", "s390x"),
     "windows": Platform("Windows x86-64 (Wine)", ["x86_64-w64-mingw32-g++-posix"], "MinGW-w64 GCC 12",
                         WINDOWS, ["-static", "-lws2_32", "-lmswsock"], runner=["wine"], is_foreign=True),
     "macos": Platform("macOS arm64", [str(BUILD / "zig/bin/python"), "-m", "ziglang", "c++"], "Clang (zig)",
@@ -96,6 +106,31 @@ def programs(is_foreign=False):
     }
 
 
+def client_programs():
+    """As `programs`, of the client. Like CMake, it leaves out folders without a counterpart in src."""
+    found = {}
+    for library, size in CLIENT_TESTS.items():
+        folder = ROOT / "libs" / library
+        files = [file for file in sorted((folder / "tests").rglob("*_test.cpp"))
+                 if (folder / "src" / file.parent.relative_to(folder / "tests")).is_dir()]
+        found[library] = split(files, size)
+    return found
+
+
+def unpack_packages(folder, architecture):
+    """Unpacks Debian's packages of another architecture into a folder, and installs nothing."""
+    (folder / "lists/partial").mkdir(parents=True)
+    (folder / "cache/archives/partial").mkdir(parents=True)
+    apt = ["apt-get", "-qq", "-o", f"APT::Architecture={architecture}",
+           "-o", f"APT::Architectures={architecture}", "-o", "APT::Sandbox::User=root",
+           "-o", f"Dir::State::Lists={folder}/lists", "-o", f"Dir::Cache={folder}/cache"]
+    subprocess.run([*apt, "update"], check=True)
+    subprocess.run([*apt, "download", *CLIENT_PACKAGES], cwd=folder, check=True)
+    for package in folder.glob("*.deb"):
+        subprocess.run(["dpkg", "-x", str(package), str(folder / "root")], check=True)
+    return folder / "root/usr"
+
+
 def split(files, size=SOURCES_MAX):
     return [files[i:i + size] for i in range(0, len(files), size)]
 
@@ -121,28 +156,64 @@ class Build:
         unit = self.folder / f"{name}.cpp"
         unit.write_text("".join(f'#include "{source}"\n' for source in sources), encoding="utf-8")
         target = unit.with_suffix(".o")
-        subprocess.run([*self.platform.compiler, *self.flags, *extra, "-c", str(unit), "-o",
+        cache = ["ccache"] if shutil.which("ccache") and len(self.platform.compiler) == 1 else []
+        subprocess.run([*cache, *self.platform.compiler, *self.flags, *extra, "-c", str(unit), "-o",
                         str(target)], check=True)
         return target
+
+    def compile_all(self, calls):
+        """The objects of (name, sources, flags)."""
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            return list(pool.map(lambda call: self.compile(*call), calls))
 
     def run(self):
         """{column: what was run}."""
         sources = sorted((ROOT / "libs/retry/src").glob("*.cpp"))
         sources += sorted((ROOT / "libs/retry_asio/src").glob("*.cpp"))
-        library = [self.compile("library", sources)]
+        calls = [("library", sources, [])]
         if self.platform.runner is not None:
-            library += [self.compile("gtest", [GOOGLETEST / "src/gtest-all.cc",
-                                               GOOGLETEST / "src/gtest_main.cc"],
-                                     [f"-I{GOOGLETEST}"])]
-        return {column: self.run_program(column, groups, library)
-                for column, groups in programs(self.platform.is_foreign).items()}
+            calls.append(("gtest", [GOOGLETEST / "src/gtest-all.cc",
+                                    GOOGLETEST / "src/gtest_main.cc"], [f"-I{GOOGLETEST}"]))
+        library = self.compile_all(calls)
+        results = {}
+        for column, groups in programs(self.platform.is_foreign).items():
+            results[column] = self.run_program(column, groups, library)
+        if self.platform.architecture:
+            return results | self.run_client(library)
+        return results | {column: NONE for column in CLIENT_TESTS}
 
-    def run_program(self, column, groups, library):
-        objects = []
+    def run_client(self, library):
+        packages = unpack_packages(self.folder / "packages", self.platform.architecture)
+        (self.folder / "boost").mkdir()
+        (self.folder / "boost/boost").symlink_to("/usr/include/boost")
+        system = [self.folder / "boost", packages / "include",
+                  *(packages / "include").glob("*-linux-gnu*")]
+        flags = ["-std=c++23", *(f"-I{ROOT}/libs/{name}/include" for name in CLIENT),
+                 *(part for folder in system for part in ("-isystem", str(folder))),
+                 f'-DREPRISE_REASONS_BY_STAGE="{ROOT}/docs/reasons_by_stage.tsv"',
+                 f'-DREPRISE_CLIENT_GUIDE="{ROOT}/docs/guide/couchbase.md"',
+                 f'-DREPRISE_COLLECTION_HEADER="{ROOT}/libs/couchbase/include/reprise/couchbase/'
+                 'collection.hpp"']
+        calls = [("boost_json", ["boost/json/src.hpp"], flags)]
+        for name in CLIENT:
+            sources = sorted((ROOT / "libs" / name / "src").rglob("*.cpp"))
+            calls += [(f"client_{name}_{number}", group, [*flags, f"-I{ROOT}/libs/{name}/src"])
+                      for number, group in enumerate(split(sources, CLIENT_TESTS.get(name, 24)))]
+        client = self.compile_all(calls)
+        archives = [file for name in ("libcrypto.a", "libsnappy.a")
+                    for file in packages.glob(f"lib/*/{name}")]
+        return {name: self.run_program(name, groups, [*library, *client, *archives],
+                                       [*flags, f"-I{ROOT}/libs/{name}/src",
+                                        f"-I{ROOT}/libs/{name}/tests"])
+                for name, groups in client_programs().items()}
+
+    def run_program(self, column, groups, library, flags=()):
+        calls = []
         for number, group in enumerate(groups):
             is_plain = any("without_exceptions" in source.name for source in group)
-            objects.append(self.compile(f"{column}_{number}", group,
-                                        ["-fno-exceptions"] if is_plain else []))
+            calls.append((f"{column}_{number}", group,
+                          [*flags, *(["-fno-exceptions"] if is_plain else [])]))
+        objects = self.compile_all(calls)
         if self.platform.runner is None:
             return "compiled"
         program = self.folder / f"{column}_tests.exe"
@@ -195,7 +266,7 @@ def write_table(rows):
     before, rest = text.split(BEGIN)
     old, after = rest.split(END)
     known = {"<!--" + line.rpartition("<!--")[2]: line for line in old.splitlines()}
-    columns = list(programs())
+    columns = [*programs(), *CLIENT_TESTS]
     lines = [f"| system | compiler | {' | '.join(columns)} | date |",
              "|---" * (len(columns) + 3) + "|"]
     for name, platform in PLATFORMS.items():

@@ -7,12 +7,13 @@ Each file given holds one program per section:
     // flags: -fno-exceptions
     // message: text of the static_assert, on as many lines as it needs
     // only: gcc12
+    // compiler: clang++-19
     // errors: 1
     code
 
 A section that starts with `accepted:` must compile: it shows that only the mistake is refused. One
-with `only: gcc12` is refused by GCC before 13 and must compile with every other compiler. With
-`errors:` the compiler must report exactly so many. The
+with `only: gcc12` is refused by GCC before 13 and must compile with every other compiler; one with
+`compiler:` is given to that one. With `errors:` the compiler must report exactly so many. The
 results are written in GoogleTest's JSON form, so that scripts/conformance.py counts them.
 """
 
@@ -40,8 +41,8 @@ def is_gcc12(compiler):
 
 
 def cases(text, has_gcc12):
-    """(name, is refused, flags, message, error count or None, code) of each section. The text
-    before them is common: see `precompile`."""
+    """(name, is refused, flags, message, error count or None, compiler or None, code) of each
+    section. The text before them is common: see `precompile`."""
     parts = SECTION.split(text)
     for kind, name, body in zip(parts[1::3], parts[2::3], parts[3::3]):
         flags = re.search(r"^// flags: (.*)$", body, re.MULTILINE)
@@ -49,8 +50,9 @@ def cases(text, has_gcc12):
         is_gcc12_only = re.search(r"^// only: gcc12$", body, re.MULTILINE)
         is_refused = kind == "refused" and (has_gcc12 or not is_gcc12_only)
         errors = re.search(r"^// errors: (\d+)$", body, re.MULTILINE)
+        compiler = re.search(r"^// compiler: (\S+)$", body, re.MULTILINE)
         yield (name, is_refused, flags[1].split() if flags else [], message,
-               int(errors[1]) if errors else None, body)
+               int(errors[1]) if errors else None, compiler[1] if compiler else None, body)
 
 
 def precompile(command, folder, text):
@@ -64,10 +66,11 @@ def precompile(command, folder, text):
 
 def check(command, folder, case):
     """The problem with one case, or an empty text."""
-    name, is_refused, flags, message, error_count, code = case
+    name, is_refused, flags, message, error_count, compiler, code = case
     source = Path(folder) / f"{name}.cpp"
     source.write_text('#include "common.hpp"\n' + code)
-    run = subprocess.run([*command, "-fsyntax-only", *flags, str(source)],
+    chosen = [compiler, *command[1:]] if compiler else command
+    run = subprocess.run([*chosen, "-fsyntax-only", *flags, str(source)],
                          capture_output=True, text=True)
     if not is_refused:
         return "" if run.returncode == 0 else f"does not compile: {run.stderr.strip()}"

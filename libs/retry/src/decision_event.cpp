@@ -13,7 +13,7 @@ std::string decision_event::failure_text() const {
         text = detail::result_or(std::string(), [&] { return failure.text(); });
     }
     if (text.empty() && facts.category != nullptr) {
-        text = facts.category->message(static_cast<int>(facts.code));
+        text = detail::text_of_code({static_cast<int>(facts.code), *facts.category});
     }
     return detail::failure_line(text, retry_history::text_size_max);
 }

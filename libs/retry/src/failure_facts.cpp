@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cctype>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -46,6 +49,15 @@ constexpr std::string_view system_table = "generic";  // `errno`, of which `std:
     return found != nullptr ? found : find_condition(code);
 }
 
+/// What the standard libraries and Asio say of a code for which the system has no text.
+[[nodiscard]] bool is_no_text(std::string_view message, const std::error_category& category) {
+    constexpr std::string_view unknown = "unknown error";
+    return message.empty() || message == std::string(category.name()) + " error" ||
+           std::ranges::equal(message.substr(0, unknown.size()), unknown, {}, [](char letter) {
+               return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+           });
+}
+
 }  // namespace
 
 failure_facts describe_error_code(const std::error_code& code) noexcept {
@@ -59,6 +71,18 @@ failure_facts describe_error_code(const std::error_code& code) noexcept {
         facts.fault = failure_fault::other;
     }
     return facts;
+}
+
+std::string detail::text_of_code(const std::error_code& code) {
+    std::string text = code.message();
+    const error_row* const known = is_no_text(text, code.category()) ? find_known(code) : nullptr;
+    if (known != nullptr) {
+        text = known->name;
+        if (std::islower(static_cast<unsigned char>(text.front())) != 0) {  // not ERROR_TIMEOUT
+            std::ranges::replace(text, '_', ' ');
+        }
+    }
+    return text;
 }
 
 bool detail::is_programming_error(const failure_view& failure) noexcept {

@@ -1,6 +1,8 @@
 #include <array>
 #include <cctype>
 #include <cstdio>
+#include <string>
+#include <system_error>
 
 #include <reprise/retry/failure_view.hpp>
 
@@ -29,7 +31,16 @@ namespace {
 
 std::string text_of_thrown(const std::exception_ptr& thrown) {
     const auto* const error = find_thrown<std::exception>(thrown);
-    return error == nullptr ? std::string() : std::string(error->what());
+    std::string text = error == nullptr ? std::string() : std::string(error->what());
+    if (const auto* const system = find_thrown<std::system_error>(thrown); system != nullptr) {
+        // Its text ends with the message of its code.
+        const std::string message = system->code().message();
+        if (text.ends_with(message)) {
+            text.replace(
+                text.size() - message.size(), message.size(), text_of_code(system->code()));
+        }
+    }
+    return text;
 }
 
 std::string failure_line(std::string_view text, std::size_t size_max) {

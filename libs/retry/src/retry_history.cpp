@@ -72,7 +72,8 @@ std::string retry_history::message_of(const history_entry& entry) const {
         return {};
     }
     return detail::failure_line(
-        categories[index - 1]->message(static_cast<int>(entry.code())), text_size_max);
+        detail::text_of_code({static_cast<int>(entry.code()), *categories[index - 1]}),
+        text_size_max);
 }
 
 namespace {

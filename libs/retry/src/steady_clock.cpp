@@ -34,7 +34,13 @@ public:
 
     bool wait_until(time_point until, const std::stop_token& stop) override {
         std::mutex mutex;
-        std::condition_variable_any changed;
+        std::condition_variable stopped;
+        // A wait for the token itself, which `condition_variable_any` has, can hang with libstdc++
+        // on Windows.
+        const std::stop_callback wake(stop, [&] {
+            std::unique_lock(mutex).unlock();  // The wait has begun then, or it does not begin.
+            stopped.notify_all();
+        });
         std::unique_lock lock(mutex);
         // Waits for distant times in pieces, because some systems overflow in the kernel interface.
         for (;;) {
@@ -46,7 +52,7 @@ public:
                 return true;
             }
             const time_point piece = std::min(until, add_saturated(current, std::chrono::hours{1}));
-            changed.wait_until(lock, stop, piece, [] { return false; });
+            stopped.wait_until(lock, piece);
         }
     }
 };

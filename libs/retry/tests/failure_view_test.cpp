@@ -153,6 +153,42 @@ TEST(failure_view, SM_02_a_refresh_sees_an_error_code) {
     EXPECT_EQ(seen, (std::vector<std::string>{"code 111", "code 111"}));
 }
 
+/// A system's category on a system that has no text for some of its codes.
+class wordless_category final : public std::error_category {
+public:
+    explicit wordless_category(std::string text) : text_(std::move(text)) {}
+    [[nodiscard]] const char* name() const noexcept override { return "asio.system"; }
+    [[nodiscard]] std::string message(int) const override { return text_; }
+
+private:
+    std::string text_;
+};
+
+TEST(failure_view, a_code_for_which_the_system_has_no_text_is_shown_by_its_name) {
+#if defined(_WIN32)
+    constexpr int refused = 10061;
+    const std::string name = "WSAECONNREFUSED";
+#else
+    const int refused = static_cast<int>(std::errc::connection_refused);
+    const std::string name = "connection refused";
+#endif
+    for (const char* const text :
+         {"Unknown error", "unknown error", "Unknown error code", "Unknown error 111",
+          "asio.system error", ""}) {
+        const wordless_category category(text);
+        const std::error_code code(refused, category);
+        EXPECT_EQ(failure_view::of(code).text(), name) << text;
+        const std::error_code unlisted(987654, category);
+        EXPECT_EQ(failure_view::of(unlisted).text(), text);
+        const auto thrown = std::make_exception_ptr(std::system_error(code, "connect"));
+        EXPECT_EQ(failure_view::of(thrown).text(), "connect: " + name) << text;
+    }
+    const wordless_category wordy("No route");
+    EXPECT_EQ(failure_view::of(std::error_code(refused, wordy)).text(), "No route");
+    const std::error_code generic = make_error_code(std::errc::connection_refused);
+    EXPECT_TRUE(failure_view::of(generic).text().ends_with("onnection refused"));
+}
+
 TEST(failure_view, SM_02_a_refresh_sees_the_result_that_a_predicate_calls_a_failure) {
     const auto seen = seen_of(fails_if(std::logical_not<>{}, [] { return std::optional<int>{}; }));
     EXPECT_EQ(seen, (std::vector<std::string>{"no number", "no number"}));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -83,11 +82,13 @@ TEST(retry_history, keeps_the_first_8_and_the_last_24_and_counts_the_omitted_one
 TEST(retry_history, shows_the_message_of_a_code_beside_its_number) {
     testing::virtual_clock clock;
     retry_history history;
-    const auto refused = [] { return std::error_code(ECONNREFUSED, std::system_category()); };
+    const std::error_code code = make_error_code(std::errc::connection_refused);
+    const auto refused = [&] { return code; };
     static_cast<void>(retry(attempts(1), {.history = &history, .clock = &clock}, refused));
     EXPECT_EQ(
-        to_string(history),
-        "+0 ms  attempt 1 failed, connection refused (111); not retried: attempts exhausted\n");
+        to_string(history), "+0 ms  attempt 1 failed, connection refused (" +
+                                std::to_string(code.value()) +
+                                "); not retried: attempts exhausted\n");
     EXPECT_EQ(history.message_of(history.entries[0]), "connection refused");
 }
 

@@ -302,6 +302,8 @@ TEST(retry_tracer, a_call_is_a_span_and_each_attempt_a_child) {
         std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 1});
     breaker->on_failure(breaker->try_acquire(clock.now()), {}, clock.now());
     static_cast<void>(retry(attempts(1).breaker(breaker), options, hang_up));
+    const std::string reset =
+        "generic:" + std::to_string(static_cast<int>(std::errc::connection_reset));
     EXPECT_EQ(
         tracer.text,
         "- attempt reprise.retry.attempt=1 error.type=timeout error\n"
@@ -310,11 +312,15 @@ TEST(retry_tracer, a_call_is_a_span_and_each_attempt_a_child) {
         "- attempt reprise.retry.attempt=1 error.type=_OTHER error\n"
         "fetch price reprise.retry.attempts=1 reprise.retry.refusal=attempts exhausted "
         "error.type=_OTHER error\n"
-        "- attempt reprise.retry.attempt=1 error.type=generic:104 error\n"
-        "fetch price reprise.retry.attempts=1 reprise.retry.refusal=attempts exhausted "
-        "error.type=generic:104 error\n"
-        "fetch price reprise.retry.attempts=0 reprise.retry.refusal=circuit breaker is open "
-        "error.type=circuit breaker is open error\n");
+        "- attempt reprise.retry.attempt=1 error.type=" +
+            reset +
+            " error\n"
+            "fetch price reprise.retry.attempts=1 reprise.retry.refusal=attempts exhausted "
+            "error.type=" +
+            reset +
+            " error\n"
+            "fetch price reprise.retry.attempts=0 reprise.retry.refusal=circuit breaker is open "
+            "error.type=circuit breaker is open error\n");
 }
 
 }  // namespace reprise::retry_observer_test

@@ -457,8 +457,8 @@ TEST(hedge, every_attempt_has_a_span_and_a_canceled_one_is_no_error) {
     replica failing({{60ms, refused}, {60ms, refused}});
     failing.options.tracer = &tracer;
     failing.ask(attempts(2));
-    const std::string type =
-        "error.type=" + std::string(refused.category().name()) + ":111 error\n";
+    const std::string type = "error.type=" + std::string(refused.category().name()) + ":" +
+                             std::to_string(refused.value()) + " error\n";
     EXPECT_EQ(
         tracer.text, "attempt reprise.retry.attempt=1 " + type +
                          "attempt reprise.retry.attempt=2 reprise.retry.hedge=1 " + type +

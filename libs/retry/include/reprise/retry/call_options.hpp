@@ -5,12 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <stop_token>
 #include <string_view>
 
 #include <reprise/retry/allowance.hpp>
 #include <reprise/retry/clock.hpp>
 #include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/stop_token.hpp>
 #include <reprise/retry/retry_history.hpp>
 #include <reprise/retry/retry_observer.hpp>
 #include <reprise/retry/retry_tracer.hpp>

@@ -6,9 +6,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <stop_token>
 
 #include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/stop_token.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise {

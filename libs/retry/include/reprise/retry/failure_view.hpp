@@ -50,6 +50,10 @@ template <class E>
 
 }  // namespace REPRISE_VARIANT
 
+/// The message of a code. Where the system has none (Windows' C library has no text for codes of
+/// sockets), the name of the code: "connection refused".
+[[nodiscard]] REPRISE_EXPORT std::string text_of_code(const std::error_code& code);
+
 /// What the exception says about itself; empty if it is no `std::exception`.
 [[nodiscard]] REPRISE_EXPORT std::string text_of_thrown(const std::exception_ptr& thrown);
 
@@ -58,6 +62,8 @@ template <class E>
 [[nodiscard]] std::string text_of(const E& error) {
     if constexpr (std::is_same_v<E, std::exception_ptr>) {
         return text_of_thrown(error);
+    } else if constexpr (std::is_same_v<E, std::error_code>) {
+        return text_of_code(error);
     } else if constexpr (requires { std::string(error.what()); }) {
         return std::string(error.what());
     } else if constexpr (requires { std::string(error.message()); }) {

@@ -22,10 +22,11 @@
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/detail/retry_loop.hpp>
 #include <reprise/retry/detail/co_await_arguments.hpp>
+#include <reprise/retry/detail/variant.hpp>
 
 namespace reprise {
 
-namespace detail {
+namespace detail::inline REPRISE_VARIANT {
 
 template <class T>
 concept asio_executor = asio::execution::is_executor<T>::value || asio::is_executor<T>::value;
@@ -81,7 +82,9 @@ struct retry_signature<void(First, Rest...)> {
     using loop = retry_loop<Kept, Initiate, Handler, IoExecutor, First, Rest...>;
 };
 
-}  // namespace detail
+}  // namespace detail::inline REPRISE_VARIANT
+
+inline namespace REPRISE_VARIANT {
 
 /// Runs an asynchronous operation until it succeeds or the strategy, deadline or caller ends the
 /// loop, then completes with the arguments of the last attempt, unchanged and exactly once.
@@ -145,5 +148,7 @@ template <
     return detail::asio::async_initiate<Token, Signature>(
         std::move(start), token, options, std::forward<Initiate>(initiate));
 }
+
+}  // namespace REPRISE_VARIANT
 
 }  // namespace reprise

@@ -10,6 +10,7 @@
 
 #include <reprise/asio/detail/retry_coroutine.hpp>
 #include <reprise/retry/detail/co_await_arguments.hpp>
+#include <reprise/retry/detail/variant.hpp>
 
 namespace reprise {
 
@@ -18,7 +19,7 @@ template <class Operation>
 concept retry_coroutine =
     retry_operation<Operation> && requires { typename detail::awaited<Operation>::executor; };
 
-namespace detail {
+namespace detail::inline REPRISE_VARIANT {
 
 template <class Strategy, class Operation>
 constexpr void check_coroutine_arguments() noexcept {
@@ -29,7 +30,9 @@ constexpr void check_coroutine_arguments() noexcept {
         "return an asio::awaitable<R>");
 }
 
-}  // namespace detail
+}  // namespace detail::inline REPRISE_VARIANT
+
+inline namespace REPRISE_VARIANT {
 
 /// Awaits `operation` until it succeeds or the strategy, the deadline or the caller ends the loop.
 /// Returns its last result, or throws what it threw last, as the same object. Both kinds of failure
@@ -111,5 +114,7 @@ template <class Strategy, class Operation, detail::call_options_argument Options
 void async_retry(Strategy&&, Options&&, Operation&&) {
     detail::check_coroutine_arguments<Strategy, Operation>();
 }
+
+}  // namespace REPRISE_VARIANT
 
 }  // namespace reprise

@@ -13,6 +13,7 @@
 #endif
 
 #include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/variant.hpp>
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/outcome.hpp>
 #include <reprise/retry/unattempted_outcome.hpp>
@@ -53,7 +54,7 @@ struct outcome_traits<boost::system::error_code> {
 
 #endif
 
-namespace detail {
+namespace detail::inline REPRISE_VARIANT {
 
 /// As in the blocking loop, and Boost's system errors as well. Types listed by the caller go first.
 template <class... Exceptions>
@@ -66,7 +67,7 @@ template <class... Exceptions>
 #endif
 }
 
-}  // namespace detail
+}  // namespace detail::inline REPRISE_VARIANT
 
 /// Null is success.
 template <>
@@ -74,6 +75,7 @@ struct outcome_traits<std::exception_ptr> {
     [[nodiscard]] static bool is_failure(const std::exception_ptr& thrown) noexcept {
         return thrown != nullptr;
     }
+    template <class = detail::variant>
     [[nodiscard]] static failure_facts facts(const std::exception_ptr& thrown) noexcept {
         return detail::describe_thrown(thrown, catching<>);
     }

@@ -15,11 +15,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <type_traits>
 
 #include <reprise/retry/call_options.hpp>
+#include <reprise/retry/detail/stop_token.hpp>
 #include <reprise/retry/driver/orchestrator.hpp>
 #include <reprise/retry/retry_sink.hpp>
 #include <reprise/retry/retry_strategy.hpp>

@@ -14,8 +14,9 @@
 #include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/retry/call_options.hpp>
+#include <reprise/retry/detail/variant.hpp>
 
-namespace reprise::detail {
+namespace reprise::detail::inline REPRISE_VARIANT {
 
 struct limit_request {
     attempt current;               ///< With its deadline.
@@ -200,4 +201,4 @@ auto async_limited(
         token, request, std::move(how));
 }
 
-}  // namespace reprise::detail
+}  // namespace reprise::detail::inline REPRISE_VARIANT

@@ -9,14 +9,15 @@
 
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <utility>
 
 #include <reprise/asio/async_clock.hpp>
 #include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
+#include <reprise/retry/detail/stop_token.hpp>
+#include <reprise/retry/detail/variant.hpp>
 
-namespace reprise::detail {
+namespace reprise::detail::inline REPRISE_VARIANT {
 
 /// Where and how to wait.
 struct pause_request {
@@ -124,4 +125,4 @@ auto async_pause(const IoExecutor& executor, const pause_request& request, Token
         token, request);
 }
 
-}  // namespace reprise::detail
+}  // namespace reprise::detail::inline REPRISE_VARIANT

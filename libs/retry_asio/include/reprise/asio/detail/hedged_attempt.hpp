@@ -23,8 +23,9 @@
 #include <reprise/asio/hedge.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/call_options.hpp>
+#include <reprise/retry/detail/variant.hpp>
 
-namespace reprise::detail {
+namespace reprise::detail::inline REPRISE_VARIANT {
 
 /// One of several attempts that ran at the same time.
 struct ended_attempt {
@@ -241,4 +242,4 @@ auto async_hedged(
         token, options, first);
 }
 
-}  // namespace reprise::detail
+}  // namespace reprise::detail::inline REPRISE_VARIANT

@@ -12,9 +12,10 @@
 #include <utility>
 
 #include <reprise/asio/detail/library.hpp>
+#include <reprise/retry/detail/variant.hpp>
 #include <reprise/retry/time.hpp>
 
-namespace reprise::detail {
+namespace reprise::detail::inline REPRISE_VARIANT {
 
 template <class Executor>
 using steady_timer_on = asio::basic_waitable_timer<
@@ -153,4 +154,4 @@ struct attempt_handler : Place {
     }
 };
 
-}  // namespace reprise::detail
+}  // namespace reprise::detail::inline REPRISE_VARIANT

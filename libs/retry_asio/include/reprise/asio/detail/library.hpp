@@ -1,7 +1,8 @@
 #pragma once
 
 /// Which Asio the loops use: Boost's, or the standalone one if `REPRISE_STANDALONE_ASIO` is defined
-/// (the target `reprise::retry_asio_standalone` defines it). A program uses one of the two.
+/// (the target `reprise::retry_asio_standalone` defines it). Each source uses one of the two; those
+/// of a program may differ.
 
 #if defined(REPRISE_STANDALONE_ASIO)
 
@@ -33,12 +34,14 @@
 #error "This Asio does not know the compiler's coroutines: define ASIO_HAS_CO_AWAIT for all sources"
 #endif
 
-namespace reprise::detail {
+#include <reprise/retry/detail/variant.hpp>
+
+namespace reprise::detail::inline REPRISE_VARIANT {
 
 namespace asio = ::asio;
 using asio_error_code = std::error_code;
 
-}  // namespace reprise::detail
+}  // namespace reprise::detail::inline REPRISE_VARIANT
 
 #else
 
@@ -63,16 +66,18 @@ using asio_error_code = std::error_code;
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/error_code.hpp>
 
-namespace reprise::detail {
+#include <reprise/retry/detail/variant.hpp>
+
+namespace reprise::detail::inline REPRISE_VARIANT {
 
 namespace asio = boost::asio;
 using asio_error_code = boost::system::error_code;
 
-}  // namespace reprise::detail
+}  // namespace reprise::detail::inline REPRISE_VARIANT
 
 #endif
 
-namespace reprise::detail {
+namespace reprise::detail::inline REPRISE_VARIANT {
 
 // Asio before 1.24 has no deferred results that a coroutine could await.
 #if !defined(REPRISE_STANDALONE_ASIO) || ASIO_VERSION >= 102400
@@ -85,4 +90,4 @@ template <class Result>
 inline constexpr bool is_deferred = false;
 #endif
 
-}  // namespace reprise::detail
+}  // namespace reprise::detail::inline REPRISE_VARIANT

@@ -12,6 +12,7 @@
 
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/detail/retry_loop.hpp>
+#include <reprise/retry/detail/variant.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -21,7 +22,7 @@
 
 namespace reprise {
 
-namespace detail {
+namespace detail::inline REPRISE_VARIANT {
 
 template <class T>
 struct awaitable_traits;
@@ -53,7 +54,7 @@ struct exception_as<coroutine_outcome<Stored>> {
     }
 };
 
-}  // namespace detail
+}  // namespace detail::inline REPRISE_VARIANT
 
 /// Canceled: an exception. Refused by a circuit breaker: a result that can carry it, otherwise an
 /// exception.
@@ -72,7 +73,7 @@ struct unattempted_outcome<detail::coroutine_outcome<Stored>> {
     }
 };
 
-namespace detail {
+namespace detail::inline REPRISE_VARIANT {
 
 /// A fallback that is a coroutine.
 template <class Operation>
@@ -259,7 +260,7 @@ asio::awaitable<void, typename awaited<Operation>::executor> run_void_coroutine(
     co_await std::move(pending);
 }
 
-}  // namespace detail
+}  // namespace detail::inline REPRISE_VARIANT
 
 }  // namespace reprise
 

@@ -26,8 +26,9 @@
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/error_facts.hpp>
 #include <reprise/retry/blocking.hpp>
+#include <reprise/retry/detail/variant.hpp>
 
-namespace reprise::detail {
+namespace reprise::detail::inline REPRISE_VARIANT {
 
 /// A parameter that is a `call_options` and knows whether it is a temporary. Braced initialisers
 /// work as well: they take the default argument.
@@ -370,4 +371,4 @@ private:
     bool timed_out_ = false;
 };
 
-}  // namespace reprise::detail
+}  // namespace reprise::detail::inline REPRISE_VARIANT
