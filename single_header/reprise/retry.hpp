@@ -37,6 +37,7 @@
 #include <utility>
 #include <variant>
 #include <vector>
+#include <version>
 
 /// Retries inside retries multiply: three layers of five attempts are 125. An allowance lets an
 /// outer loop pass its remaining retries down, so that the whole nest makes no more than the outer
@@ -120,12 +121,17 @@ private:
 #define REPRISE_EXPORT [[gnu::visibility("default")]]
 #endif
 
-/// Inline code that is compiled in another way with -fno-exceptions lives in an inline namespace of
-/// its own for each of the two. If the sources of a program mix them, the linker then keeps both;
-/// of two functions with one name it would keep any. Member templates of plain types have
-/// `detail::variant` as a template argument for the same reason.
-#if defined(__cpp_exceptions)
+/// Inline code that is compiled in another way with -fno-exceptions, or with the standalone Asio
+/// instead of Boost's, lives in an inline namespace of its own for each of these. If the sources of
+/// a program mix them, the linker then keeps all; of two functions with one name it would keep any.
+/// Member templates of plain types have `detail::variant` as a template argument for the same
+/// reason.
+#if defined(__cpp_exceptions) && defined(REPRISE_STANDALONE_ASIO)
+#define REPRISE_VARIANT standalone_asio_with_exceptions
+#elif defined(__cpp_exceptions)
 #define REPRISE_VARIANT with_exceptions
+#elif defined(REPRISE_STANDALONE_ASIO)
+#define REPRISE_VARIANT standalone_asio_without_exceptions
 #else
 #define REPRISE_VARIANT without_exceptions
 #endif
@@ -422,6 +428,10 @@ template <class E>
 
 }  // namespace REPRISE_VARIANT
 
+/// The message of a code. Where the system has none (Windows' C library has no text for codes of
+/// sockets), the name of the code: "connection refused".
+[[nodiscard]] REPRISE_EXPORT std::string text_of_code(const std::error_code& code);
+
 /// What the exception says about itself; empty if it is no `std::exception`.
 [[nodiscard]] REPRISE_EXPORT std::string text_of_thrown(const std::exception_ptr& thrown);
 
@@ -430,6 +440,8 @@ template <class E>
 [[nodiscard]] std::string text_of(const E& error) {
     if constexpr (std::is_same_v<E, std::exception_ptr>) {
         return text_of_thrown(error);
+    } else if constexpr (std::is_same_v<E, std::error_code>) {
+        return text_of_code(error);
     } else if constexpr (requires { std::string(error.what()); }) {
         return std::string(error.what());
     } else if constexpr (requires { std::string(error.message()); }) {
@@ -890,6 +902,39 @@ private:
 };
 
 }  // namespace reprise
+
+/// `std::stop_token`, or one error that names the remedy.
+
+#if !defined(__cpp_lib_jthread)
+
+#error "no std::stop_token here: libc++ before version 20 needs the flag -fexperimental-library"
+
+// Only so that the error above remains the only one.
+namespace std {
+
+class stop_token {
+public:
+    bool stop_requested() const noexcept;
+    bool stop_possible() const noexcept;
+};
+
+class stop_source {
+public:
+    stop_token get_token() const noexcept;
+    bool request_stop() noexcept;
+    bool stop_requested() const noexcept;
+};
+
+template <class Callback>
+class stop_callback {
+public:
+    template <class Function>
+    stop_callback(const stop_token&, Function&&);
+};
+
+}  // namespace std
+
+#endif
 
 /// The one place where loops meet the world: a clock that can also wait, and a source of
 /// randomness. Replace both to run a program's retries in virtual time
@@ -2131,6 +2176,10 @@ public:
     /// retry that is refused here is not made and does not count.
     [[nodiscard]] admission on_woken(
         const proposed_retry& retry, const retry_limits& limits) noexcept;
+    /// The last admitted retry is made: what it took stays taken.
+    void on_made() noexcept { is_paid_ = false; }
+    /// An admitted retry was paid for and is neither made nor given up yet.
+    [[nodiscard]] bool has_unmade_retry() const noexcept { return is_paid_; }
     /// The attempt that was to start now is not made. If it is a retry that was paid for, what it
     /// took is returned.
     void on_not_made(const retry_limits& limits, time_point now) noexcept;
@@ -2148,7 +2197,7 @@ private:
     std::uint32_t retries_ = 0;
     start start_ = start::open;
     bool is_charge_pending_ = false;
-    bool is_paid_ = false;  // the last admitted retry
+    bool is_paid_ = false;  // the last admitted retry, until it is made
 };
 
 static_assert(sizeof(retry_progress) <= 96);
@@ -2640,10 +2689,16 @@ public:
     /// The next attempt is not made: its wait was canceled, or the breaker refused it. What was
     /// taken for it is returned.
     void on_not_attempted(refusal_reason why, request_terms& terms, time_point now) noexcept {
-        progress_.on_not_made(limits_of(terms), now);
+        forgo_retry(terms, now);
         const retry_step step{.refusal = why};
         const failed_attempt nothing_failed;
         record(entry_kind::unattempted, progress_.retries() + 1, step, nothing_failed, terms, now);
+    }
+
+    /// Returns what was taken for a retry that has not been made. For drivers that record the end
+    /// of such a request themselves; `on_not_attempted` includes it.
+    void forgo_retry(request_terms& terms, time_point now) noexcept {
+        progress_.on_not_made(limits_of(terms), now);
     }
 
     /// The request has ended without a success, for observers. Once, after everything else.
@@ -3207,7 +3262,6 @@ public:
     /// The wait for a late answer is over, whatever ended it.
     [[nodiscard]] retry_step on_answer(time_point now, bool is_canceled) noexcept {
         const late_answer::result answer = late_->take();
-        late_.reset();
         deferred_->is_canceled = is_canceled;
         return decided(now, [&](request_terms& terms) {
             return answer.is_there || is_canceled
@@ -6880,7 +6934,7 @@ std::string decision_event::failure_text() const {
         text = detail::result_or(std::string(), [&] { return failure.text(); });
     }
     if (text.empty() && facts.category != nullptr) {
-        text = facts.category->message(static_cast<int>(facts.code));
+        text = detail::text_of_code({static_cast<int>(facts.code), *facts.category});
     }
     return detail::failure_line(text, retry_history::text_size_max);
 }
@@ -7242,6 +7296,15 @@ constexpr std::string_view system_table = "generic";  // `errno`, of which `std:
     return found != nullptr ? found : find_condition(code);
 }
 
+/// What the standard libraries and Asio say of a code for which the system has no text.
+[[nodiscard]] bool is_no_text(std::string_view message, const std::error_category& category) {
+    constexpr std::string_view unknown = "unknown error";
+    return message.empty() || message == std::string(category.name()) + " error" ||
+           std::ranges::equal(message.substr(0, unknown.size()), unknown, {}, [](char letter) {
+               return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+           });
+}
+
 }  // namespace
 
 failure_facts describe_error_code(const std::error_code& code) noexcept {
@@ -7255,6 +7318,18 @@ failure_facts describe_error_code(const std::error_code& code) noexcept {
         facts.fault = failure_fault::other;
     }
     return facts;
+}
+
+std::string detail::text_of_code(const std::error_code& code) {
+    std::string text = code.message();
+    const error_row* const known = is_no_text(text, code.category()) ? find_known(code) : nullptr;
+    if (known != nullptr) {
+        text = known->name;
+        if (std::islower(static_cast<unsigned char>(text.front())) != 0) {  // not ERROR_TIMEOUT
+            std::ranges::replace(text, '_', ' ');
+        }
+    }
+    return text;
 }
 
 bool detail::is_programming_error(const failure_view& failure) noexcept {
@@ -7337,7 +7412,16 @@ namespace {
 
 std::string text_of_thrown(const std::exception_ptr& thrown) {
     const auto* const error = find_thrown<std::exception>(thrown);
-    return error == nullptr ? std::string() : std::string(error->what());
+    std::string text = error == nullptr ? std::string() : std::string(error->what());
+    if (const auto* const system = find_thrown<std::system_error>(thrown); system != nullptr) {
+        // Its text ends with the message of its code.
+        const std::string message = system->code().message();
+        if (text.ends_with(message)) {
+            text.replace(
+                text.size() - message.size(), message.size(), text_of_code(system->code()));
+        }
+    }
+    return text;
 }
 
 std::string failure_line(std::string_view text, std::size_t size_max) {
@@ -7832,8 +7916,7 @@ public:
                 return i + 1;
             }
         }
-        is_good_ = false;
-        return 0;
+        return 0;  // no month: `make_time` refuses it
     }
 
     /// 23:59:60 is a leap second.
@@ -7946,15 +8029,12 @@ std::optional<std::chrono::sys_seconds> parse_http_date(
 
 std::optional<std::chrono::seconds> parse_retry_after(
     std::string_view value, std::chrono::sys_seconds now, std::chrono::seconds longest) noexcept {
-    while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) {
-        value.remove_prefix(1);
-    }
-    while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) {
-        value.remove_suffix(1);
-    }
-    if (value.empty()) {
+    constexpr std::string_view blanks = " \t";
+    const std::size_t begin = value.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) {
         return std::nullopt;
     }
+    value = value.substr(begin, value.find_last_not_of(blanks) + 1 - begin);
     if (value.find_first_not_of("0123456789") != std::string_view::npos) {
         const auto date = parse_http_date(value, now);
         if (!date || *date - now > longest) {
@@ -8096,7 +8176,8 @@ std::string retry_history::message_of(const history_entry& entry) const {
         return {};
     }
     return detail::failure_line(
-        categories[index - 1]->message(static_cast<int>(entry.code())), text_size_max);
+        detail::text_of_code({static_cast<int>(entry.code()), *categories[index - 1]}),
+        text_size_max);
 }
 
 namespace {
@@ -8849,7 +8930,13 @@ public:
 
     bool wait_until(time_point until, const std::stop_token& stop) override {
         std::mutex mutex;
-        std::condition_variable_any changed;
+        std::condition_variable stopped;
+        // A wait for the token itself, which `condition_variable_any` has, can hang with libstdc++
+        // on Windows.
+        const std::stop_callback wake(stop, [&] {
+            std::unique_lock(mutex).unlock();  // The wait has begun then, or it does not begin.
+            stopped.notify_all();
+        });
         std::unique_lock lock(mutex);
         // Waits for distant times in pieces, because some systems overflow in the kernel interface.
         for (;;) {
@@ -8861,7 +8948,7 @@ public:
                 return true;
             }
             const time_point piece = std::min(until, add_saturated(current, std::chrono::hours{1}));
-            changed.wait_until(lock, stop, piece, [] { return false; });
+            stopped.wait_until(lock, piece);
         }
     }
 };
