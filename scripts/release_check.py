@@ -73,7 +73,7 @@ def page(rows):
 
 
 def row(name, commit, passed, seconds, last):
-    text = last.replace("|", "\\|")[:120]
+    text = last.replace("|", "\\|")[:200]
     result = "passed" if passed else "FAILED"
     return f"| {name} | `{PARTS[name]}` | `{commit}` | {result} | {seconds:.0f} | {text} |"
 
