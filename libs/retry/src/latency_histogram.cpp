@@ -89,7 +89,8 @@ duration latency_histogram::upper_end(std::size_t place) noexcept {
     std::uint64_t value = place;
     if (place >= 2 * steps_per_octave) {
         const std::size_t shift = place / steps_per_octave - 1;
-        value = ((place % steps_per_octave + steps_per_octave + 1) << shift) - 1;
+        value = place % steps_per_octave + steps_per_octave + 1;
+        value = (value << shift) - 1;  // In 64 bits, also where `std::size_t` has 32.
     }
     return std::chrono::microseconds{static_cast<std::int64_t>(value)};
 }
