@@ -64,7 +64,11 @@ constexpr auto wire_errc_texts = std::to_array<wire_errc_text>({
     {wire_errc::revision_invalid, "revision_invalid", "the known revision is not legal"},
     {wire_errc::agent_invalid, "agent_invalid",
      "the agent is too long or not the JSON it claims to be"},
+    {wire_errc::scan_item_malformed, "scan_item_malformed",
+     "an item of a range scan extends past the answer"},
     {wire_errc::error_body_malformed, "error_body_malformed", "the error body is malformed"},
+    {wire_errc::scan_description_malformed, "scan_description_malformed",
+     "the description of a range scan is malformed"},
     {wire_errc::output_full, "output_full", "no room to write the frame"},
 });
 

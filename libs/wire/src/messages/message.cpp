@@ -43,7 +43,8 @@ std::optional<wire_errc> check_request_rules(
     }
     const bool has_document_value =
         facts.request == request_shape::store || facts.request == request_shape::concat;
-    const unsigned allowed = has_document_value ? 0x03 : 0x00;
+    const bool has_json_value = op == opcode::range_scan_create;
+    const unsigned allowed = has_document_value ? 0x03 : has_json_value ? 0x01 : 0x00;
     if ((static_cast<unsigned>(datatype) & ~allowed) != 0) {
         return wire_errc::datatype_invalid;
     }

@@ -10,6 +10,7 @@
 #include <reprise/wire/error_context.hpp>
 #include <reprise/wire/frame_reader.hpp>
 #include <reprise/wire/observe_messages.hpp>
+#include <reprise/wire/range_scan_messages.hpp>
 #include <reprise/wire/session_messages.hpp>
 #include <reprise/wire/subdoc_messages.hpp>
 #include <reprise/wire/subdoc_rules.hpp>
@@ -90,7 +91,8 @@ void try_request(const frame_view& frame, key_form form) {
         touch_request, get_locked_request, get_meta_request, observe_request, observe_seqno_request,
         hello_request, sasl_request, select_bucket_request, get_error_map_request, stat_request,
         verbosity_request, get_cluster_config_request, get_collection_id_request,
-        get_scope_id_request, subdoc_request, subdoc_lookup_request, subdoc_mutation_request>(
+        get_scope_id_request, subdoc_request, subdoc_lookup_request, subdoc_mutation_request,
+        range_scan_create_request, range_scan_continue_request, range_scan_cancel_request>(
         frame, form);
     (void)decode_request_frame_infos(frame.framing_extras());
     if (const auto hello = hello_request::decode(frame)) {
@@ -112,7 +114,8 @@ void try_response(const frame_view& frame, key_form form) {
         empty_response, value_response, document_response, mutation_response, counter_response,
         get_meta_response, observe_response, observe_seqno_response, hello_response, stat_response,
         collection_id_response, scope_id_response, subdoc_response, subdoc_lookup_response,
-        subdoc_mutation_response>(frame, form);
+        subdoc_mutation_response, range_scan_create_response, range_scan_continue_response>(
+        frame, form);
     (void)decode_response_frame_infos(frame.framing_extras());
     (void)error_context_of(frame);
 }

@@ -70,6 +70,9 @@ enum class opcode : std::uint8_t {
     subdoc_multi_mutation = 0xd1,
     subdoc_get_count = 0xd2,
     subdoc_replace_body_with_xattr = 0xd3,
+    range_scan_create = 0xda,
+    range_scan_continue = 0xdb,
+    range_scan_cancel = 0xdc,
     get_error_map = 0xfe,
 };
 
@@ -97,6 +100,8 @@ enum class request_shape : std::uint8_t {
     subdoc_path,      ///< subdoc_request
     subdoc_lookup,    ///< subdoc_lookup_request
     subdoc_mutation,  ///< subdoc_mutation_request
+    scan,             ///< range_scan_create_request and range_scan_continue_request
+    scan_cancel,      ///< range_scan_cancel_request
 };
 
 /// The message that carries a successful answer.
@@ -110,6 +115,7 @@ enum class response_shape : std::uint8_t {
     subdoc_path,      ///< subdoc_response
     subdoc_lookup,    ///< subdoc_lookup_response
     subdoc_mutation,  ///< subdoc_mutation_response
+    scan,             ///< range_scan_create_response and range_scan_continue_response
 };
 
 /// Facts about one opcode, the same for client and server.
@@ -224,6 +230,9 @@ inline constexpr auto opcode_rows = std::to_array<opcode_row>({
     {opcode::subdoc_get_count, "subdoc_get_count", "kric", asks::subdoc_path, answers::subdoc_path},
     {opcode::subdoc_replace_body_with_xattr, "subdoc_replace_body_with_xattr", "kdtrc",
      asks::subdoc_path, answers::subdoc_path},
+    {opcode::range_scan_create, "range_scan_create", "i", asks::scan, answers::scan},
+    {opcode::range_scan_continue, "range_scan_continue", "i", asks::scan, answers::scan},
+    {opcode::range_scan_cancel, "range_scan_cancel", "i", asks::scan_cancel, answers::empty},
     {opcode::get_error_map, "get_error_map", "az"},
 });
 

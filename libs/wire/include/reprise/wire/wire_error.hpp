@@ -57,8 +57,11 @@ enum class wire_errc {
     revision_invalid,     ///< a known revision with rev < 1, or with epoch < 1 other than -1
     agent_invalid,        ///< the HELLO agent is over 200 bytes, or not the JSON it claims to be
 
+    scan_item_malformed,  ///< an item of a range scan extends past the answer, or has no known form
+
     /// Bodies in JSON.
-    error_body_malformed,  ///< not a JSON object with the expected members
+    error_body_malformed,        ///< not a JSON object with the expected members
+    scan_description_malformed,  ///< the same for the description of a range scan
 
     /// Writing.
     output_full,  ///< the writer reached its limit and wrote nothing
