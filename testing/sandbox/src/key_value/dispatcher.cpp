@@ -74,6 +74,9 @@ constexpr command_facts listed_commands[] = {
     {opcode::subdoc_replace_body_with_xattr, handle_subdoc_single, writes},
     {opcode::subdoc_multi_lookup, handle_subdoc_lookup, reads},
     {opcode::subdoc_multi_mutation, handle_subdoc_mutation, reads_and_writes},
+    {opcode::range_scan_create, handle_scan_create, reads},
+    {opcode::range_scan_continue, handle_scan_continue, reads},
+    {opcode::range_scan_cancel, handle_scan_cancel, reads},
 };
 
 // Commands that are known, but answered with status::not_supported.

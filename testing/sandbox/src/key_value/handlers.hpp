@@ -52,4 +52,9 @@ void handle_subdoc_single(request& current);
 void handle_subdoc_lookup(request& current);
 void handle_subdoc_mutation(request& current);
 
+// handlers_scan.cpp
+void handle_scan_create(request& current);
+void handle_scan_continue(request& current);
+void handle_scan_cancel(request& current);
+
 }  // namespace reprise::sandbox::detail

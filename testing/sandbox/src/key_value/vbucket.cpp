@@ -87,6 +87,7 @@ void vbucket::begin_history(std::uint64_t new_uuid) {
     if (failover_log.size() > failover_log_size_max) {
         failover_log.pop_back();
     }
+    scans.clear();
     begin_recommit();
 }
 
@@ -125,6 +126,16 @@ void vbucket::forget_locks() noexcept {
     for (auto& [key, content] : documents) {
         content.locked_until = time_point{};
     }
+    scans.clear();
+}
+
+open_scan* vbucket::find_scan(const wire::scan_id& id) noexcept {
+    const auto at = std::ranges::find(scans, id, &open_scan::id);
+    return at == scans.end() ? nullptr : &*at;
+}
+
+void vbucket::end_scan(const wire::scan_id& id) noexcept {
+    std::erase_if(scans, [&](const open_scan& scan) { return scan.id == id; });
 }
 
 }  // namespace reprise::sandbox::detail

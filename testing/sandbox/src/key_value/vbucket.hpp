@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
+
+#include <reprise/wire/range_scan_messages.hpp>
 
 #include "key_value/document_store.hpp"
 
@@ -26,6 +29,22 @@ struct prepared_write {
 
 using prepared_map = std::unordered_map<stored_key, prepared_write, key_hash, key_equal>;
 
+// A document of a scan. It shares the bytes of the stored one.
+struct scanned_document {
+    std::string key;
+    document content;
+};
+
+// A range scan that a client has created and neither finished nor canceled.
+struct open_scan {
+    wire::scan_id id;
+    time_point created{};
+    std::uint32_t collection = 0;
+    bool is_key_only = false;
+    std::vector<scanned_document> documents;
+    std::size_t next = 0;  // the first one that was not sent
+};
+
 // One copy of a vbucket on one node.
 struct vbucket {
     vbucket_state state = vbucket_state::active;
@@ -36,6 +55,8 @@ struct vbucket {
     std::uint64_t cas_max = 0;
     // Newest first, never empty; bounded.
     std::vector<failover_entry> failover_log;
+    // Of the active copy; bounded.
+    std::vector<open_scan> scans;
 
     std::uint64_t uuid() const noexcept { return failover_log.front().uuid; }
 
@@ -65,8 +86,12 @@ struct vbucket {
     // Copies what `active` has and this copy lacks. If this copy contains changes from a history
     // that the active copy does not share, it rolls back and copies everything again.
     void catch_up(const vbucket& active);
-    // Releases all locks: they end with the process of the active copy's node.
+    // Releases all locks and ends all scans: they end with the process of the active copy's node.
     void forget_locks() noexcept;
+
+    // Null if there is no such scan.
+    open_scan* find_scan(const wire::scan_id& id) noexcept;
+    void end_scan(const wire::scan_id& id) noexcept;
 
 private:
     // Whether everything in this copy is part of the history of `active`.
@@ -74,5 +99,6 @@ private:
 };
 
 inline constexpr std::size_t failover_log_size_max = 32;
+inline constexpr std::size_t scan_count_max = 64;
 
 }  // namespace reprise::sandbox::detail

@@ -132,6 +132,9 @@ configuration_description_ptr describe_bucket(
         "subdoc.ReviveDocument",
         "subdoc.AccessDeleted",
         "subdoc.BinaryXattr"};
+    if (bucket.options.type != bucket_type::ephemeral) {
+        description.bucket_capabilities.emplace_back("rangeScan");
+    }
     if (offers(members, wire::service::views)) {
         description.bucket_capabilities.emplace_back("couchapi");
     }

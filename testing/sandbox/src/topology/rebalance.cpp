@@ -67,8 +67,9 @@ const vbucket& take_over(
     }
     std::unique_ptr<vbucket>& slot = slot_of(cluster, bucket, number, to);
     if (source != nullptr) {
-        // Everything in the active copy moves along: documents, locks, history.
+        // Everything in the active copy but its scans moves along: documents, locks, history.
         slot = std::make_unique<vbucket>(*source);
+        slot->scans.clear();
         slot->begin_recommit();
         source->state = vbucket_state::replica;
         source->forget_locks();

@@ -288,8 +288,8 @@ std::optional<std::string> find_definition_problem(const json::object& definitio
     if (mapping == nullptr) {
         return std::nullopt;
     }
-    const json::value* types = mapping->find("types");
-    if (types != nullptr && types->as_object() != nullptr && !types->as_object()->empty()) {
+    const json::value* own = mapping->find("types");
+    if (own != nullptr && own->as_object() != nullptr && !own->as_object()->empty()) {
         return not_in_sandbox_text("A search index with mappings of types");
     }
     const json::value* usual = mapping->find("default_mapping");
