@@ -45,7 +45,9 @@ public:
         return http_.start(std::move(request), std::move(done), now);
     }
     bool take_rows(operation_id operation, row_batch& out, time_point now) {
-        return http_.take_rows(operation, out, now);
+        return http_operations::is_own(operation.value)
+                   ? http_.take_rows(operation, out, now)
+                   : operations_.take_rows(operation, out, now);
     }
     bool cancel(operation_id operation, time_point now) {
         return http_operations::is_own(operation.value) ? http_.cancel(operation, now)

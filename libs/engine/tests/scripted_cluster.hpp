@@ -94,7 +94,7 @@ public:
         wire::status status = wire::status::success;
         std::string value{};
         wire::datatype datatype = wire::datatype::raw;
-        std::string raw{};  // if not empty, these bytes replace the frame
+        std::string raw{};  // if not empty, these bytes replace the frame, also before it closes
         int copies = 1;     // how often it is sent
         std::optional<std::uint32_t> opaque{};
     };
@@ -108,6 +108,7 @@ public:
     wire::vbucket_rows forward_map;
     std::size_t data_node_count = 0;  // 0: all nodes
     bool can_prepare_and_run = true;  // whether statements need only one request
+    bool can_scan = true;             // whether the bucket has range scans
     std::map<std::string, std::uint32_t> collections{{"_default._default", 0}};
     std::uint64_t manifest_uid = 1;
     hook on_request;
@@ -135,6 +136,9 @@ public:
         configuration.vbucket_map = map;
         configuration.forward_map = forward_map;
         configuration.this_node = this_node;
+        if (can_scan) {
+            configuration.bucket_capabilities = {"rangeScan"};
+        }
         if (can_prepare_and_run) {
             configuration.cluster_capabilities = {{"n1ql", "enhancedPreparedStatements"}};
         }

@@ -66,12 +66,12 @@ private:
         server_peer& to, const wire::frame_view& frame,
         const scripted_cluster::scripted_answer& with) {
         to.closes = to.closes || with.closes;
-        if (with.is_silent || with.closes) {
-            return;
-        }
         if (!with.raw.empty()) {
             const auto bytes = base::as_bytes(with.raw);
             to.answers.insert(to.answers.end(), bytes.begin(), bytes.end());
+            return;
+        }
+        if (with.is_silent || with.closes) {
             return;
         }
         for (int copy = 0; copy < with.copies; ++copy) {

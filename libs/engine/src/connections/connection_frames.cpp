@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <reprise/wire/cluster_messages.hpp>
+#include <reprise/wire/range_scan_messages.hpp>
 
 #include "connections/connection_problem.hpp"
 #include "connections/connections.hpp"
@@ -84,6 +85,12 @@ void connections::on_answer(
     }
     if (entry->op != frame.op()) {
         return fail(connection, "an answer with the wrong opcode", now);
+    }
+    if (wire::has_further_frames(frame)) {
+        if (entry->kind == waiter_kind::operation) {
+            owners_.requests.on_scan_part(connection, entry->target, frame, now);
+        }
+        return;  // the last frame ends the request
     }
     const opaque_entry answered = *entry;
     connection.waiting.erase(*entry);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -156,6 +157,8 @@ public:
         decider_.on_end(slot, names, result.ec, now);
         finish(slot, names, std::move(result), now);
     }
+    // Calls `hook` before the next completions, because rows are available.
+    void notify(const std::function<void()>& hook) { ended_.notify(hook); }
     // Ends an operation of the client itself, which has no user.
     void drop(operation_base& operation) noexcept;
 

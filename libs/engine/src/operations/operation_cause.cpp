@@ -39,6 +39,9 @@ std::string operations::wait_cause(const operation_slot& slot) const {
     if (slot.state != operation_state::parked) {
         return {};
     }
+    if (slot.list() == &reader_waiters_) {
+        return "waited until its rows are read";
+    }
     if (slot.list() == &space.entry->waiters) {
         return with_reason(
             "waited for the id of collection " + space.entry->path,

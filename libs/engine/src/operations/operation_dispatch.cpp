@@ -29,6 +29,9 @@ operation_id operations::start(operation_request&& request, completion&& done, t
     const operation_id id = slot.id();
     slot.request = std::move(request);
     slot.is_idempotent = is_idempotent(slot.request.kind);
+    if (slot.request.kind == operation_kind::range_scan && slot.request.scan) {
+        slot.scan = std::make_unique<scan_progress>(*slot.request.scan);
+    }
     const duration usual =
         slot.request.durability ? context_.options.kv_durable_timeout : context_.options.kv_timeout;
     parts_.life.start(
@@ -86,7 +89,18 @@ void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
     if (space.entry->state != collection_state::known) {
         return await_collection(slot, *space.entry, now);
     }
-    slot.vbucket = wire::vbucket_of(slot.request.key.text(), bucket.configuration->vbucket_count());
+    slot.vbucket = vbucket_of(slot, bucket.configuration->vbucket_count());
+    if (slot.request.scan) {
+        if (slot.vbucket.value >= bucket.configuration->vbucket_count()) {
+            return complete_error(
+                slot, errc::invalid_argument, {.detail = "the bucket has no such vbucket"}, now);
+        }
+        if (!can_scan(bucket)) {
+            return complete_error(
+                slot, errc::feature_not_available, {.detail = "the bucket has no range scans"},
+                now);
+        }
+    }
     const std::size_t replica =
         slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
     const auto node = choose_node(*bucket.configuration, slot.vbucket.value, replica, slot.route);
@@ -253,7 +267,7 @@ bool operations::is_dispatchable(const operation_slot& slot) const noexcept {
     route_state route = slot.route;
     const std::size_t replica =
         slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
-    const auto vbucket = wire::vbucket_of(slot.request.key.text(), vbuckets);
+    const auto vbucket = vbucket_of(slot, vbuckets);
     const auto node = choose_node(*bucket.configuration, vbucket.value, replica, route);
     if (!node) {
         return false;
@@ -262,6 +276,13 @@ bool operations::is_dispatchable(const operation_slot& slot) const noexcept {
     const node_link* link =
         bucket.routes[*node * context_.options.kv_connections_per_node + ordinal];
     return link != nullptr && is_open(link->connection);
+}
+
+// A scan names its vbucket; all others have a key.
+wire::vbucket_id operations::vbucket_of(
+    const operation_slot& slot, std::size_t vbucket_count) noexcept {
+    return slot.request.scan ? slot.request.scan->vbucket
+                             : wire::vbucket_of(slot.request.key.text(), vbucket_count);
 }
 
 // The index of the operation's link in the routes of the bucket.

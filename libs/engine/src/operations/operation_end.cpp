@@ -1,5 +1,6 @@
 // Completes operations, exactly once, through the queue of completions.
 
+#include <memory>
 #include <utility>
 
 #include "connections/connections.hpp"
@@ -45,6 +46,14 @@ std::shared_ptr<const retry_history> operations::history_of(
 void operations::complete(operation_slot& slot, operation_result&& result, time_point now) {
     if (!result.ec) {
         result.history = history_of(slot, false);
+    }
+    if (slot.scan != nullptr) {
+        if (slot.scan->id()) {
+            cancel_on_server(slot, now);
+        }
+        result.scan = std::make_unique<scan_result>();
+        result.scan->row_count = slot.scan->row_count();
+        slot.scan->take_rows(result.scan->rows);
     }
     parts_.life.complete(slot, names_of(slot), std::move(result), now);
     slots_.release(slot);

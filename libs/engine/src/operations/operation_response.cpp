@@ -19,6 +19,7 @@ void operations::on_response(
     facts.status = frame.status();
     facts.request_cas = slot.request.cas;
     facts.doc_flags = slot.request.doc_flags;
+    facts.is_scan_created = slot.scan != nullptr && slot.scan->id();
     facts.has_xerror = connection.features.contains(wire::hello_feature::xerror);
     facts.error_map = known_map.get();
     const response_outcome outcome = classify(facts);
@@ -27,6 +28,12 @@ void operations::on_response(
         *connection.link->endpoint, is_success ? std::error_code{} : outcome.error, now);
     if (facts.kind == operation_kind::exists && facts.status == wire::status::key_enoent) {
         return complete(slot, {}, now);
+    }
+    if (slot.scan != nullptr && is_success) {
+        // A range without documents is complete before it begins.
+        return facts.status == wire::status::key_enoent
+                   ? complete(slot, {}, now)
+                   : on_scan_success(connection, slot, frame, now);
     }
     if (outcome.kind == outcome_kind::success) {
         return on_success(connection, slot, frame, source, now);

@@ -18,6 +18,13 @@ retry_subject operations::subject_of(operation_slot& slot) {
 
 // Asks what to do about the failed attempt, and does it.
 void operations::retry(operation_slot& slot, const retry_case& failed, time_point now) {
+    if (slot.scan == nullptr) [[likely]] {
+        return decide(slot, failed, now);
+    }
+    decide(slot, break_scan(slot, failed, now), now);
+}
+
+void operations::decide(operation_slot& slot, const retry_case& failed, time_point now) {
     operation_retries::note_failure(slot, failed);
     if (const auto decided = parts_.life.decide(slot, failed, subject_of(slot), now)) {
         apply(slot, *decided, now);

@@ -18,8 +18,11 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
         apply(*slot, *refusal, now);
         return true;
     }
+    const bool is_continued = slot->scan != nullptr && slot->scan->id();
     const auto opaque = connection.waiting.insert(
-        waiter_kind::operation, opcode_of(slot->request.kind), slot->index);
+        waiter_kind::operation,
+        is_continued ? wire::opcode::range_scan_continue : opcode_of(slot->request.kind),
+        slot->index);
     if (!opaque) {
         return false;
     }
@@ -33,6 +36,7 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     context.compression =
         context_.options.enable_compression ? &context_.options.compression : nullptr;
     context.time_left = time_left(now, slot->deadline);
+    context.scan = slot->scan.get();
     const std::uint64_t offset = connection.offset_of_next();
     if (auto encoded = encode_operation(out, slot->request, context); !encoded) {
         connection.waiting.erase(*connection.waiting.find(*opaque));

@@ -41,6 +41,8 @@ void operation_pool::release(operation_slot& slot) {
     slot.request.key = {};
     slot.request.value = {};
     slot.request.specs = {};
+    slot.scan.reset();
+    slot.request.scan = {};
     slot.request.strategy = {};
     slot.request.user_data = {};
     slot.done = {};

@@ -9,6 +9,7 @@
 #include <reprise/wire/ids.hpp>
 
 #include "operations/operation_base.hpp"
+#include "operations/scan_progress.hpp"
 #include "operations/server_schedule.hpp"
 #include "topology/route.hpp"
 
@@ -44,6 +45,7 @@ struct operation_slot : operation_base {
 
     server_schedule schedule;
     operation_request request;
+    std::unique_ptr<scan_progress> scan;  // of a range scan; refers to the request
 
     [[nodiscard]] operation_id id() const noexcept {
         return operation_id{(std::uint64_t{generation} << 32U) | index};

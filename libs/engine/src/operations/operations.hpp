@@ -44,6 +44,8 @@ struct operation_parts {
 //           dispatch
 //           -> operation_end.cpp: completed, once
 //
+// A range scan goes from its response back to dispatch until it is complete: operation_scan.cpp.
+//
 class operations {
 public:
     operations(engine_context& context, const operation_parts& parts) noexcept
@@ -54,6 +56,8 @@ public:
     operation_id start(operation_request&& request, completion&& done, time_point now);
     // Returns false if the operation has already ended.
     bool cancel(operation_id operation, time_point now);
+    // The rows of a range scan; see client_engine::take_rows.
+    bool take_rows(operation_id operation, row_batch& out, time_point now);
     // Ends every operation as canceled.
     void close(time_point now);
     [[nodiscard]] std::size_t open_count() const noexcept { return slots_.open_count(); }
@@ -73,6 +77,10 @@ public:
     void on_response(
         kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
         const frame_source& source, time_point now);
+    // One of the frames before the last one of an answer.
+    void on_scan_part(
+        kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
+        time_point now);
     // The connection of these operations is gone. `sent_end` is the first offset of its stream that
     // was certainly not sent.
     void requeue(std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now);
@@ -112,6 +120,8 @@ private:
     void breaker_refused(operation_slot& slot, time_point now);
     void dispatch_failed(operation_slot& slot, retry_reason reason, time_point now);
     [[nodiscard]] bool is_dispatchable(const operation_slot& slot) const noexcept;
+    [[nodiscard]] static wire::vbucket_id vbucket_of(
+        const operation_slot& slot, std::size_t vbucket_count) noexcept;
     [[nodiscard]] std::size_t route_place(const operation_slot& slot) const noexcept;
     [[nodiscard]] node_link* link_of_route(const operation_slot& slot) const;
     [[nodiscard]] bucket_state& bucket_of(const operation_slot& slot) const;
@@ -124,8 +134,21 @@ private:
         operation_slot& slot, const wire::frame_view& frame, std::string_view host,
         const response_outcome& outcome, time_point now);
 
+    // operation_scan.cpp
+    [[nodiscard]] static bool can_scan(const bucket_state& bucket) noexcept;
+    void on_scan_success(
+        kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+        time_point now);
+    void announce_rows(const operation_slot& slot, bool had_rows);
+    void fail_scan(
+        kv_connection& connection, operation_slot& slot, std::string&& why, time_point now);
+    [[nodiscard]] retry_case break_scan(
+        operation_slot& slot, const retry_case& failed, time_point now);
+    void cancel_on_server(operation_slot& slot, time_point now);
+
     // operation_retry.cpp
     void retry(operation_slot& slot, const retry_case& failed, time_point now);
+    void decide(operation_slot& slot, const retry_case& failed, time_point now);
     void apply(operation_slot& slot, const retry_outcome& decided, time_point now);
     void fail(operation_slot& slot, const retry_outcome& decided, time_point now);
     void fail_unclassified(
@@ -161,6 +184,7 @@ private:
     operation_parts parts_;
     operation_pool slots_;
     wait_list backoff_waiters_;  // waiting only for their backoff to end
+    wait_list reader_waiters_;   // scans whose rows have to be taken first
 };
 
 }  // namespace reprise::engine

@@ -1,5 +1,6 @@
 #include "operations/request_encoding.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -7,6 +8,9 @@
 
 #include <reprise/wire/cluster_configuration.hpp>
 #include <reprise/wire/document_messages.hpp>
+#include <reprise/wire/range_scan_messages.hpp>
+
+#include "operations/scan_progress.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -156,6 +160,28 @@ encoded encode_shape<wire::request_shape::subdoc_mutation>(wire::opcode, encoder
     return message.encode(in.out, in.header);
 }
 
+// How long a server may work on one request of a scan. Less than any sensible timeout, so that its
+// answer arrives.
+std::uint32_t scan_time_ms(const encoding_context& context) noexcept {
+    constexpr duration longest = std::chrono::seconds{1};
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::min(longest, context.time_left));
+    return static_cast<std::uint32_t>(std::max<std::int64_t>(left.count(), 1));
+}
+
+template <>
+encoded encode_shape<wire::request_shape::scan>(wire::opcode, encoder_input& in) {
+    const scan_progress& scan = *in.context.scan;
+    return scan.id() ? scan.make_continue(scan_time_ms(in.context)).encode(in.out, in.header)
+                     : scan.make_create(in.context.collection, scan_time_ms(in.context))
+                           .encode(in.out, in.header);
+}
+
+template <>
+encoded encode_shape<wire::request_shape::scan_cancel>(wire::opcode, encoder_input& in) {
+    return wire::range_scan_cancel_request{in.request.scan->canceled}.encode(in.out, in.header);
+}
+
 template <std::size_t Kind>
 encoded encode_kind(encoder_input& in) {
     constexpr const wire::opcode_facts& facts = wire::opcode_info(operation_table[Kind].op);
@@ -210,6 +236,12 @@ std::expected<void, encoding_error> check_request(
     const wire::opcode_facts& facts = wire::opcode_info(opcode_of(request.kind));
     if (!facts.is_known) {
         return refuse("unknown operation");
+    }
+    if (facts.request == wire::request_shape::scan ||
+        facts.request == wire::request_shape::scan_cancel) {
+        return request.scan && request.scan->item_limit != 0 && request.scan->byte_limit != 0
+                   ? std::expected<void, encoding_error>()
+                   : refuse("a scan needs its terms and the limits of an answer");
     }
     if (!facts.has_document_key) {
         return {};

@@ -13,6 +13,8 @@
 
 namespace reprise::engine {
 
+class scan_progress;
+
 // What the connection and the route add to a request.
 struct encoding_context {
     std::uint32_t opaque = 0;
@@ -25,6 +27,8 @@ struct encoding_context {
     // Time left for the operation. With a durability requirement, the server gets nine tenths of it
     // as its timeout.
     duration time_left{};
+    // Of a range scan.
+    const scan_progress* scan = nullptr;
 };
 
 struct encoding_error {

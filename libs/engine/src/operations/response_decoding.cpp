@@ -165,6 +165,12 @@ decoded decode_shape<wire::response_shape::counter>(const decoder_input& in) {
     return {};
 }
 
+// The engine takes the answers of a scan apart itself: see operation_scan.cpp.
+template <>
+decoded decode_shape<wire::response_shape::scan>(const decoder_input&) {
+    return unreadable("an answer of a range scan");
+}
+
 // One decoder per kind, generated from its row.
 constexpr auto decoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
     return std::array{&decode_shape<wire::opcode_info(operation_table[Kind].op).response>...};

@@ -217,11 +217,36 @@ std::optional<response_outcome> classify_retried(const response_facts& facts) no
     }
 }
 
+// The answers that mean something else for a range scan. Its server may lose it at any time; a new
+// one then continues.
+std::optional<response_outcome> classify_scan(const response_facts& facts) noexcept {
+    switch (facts.status) {
+        case status::range_scan_more:
+        case status::range_scan_complete:
+            return response_outcome{};
+        case status::ebusy:
+            return mapped_retry(retry_reason::kv_temporary_failure, errc::temporary_failure);
+        case status::range_scan_cancelled:
+            return mapped_retry(retry_reason::kv_temporary_failure, errc::request_canceled);
+        case status::key_enoent:
+            return facts.is_scan_created
+                       ? mapped_retry(retry_reason::kv_temporary_failure, errc::request_canceled)
+                       : response_outcome{};
+        default:  // all others mean the same as elsewhere
+            return std::nullopt;
+    }
+}
+
 }  // namespace
 
 response_outcome classify(const response_facts& facts) noexcept {
     if (wire::is_success(facts.status)) {
         return {};
+    }
+    if (facts.kind == operation_kind::range_scan) {
+        if (const auto known = classify_scan(facts)) {
+            return *known;
+        }
     }
     if (const auto retried = classify_retried(facts)) {
         return *retried;

@@ -15,6 +15,7 @@ struct response_facts {
     wire::status status = wire::status::success;
     std::uint64_t request_cas = 0;
     wire::doc_flags doc_flags = wire::doc_flags::none;
+    bool is_scan_created = false;                // range_scan: the server has created the scan
     bool has_xerror = true;                      // HELLO 0x07 was granted on the connection
     const wire::error_map* error_map = nullptr;  // of the node; null if it has none
 };

@@ -78,8 +78,8 @@ public:
     // `take_rows`.
     operation_id start_http(http_request&& request, completion&& done, time_point now);
     // Clears `out` and moves the rows into it that arrived since the last call. Returns false if
-    // the operation has ended; the remaining rows are then in its result. Once rows were taken, the
-    // operation is not retried.
+    // the operation has ended; the remaining rows are then in its result. Once rows were taken, an
+    // HTTP operation is not retried; a range scan continues after them.
     bool take_rows(operation_id operation, row_batch& out, time_point now);
     // Ends the operation with request_canceled. It is marked ambiguous if a non-idempotent request
     // was on the wire. Returns false if the operation had already ended.

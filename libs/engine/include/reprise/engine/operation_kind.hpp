@@ -29,15 +29,17 @@ enum class operation_kind : std::uint8_t {
     prepend,
     increment,
     decrement,
-    lookup_in,    // sub-document reads, 1..16 specs
-    mutate_in,    // sub-document writes, 1..16 specs, all or nothing
-    get_replica,  // reads copy number `replica`
-    noop,         // to any node of the bucket; no key
+    lookup_in,          // sub-document reads, 1..16 specs
+    mutate_in,          // sub-document writes, 1..16 specs, all or nothing
+    get_replica,        // reads copy number `replica`
+    noop,               // to any node of the bucket; no key
+    range_scan,         // needs `scan`; no key; see scan_request.hpp
+    range_scan_cancel,  // sent by the engine itself
 };
 
 // Groups of operations that fail in the same way.
 enum class operation_class : std::uint8_t {
-    read,           // get, exists
+    read,           // get, exists, range scans
     write,          // every mutation without durability; also touch and get_and_touch
     durable_write,  // a mutation with a durability level
     lock,           // get_and_lock
@@ -96,6 +98,10 @@ inline constexpr auto operation_table = std::to_array<operation_facts>({
     {operation_kind::get_replica, "get_replica", wire::opcode::get_replica,
      operation_class::replica_read},
     {operation_kind::noop, "noop", wire::opcode::noop, operation_class::noop},
+    {operation_kind::range_scan, "range_scan", wire::opcode::range_scan_create,
+     operation_class::read},
+    {operation_kind::range_scan_cancel, "range_scan_cancel", wire::opcode::range_scan_cancel,
+     operation_class::read},
 });
 
 inline constexpr std::size_t operation_kind_count = operation_table.size();
@@ -120,7 +126,7 @@ inline constexpr operation_facts unknown_operation{.op = wire::opcode{0xff}};
     return facts_of(kind).op;
 }
 
-// According to the list of RFC 0049: get, exists, lookup_in, get_replica and noop.
+// According to the list of RFC 0049, get, exists, lookup_in, get_replica and noop; and range scans.
 [[nodiscard]] bool is_idempotent(operation_kind kind) noexcept;
 
 // The class of a key-value operation. Durability only matters for mutations.

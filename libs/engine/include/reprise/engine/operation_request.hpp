@@ -10,6 +10,7 @@
 #include <reprise/base/slice.hpp>
 #include <reprise/engine/ids.hpp>
 #include <reprise/engine/operation_kind.hpp>
+#include <reprise/engine/scan_request.hpp>
 #include <reprise/retry/allowance.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 #include <reprise/wire/datatype.hpp>
@@ -30,22 +31,24 @@ struct subdoc_spec {
 // A key-value request. Moved into the engine, which keeps it until the operation ends, because it
 // may have to be sent again. Fields that the kind does not use are ignored.
 struct operation_request {
+    // Small fields stand together to save memory: a million operations may wait.
     operation_kind kind = operation_kind::get;
+    std::uint8_t replica = 1;  // 1..3
+    wire::doc_flags doc_flags = wire::doc_flags::none;
     keyspace_id keyspace{};
     base::slice key{};
     base::slice value{};
     std::uint32_t flags = 0;                        // stored by the server; see common_flags.hpp
-    wire::datatype datatype = wire::datatype::raw;  // raw or json
     std::uint32_t expiry = 0;                       // in wire format; see expiry.hpp
+    wire::datatype datatype = wire::datatype::raw;  // raw or json
     bool preserve_expiry = false;
     std::optional<wire::durability_level> durability{};
+    std::uint32_t lock_seconds = 15;
     std::uint64_t cas = 0;      // 0: any
     std::uint64_t delta = 1;    // counters
     std::uint64_t initial = 0;  // counters; not created with expiry_do_not_create
-    std::uint32_t lock_seconds = 15;
-    std::uint8_t replica = 1;  // 1..3
-    wire::doc_flags doc_flags = wire::doc_flags::none;
     std::vector<subdoc_spec> specs{};
+    scan_box scan{};
 
     // Time from `start` to the end of the operation. Empty: the engine's default for the kind.
     std::optional<duration> timeout{};

@@ -9,6 +9,7 @@
 
 #include <reprise/base/slice.hpp>
 #include <reprise/engine/http_operation.hpp>
+#include <reprise/engine/scan_request.hpp>
 #include <reprise/engine/vocabulary.hpp>
 #include <reprise/wire/datatype.hpp>
 #include <reprise/wire/ids.hpp>
@@ -46,6 +47,8 @@ struct operation_result {
 
     // Set for HTTP operations, and only for them.
     std::unique_ptr<http_result> http{};
+    // Set for range scans, and only for them, with an error or without.
+    std::unique_ptr<scan_result> scan{};
 
     std::uint32_t retry_attempts = 0;
     // Null if nothing was retried.

@@ -1,0 +1,462 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <reprise/wire/range_scan_messages.hpp>
+
+#include "engine_driver.hpp"
+#include "operations/fail_fast_strategy.hpp"
+
+// Range scans from the user's view: which rows arrive, and what is sent.
+
+namespace reprise::engine::testing {
+namespace operation_scan_tests {
+
+using wire::opcode;
+using wire::status;
+using answer = scripted_cluster::scripted_answer;
+
+std::string to_text(const std::vector<std::byte>& bytes) {
+    return std::string(base::as_text(bytes));
+}
+
+template <class Message>
+std::string answer_to(const seen_request& asked, status code, const Message& message) {
+    wire::response_header header;
+    header.op = asked.op;
+    header.opaque = asked.opaque;
+    header.status = code;
+    std::vector<std::byte> bytes;
+    base::byte_writer writer(bytes);
+    EXPECT_TRUE(message.encode(writer, header));
+    return to_text(bytes);
+}
+
+wire::range_scan_create_request create_of(const seen_request& seen) {
+    wire::frame_parts parts;
+    parts.op = opcode::range_scan_create;
+    parts.datatype = wire::datatype::json;
+    parts.value = base::as_bytes(seen.value);
+    std::vector<std::byte> bytes;
+    base::byte_writer writer(bytes);
+    EXPECT_TRUE(wire::encode_frame(writer, parts));
+    return wire::range_scan_create_request::decode(*wire::scan_frame(bytes, {})->frame).value();
+}
+
+// A vbucket with the keys k00 to k09 whose answers have two rows in each frame.
+class scripted_scans {
+public:
+    std::vector<std::string> keys;
+    std::size_t frames_per_answer = 2;
+    bool repeats_start = false;  // treats an exclusive start as an inclusive one
+    // Replaces the answer to the request with this number (of its opcode), counted from 1.
+    std::function<std::optional<answer>(const seen_request&, int number)> instead;
+
+    scripted_scans() {
+        for (char digit = '0'; digit <= '9'; ++digit) {
+            keys.push_back(std::string("k0") + digit);
+        }
+    }
+
+    std::optional<answer> operator()(const seen_request& seen) {
+        const bool is_scan = seen.op == opcode::range_scan_create ||
+                             seen.op == opcode::range_scan_continue ||
+                             seen.op == opcode::range_scan_cancel;
+        if (!is_scan) {
+            return std::nullopt;
+        }
+        const int number = ++counts_[seen.op];
+        if (instead) {
+            if (auto scripted = instead(seen, number)) {
+                return scripted;
+            }
+        }
+        switch (seen.op) {
+            case opcode::range_scan_create:
+                return create(seen);
+            case opcode::range_scan_continue:
+                return answer{.raw = frames(seen, frames_per_answer, true)};
+            default:
+                return answer{};
+        }
+    }
+
+    // The next frames of the scan. Without an end, the last one has the status success, too.
+    std::string frames(const seen_request& seen, std::size_t count, bool has_end) {
+        std::string bytes;
+        for (std::size_t frame = 0; frame < count; ++frame) {
+            std::vector<std::byte> items;
+            base::byte_writer writer(items);
+            for (int row = 0; row < 2 && !left_.empty(); ++row) {
+                wire::scan_item item;
+                item.key = left_.front();
+                wire::append_scan_item(writer, wire::scan_content::keys, item);
+                left_.erase(left_.begin());
+            }
+            status code = status::success;
+            if (has_end && (left_.empty() || frame + 1 == count)) {
+                code = left_.empty() ? status::range_scan_complete : status::range_scan_more;
+            }
+            bytes += answer_to(
+                seen, code, wire::range_scan_continue_response{wire::scan_content::keys, items});
+            if (code == status::range_scan_complete) {
+                break;
+            }
+        }
+        return bytes;
+    }
+
+private:
+    answer create(const seen_request& seen) {
+        const auto wanted = create_of(seen);
+        left_ = keys;
+        if (const auto* range = std::get_if<wire::scan_range>(&wanted.what)) {
+            std::erase_if(left_, [&](const std::string& key) {
+                return key < range->start.key || key > range->end.key ||
+                       (!repeats_start && range->start.is_exclusive && key == range->start.key);
+            });
+        }
+        if (left_.empty()) {
+            return answer{.status = status::key_enoent};
+        }
+        wire::range_scan_create_response created;
+        created.id.bytes[15] = static_cast<std::byte>(++last_id_);
+        return answer{.raw = answer_to(seen, status::success, created)};
+    }
+
+    std::map<opcode, int> counts_;
+    std::vector<std::string> left_;
+    int last_id_ = 0;
+};
+
+class range_scans : public ::testing::Test {
+protected:
+    range_scans() {
+        cluster.on_request = [this](const seen_request& seen) { return scans(seen); };
+        driver.connect();
+    }
+
+    scan_terms all() const {
+        scan_terms terms;
+        terms.vbucket = wire::vbucket_id{1};
+        terms.is_key_only = true;
+        terms.what = wire::scan_range{{"", false}, {"\xff", false}};
+        terms.rows_size_max_bytes = std::size_t{1} << 20U;
+        return terms;
+    }
+    scan_terms sample() const {
+        scan_terms terms = all();
+        terms.what = wire::scan_sampling{5, 1};
+        return terms;
+    }
+
+    engine_driver::outcome_ptr start(
+        scan_terms terms, std::shared_ptr<retry_strategy> strategy = {}) {
+        auto request = driver.request(operation_kind::range_scan, "");
+        request.scan = std::move(terms);
+        request.timeout = 10s;
+        request.strategy = std::move(strategy);
+        auto done = driver.start(std::move(request));
+        id = driver.last_id;
+        return done;
+    }
+    engine_driver::outcome_ptr run(
+        scan_terms terms, std::shared_ptr<retry_strategy> strategy = {}) {
+        auto done = start(std::move(terms), std::move(strategy));
+        driver.advance(5s);
+        return done;
+    }
+
+    static std::vector<std::string> keys_of(const row_batch& rows) {
+        std::vector<std::string> keys;
+        for (const std::string_view row : rows.rows()) {
+            wire::scan_item_reader reader(wire::scan_content::keys, base::as_bytes(row));
+            keys.emplace_back(reader.next().value()->key);
+        }
+        return keys;
+    }
+    std::vector<std::string> take() {
+        row_batch rows;
+        EXPECT_TRUE(driver.engine().take_rows(id, rows, driver.now));
+        return keys_of(rows);
+    }
+    std::vector<wire::range_scan_create_request> creates() const {
+        std::vector<wire::range_scan_create_request> found;
+        for (const seen_request& seen : cluster.all(opcode::range_scan_create)) {
+            found.push_back(create_of(seen));
+        }
+        return found;
+    }
+    // Where the last create request starts.
+    wire::scan_bound last_start() const {
+        return std::get<wire::scan_range>(creates().back().what).start;
+    }
+
+    // Replaces the answer to one continue request.
+    void on_continue(int number, std::function<answer(const seen_request&)> with) {
+        scans.instead = [number, with = std::move(with)](
+                            const seen_request& seen, int at) -> std::optional<answer> {
+            const bool is_it = seen.op == opcode::range_scan_continue && at == number;
+            return is_it ? std::optional(with(seen)) : std::nullopt;
+        };
+    }
+
+    scripted_cluster cluster{2};
+    scripted_scans scans;
+    engine_driver driver{cluster};
+    operation_id id{};
+};
+
+TEST_F(range_scans, rows_of_several_answers_and_frames_arrive_in_their_order) {
+    const auto done = run(all());
+    ASSERT_EQ(done->calls, 1);
+    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys);
+    EXPECT_EQ(done->result.scan->row_count, 10u);
+    EXPECT_EQ(cluster.count(opcode::range_scan_create), 1u);
+    EXPECT_EQ(cluster.count(opcode::range_scan_continue), 3u);
+    EXPECT_EQ(cluster.count(opcode::range_scan_cancel), 0u);
+    EXPECT_EQ(cluster.all(opcode::range_scan_create)[0].vbucket, 1u);
+    EXPECT_EQ(driver.engine().statistics().operations_open, 0u);
+}
+
+TEST_F(range_scans, any_split_of_the_bytes_gives_the_same_rows) {
+    driver.feed_size = 7;
+    const auto done = run(all());
+    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys);
+}
+
+TEST_F(range_scans, a_range_without_documents_is_complete) {
+    scans.keys.clear();
+    const auto done = run(all());
+    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    EXPECT_TRUE(done->result.scan->rows.empty());
+    EXPECT_EQ(cluster.count(opcode::range_scan_continue), 0u);
+}
+
+TEST_F(range_scans, RH_49_a_scan_whose_connection_breaks_begins_again_after_the_last_row) {
+    // Two rows of the second answer arrive, then the connection closes.
+    on_continue(2, [&](const seen_request& seen) {
+        return answer{.closes = true, .raw = scans.frames(seen, 1, false)};
+    });
+    const auto done = run(all());
+    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys);
+    ASSERT_EQ(creates().size(), 2u);
+    EXPECT_EQ(last_start(), (wire::scan_bound{"k05", true}));
+    EXPECT_GE(done->result.retry_attempts, 1u);
+}
+
+TEST_F(range_scans, RH_49_a_scan_that_its_server_lost_begins_again_after_the_last_row) {
+    for (const status lost : {status::key_enoent, status::range_scan_cancelled}) {
+        cluster.requests.clear();
+        scans = scripted_scans{};
+        on_continue(2, [lost](const seen_request&) { return answer{.status = lost}; });
+        const auto done = run(all());
+        ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+        EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys);
+        EXPECT_EQ(last_start(), (wire::scan_bound{"k03", true}));
+        EXPECT_EQ(done->result.retry_attempts, 1u);
+        EXPECT_EQ(cluster.count(opcode::range_scan_cancel), 0u);
+    }
+}
+
+TEST_F(range_scans, RH_49_a_scan_whose_vbucket_moved_continues_at_its_new_owner) {
+    on_continue(2, [&](const seen_request&) {
+        cluster.map[1] = {0};
+        ++cluster.revision.rev;
+        return answer{
+            .status = status::not_my_vbucket,
+            .value = cluster.configuration_text(1),
+            .datatype = wire::datatype::json};
+    });
+    const auto done = run(all());
+    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys);
+    EXPECT_EQ(last_start(), (wire::scan_bound{"k03", true}));
+    EXPECT_EQ(cluster.all(opcode::range_scan_create).back().node, 0u);
+}
+
+TEST_F(range_scans, RH_49_rows_that_a_server_repeats_are_not_delivered_again) {
+    scans.repeats_start = true;
+    on_continue(2, [](const seen_request&) { return answer{.closes = true}; });
+    const auto done = run(all());
+    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys);
+}
+
+TEST_F(range_scans, RH_49_a_sample_is_not_resumed_after_its_first_row) {
+    on_continue(2, [](const seen_request&) { return answer{.status = status::key_enoent}; });
+    const auto done = run(sample());
+    EXPECT_EQ(done->result.ec, errc::request_canceled);
+    EXPECT_EQ(keys_of(done->result.scan->rows).size(), 4u) << "rows that arrived are delivered";
+    EXPECT_EQ(cluster.count(opcode::range_scan_create), 1u);
+    ASSERT_TRUE(done->result.history);
+    EXPECT_EQ(done->result.history->refusal(), refusal_reason::rows_taken);
+}
+
+TEST_F(range_scans, RH_49_a_sample_without_rows_begins_again) {
+    on_continue(1, [](const seen_request&) { return answer{.status = status::key_enoent}; });
+    const auto done = run(sample());
+    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    EXPECT_EQ(cluster.count(opcode::range_scan_create), 2u);
+}
+
+TEST_F(range_scans, RH_49_a_busy_server_is_asked_again_and_a_scan_it_may_still_have_is_canceled) {
+    on_continue(2, [](const seen_request&) { return answer{.status = status::ebusy}; });
+    const auto done = run(all());
+    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys);
+    EXPECT_EQ(cluster.count(opcode::range_scan_cancel), 1u);
+    EXPECT_EQ(cluster.count(opcode::range_scan_create), 2u);
+}
+
+TEST_F(range_scans, the_strategy_decides_whether_a_broken_scan_begins_again) {
+    on_continue(2, [](const seen_request&) { return answer{.closes = true}; });
+    const auto done = run(all(), std::make_shared<fail_fast_strategy>());
+    EXPECT_EQ(done->result.ec, errc::request_canceled);
+    EXPECT_FALSE(done->result.error->is_ambiguous);
+    EXPECT_EQ(keys_of(done->result.scan->rows).size(), 4u);
+    EXPECT_EQ(cluster.count(opcode::range_scan_create), 1u);
+}
+
+TEST_F(range_scans, rows_are_requested_only_as_fast_as_they_are_taken) {
+    int announced = 0;
+    scan_terms terms = all();
+    terms.rows_size_max_bytes = 1;
+    terms.on_rows = [&announced] { ++announced; };
+    const auto done = start(std::move(terms));
+    driver.advance(1s);
+    EXPECT_EQ(done->calls, 0);
+    EXPECT_EQ(cluster.count(opcode::range_scan_continue), 1u);
+    EXPECT_EQ(announced, 1);
+    EXPECT_EQ(take().size(), 4u);
+    driver.advance(1s);
+    EXPECT_EQ(cluster.count(opcode::range_scan_continue), 2u);
+    EXPECT_EQ(announced, 2);
+    EXPECT_EQ(take().size(), 4u);
+    driver.advance(1s);
+    EXPECT_EQ(done->calls, 1);
+    EXPECT_EQ(keys_of(done->result.scan->rows).size(), 2u);
+}
+
+TEST_F(range_scans, a_reader_that_takes_no_rows_does_not_extend_the_timeout) {
+    scan_terms terms = all();
+    terms.rows_size_max_bytes = 1;
+    const auto done = start(std::move(terms));
+    driver.advance(10s);
+    EXPECT_EQ(done->result.ec, errc::unambiguous_timeout);
+    EXPECT_EQ(done->result.error->detail, "waited until its rows are read");
+    EXPECT_EQ(cluster.count(opcode::range_scan_cancel), 1u);
+}
+
+TEST_F(range_scans, a_canceled_scan_is_canceled_on_its_server) {
+    scan_terms terms = all();
+    terms.rows_size_max_bytes = 1;
+    const auto done = start(std::move(terms));
+    driver.advance(1s);
+    EXPECT_TRUE(driver.engine().cancel(id, driver.now));
+    driver.advance(1s);
+    EXPECT_EQ(done->result.ec, errc::request_canceled);
+    const auto canceled = cluster.all(opcode::range_scan_cancel);
+    ASSERT_EQ(canceled.size(), 1u);
+    EXPECT_EQ(canceled[0].extras.size(), 16u);
+    EXPECT_EQ(canceled[0].vbucket, 1u);
+    EXPECT_EQ(driver.engine().statistics().operations_open, 0u);
+}
+
+TEST_F(range_scans, frames_of_an_abandoned_answer_are_dropped) {
+    std::optional<seen_request> asked;
+    on_continue(1, [&](const seen_request& seen) {
+        asked = seen;
+        return answer{.is_silent = true};
+    });
+    const auto done = start(all());
+    driver.advance(1s);
+    ASSERT_TRUE(asked);
+    EXPECT_TRUE(driver.engine().cancel(id, driver.now));
+    const std::string late = scans.frames(*asked, 5, true);
+    driver.engine().on_bytes(asked->connection, base::as_bytes(late), driver.now);
+    driver.advance(1s);
+    EXPECT_EQ(driver.engine().statistics().orphans, 1u);
+    EXPECT_EQ(driver.get("a")->calls, 0);
+    driver.advance(1s);
+    EXPECT_EQ(driver.engine().statistics().operations_open, 0u);
+}
+
+TEST_F(range_scans, rows_that_cannot_be_read_end_the_scan_and_its_connection) {
+    for (const bool is_last : {false, true}) {
+        on_continue(is_last ? 2 : 1, [&](const seen_request& seen) {
+            const auto broken = base::as_bytes("\x7f");
+            return answer{
+                .raw = answer_to(
+                    seen, is_last ? status::range_scan_more : status::success,
+                    wire::range_scan_continue_response{wire::scan_content::keys, broken})};
+        });
+        const auto done = run(all());
+        EXPECT_EQ(done->result.ec, errc::decoding_failure);
+        EXPECT_FALSE(driver.closes.empty());
+        driver.closes.clear();
+    }
+}
+
+TEST_F(range_scans, an_answer_above_the_limits_of_its_request_is_refused) {
+    scan_terms terms = all();
+    terms.item_limit = 3;
+    const auto done = run(std::move(terms));
+    EXPECT_EQ(done->result.ec, errc::decoding_failure);
+    EXPECT_NE(done->result.error->detail.find("more rows than the limit"), std::string::npos);
+}
+
+TEST_F(range_scans, a_snapshot_and_the_time_to_wait_for_it_are_sent_with_each_create) {
+    scan_terms terms = all();
+    terms.snapshot = wire::scan_snapshot{77, 12, 0};
+    on_continue(2, [](const seen_request&) { return answer{.closes = true}; });
+    ASSERT_TRUE(run(std::move(terms))->result.has_value());
+    ASSERT_EQ(creates().size(), 2u);
+    for (const auto& create : creates()) {
+        EXPECT_EQ(create.snapshot, (wire::scan_snapshot{77, 12, 1000}));
+    }
+}
+
+TEST_F(range_scans, another_history_than_the_required_one_is_not_retried) {
+    scans.instead = [](const seen_request&, int) {
+        return answer{.status = status::vb_uuid_not_equal};
+    };
+    const auto done = run(all());
+    EXPECT_EQ(done->result.ec, errc::mutation_token_outdated);
+    EXPECT_EQ(done->result.retry_attempts, 0u);
+}
+
+TEST_F(range_scans, a_vbucket_that_does_not_exist_and_missing_limits_are_refused) {
+    scan_terms terms = all();
+    terms.vbucket = wire::vbucket_id{4};
+    EXPECT_EQ(run(terms)->result.ec, errc::invalid_argument);
+    terms = all();
+    terms.item_limit = 0;
+    EXPECT_EQ(run(terms)->result.ec, errc::invalid_argument);
+    terms = all();
+    terms.byte_limit = 0;
+    EXPECT_EQ(run(terms)->result.ec, errc::invalid_argument);
+    const auto without = driver.start(driver.request(operation_kind::range_scan, ""));
+    driver.advance(1s);
+    EXPECT_EQ(without->result.ec, errc::invalid_argument);
+}
+
+TEST(range_scan_capability, a_bucket_without_range_scans_is_not_asked) {
+    scripted_cluster cluster{1};
+    cluster.can_scan = false;
+    engine_driver driver{cluster};
+    auto request = driver.request(operation_kind::range_scan, "");
+    request.scan = scan_terms{};
+    const auto done = driver.start(std::move(request));
+    driver.advance(1s);
+    EXPECT_EQ(done->result.ec, errc::feature_not_available);
+    EXPECT_EQ(cluster.count(opcode::range_scan_create), 0u);
+}
+
+}  // namespace operation_scan_tests
+}  // namespace reprise::engine::testing
