@@ -191,26 +191,22 @@ std::expected<row_handle, error> open_rows(const service_work& work) {
     return row_handle{work.client, std::move(source), &cursor};
 }
 
-namespace {
-
 error second_read_error() {
     return {client_errc::read_in_progress, "start the next read when the last one has completed"};
 }
 
-// Waits until a row or the end is there.
-net::refusal wait_for_row(const row_handle& rows) {
+net::refusal await_reading(
+    session& client, const std::function<net::refusal(std::move_only_function<void()>)>& ask) {
     auto not_asked = net::refusal::none;
-    const auto refused = rows.client->client().await([&](std::move_only_function<void()> done) {
+    const auto refused = client.client().await([&](std::move_only_function<void()> done) {
         const auto ended = std::make_shared<std::move_only_function<void()>>(std::move(done));
-        not_asked = rows.source->ask(*rows.client, [ended] { (*ended)(); });
+        not_asked = ask([ended] { (*ended)(); });
         if (not_asked != net::refusal::none) {
             (*ended)();
         }
     });
     return refused != net::refusal::none ? refused : not_asked;
 }
-
-}  // namespace
 
 std::expected<std::optional<row_view>, error> next_row(const row_handle& rows) {
     if (!rows.source->try_begin_read()) {
@@ -220,7 +216,9 @@ std::expected<std::optional<row_view>, error> next_row(const row_handle& rows) {
     const row_handle held = rows;  // NOLINT(performance-unnecessary-copy-initialization)
     auto row = held.source->try_next();
     if (!row) {
-        const auto refused = wait_for_row(held);
+        const auto refused = await_reading(*held.client, [&](row_source::waiter ready) {
+            return held.source->ask(*held.client, std::move(ready));
+        });
         const bool is_refused = refused != net::refusal::none;
         held.source->set_refused(is_refused ? std::optional(to_error(refused)) : std::nullopt);
         if (is_refused) {

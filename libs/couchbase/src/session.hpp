@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -71,6 +72,13 @@ struct document_bytes_access {
     }
     [[nodiscard]] static void* storage_of(document_bytes& bytes) noexcept { return bytes.storage_; }
 };
+
+// The error of a read that was started while another one waits.
+[[nodiscard]] error second_read_error();
+// Calls `ask` with a function, and waits until that function is called. Returns what `ask` returned
+// if it was refused.
+[[nodiscard]] net::refusal await_reading(
+    session& client, const std::function<net::refusal(std::move_only_function<void()>)>& ask);
 
 // The error of a refused start.
 [[nodiscard]] error to_error(net::refusal refused);

@@ -21,6 +21,7 @@
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/couchbase/row_stream.hpp>
+#include <reprise/couchbase/scan.hpp>
 #include <reprise/couchbase/service_options.hpp>
 #include <reprise/couchbase/service_results.hpp>
 #include <reprise/couchbase/subdocument_results.hpp>

@@ -233,6 +233,11 @@ TEST(range_scan_messages, an_item_that_extends_past_the_answer_is_refused) {
     EXPECT_EQ(first_error(scan_content::keys, "00"), wire_errc::key_missing);
     EXPECT_EQ(
         first_error(scan_content::keys, "01 61 ff ff ff ff 0f"), wire_errc::scan_item_malformed);
+    std::string too_long = "fb 01";  // 251 bytes
+    for (int count = 0; count < 251; ++count) {
+        too_long += " 61";
+    }
+    EXPECT_EQ(first_error(scan_content::keys, too_long), wire_errc::scan_item_malformed);
     EXPECT_EQ(first_error(scan_content::documents, "00 00"), wire_errc::scan_item_malformed);
     EXPECT_EQ(
         first_error(scan_content::documents, std::string(50, '0') + "01 61 02 7b"),

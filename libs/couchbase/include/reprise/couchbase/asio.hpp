@@ -34,6 +34,7 @@
 #include <reprise/couchbase/detail/document_call.hpp>
 #include <reprise/couchbase/detail/service_work.hpp>
 #include <reprise/couchbase/row_stream.hpp>
+#include <reprise/couchbase/scan.hpp>
 
 namespace reprise::couchbase {
 
@@ -181,6 +182,24 @@ struct start_stored_next {
         auto* receiver = handler_receiver<std::decay_t<Handler>, row>::make(
             std::decay_t<Handler>(std::forward<Handler>(handler)));
         start_next_row(rows, receiver);
+    }
+};
+
+struct start_stored_document {
+    template <class Handler>
+    void operator()(Handler&& handler, const scan_handle& scan) const {
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
+            slot.is_connected()) {
+            slot.assign([cancel = make_cancel(scan)](boost::asio::cancellation_type type) mutable {
+                if (type != boost::asio::cancellation_type::none) {
+                    cancel();
+                }
+            });
+        }
+        using document = std::optional<scanned_document>;
+        auto* receiver = handler_receiver<std::decay_t<Handler>, document>::make(
+            std::decay_t<Handler>(std::forward<Handler>(handler)));
+        start_next_document(scan, receiver);
     }
 };
 
@@ -398,6 +417,14 @@ auto row_stream<Metadata>::async_next(Token&& token) {
     return boost::asio::async_initiate<
         detail::chosen_token<Token>, void(std::expected<row, error>)>(
         detail::start_stored_next{}, detail::choose_token(token), rows_);
+}
+
+template <class Token>
+auto scan_stream::async_next(Token&& token) {
+    using document = std::optional<scanned_document>;
+    return boost::asio::async_initiate<
+        detail::chosen_token<Token>, void(std::expected<document, error>)>(
+        detail::start_stored_document{}, detail::choose_token(token), scan_);
 }
 
 template <class Token>

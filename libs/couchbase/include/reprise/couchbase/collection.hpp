@@ -14,6 +14,7 @@
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/operation_options.hpp>
 #include <reprise/couchbase/results.hpp>
+#include <reprise/couchbase/scan.hpp>
 #include <reprise/couchbase/subdocument_results.hpp>
 #include <reprise/couchbase/subdocument_specs.hpp>
 
@@ -137,6 +138,18 @@ public:
     [[nodiscard]] std::expected<mutate_in_result, error> mutate_in(
         std::string_view key, std::vector<mutate_spec> specs,
         const mutate_in_options& options = {}) const;
+
+    /// Reads documents by their keys: a range, a prefix or a sample. Returns at once; the documents
+    /// are read from the stream, which also has the asynchronous form. It is made for exports and
+    /// repairs, not for requests that users wait for: a query with an index is faster.
+    /// ```
+    ///     auto found = airlines.scan(couchbase::prefix_scan{"airline_"}, {.keys_only = true});
+    /// ```
+    /// Fails with errc::invalid_argument for a limit of zero. Its stream fails with
+    /// errc::feature_not_available if the bucket has no range scans (before 7.5, or in memory
+    /// only).
+    [[nodiscard]] std::expected<scan_stream, error> scan(
+        const scan_kind& what, const scan_options& options = {}) const;
 
     /// The asynchronous forms; see the class. They are defined in <reprise/couchbase/asio.hpp>.
     template <

@@ -1,0 +1,444 @@
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include <reprise/couchbase/collection.hpp>
+#include <reprise/couchbase/scan.hpp>
+#include <reprise/engine/operation_request.hpp>
+#include <reprise/engine/operation_result.hpp>
+#include <reprise/wire/cluster_configuration.hpp>
+
+#include "scan_schedule.hpp"
+#include "scan_terms.hpp"
+#include "session.hpp"
+
+namespace reprise::couchbase::detail {
+
+// Merges the scans of all vbuckets into one stream. Each is an operation of the engine, which
+// retries it; nothing is retried here.
+//
+//     reader: nothing read ahead -> ask(waiter) -> [loop] a batch | the end | wait
+//     loop:   rows of a vbucket arrive -> take them for the waiter
+//             a vbucket is complete -> keep its rest, begin the next one
+//
+// One thread at a time uses the reader's part, and only the loop uses the loop's part. Data passes
+// between them in the call of the waiter.
+class scan_source : public std::enable_shared_from_this<scan_source> {
+public:
+    using waiter = std::move_only_function<void()>;
+
+    // Does not keep the client alive: the operations, which own this object, end with the client.
+    scan_source(const call_target& target, engine::scan_terms&& terms, const scan_options& options)
+        : client_(target.client),
+          keyspace_(target.keyspace),
+          bucket_(target.bucket),
+          terms_(std::move(terms)),
+          options_(options),
+          deadline_(
+              add_saturated(net::steady_now(), options.timeout.value_or(scan_timeout_default))) {
+        if (const auto* sampling = std::get_if<wire::scan_sampling>(&terms_.what)) {
+            left_ = sampling->samples;
+        }
+    }
+
+    // Runs on the loop.
+    void begin() { start_more(); }
+
+    // --- the reader ---
+
+    // Returns false while another read waits: the loop may be using the reader's part.
+    [[nodiscard]] bool try_begin_read() noexcept { return !is_reading_.exchange(true); }
+    void end_read() noexcept { is_reading_.store(false); }
+
+    // The next document that is here, the end, or an error. Empty: call ask() for more.
+    [[nodiscard]] std::optional<std::expected<std::optional<scanned_document>, error>> try_next() {
+        if (left_ == 0) {
+            is_over_ = true;
+        } else if (row_ < batch_.size()) {
+            return read_row(batch_[row_++]);
+        }
+        if (failure_) {
+            return std::unexpected(*failure_);
+        }
+        if (is_over_) {
+            return std::optional<scanned_document>();
+        }
+        return std::nullopt;
+    }
+
+    // `ready` is called once, on the loop. After that, try_next() returns a value.
+    [[nodiscard]] net::refusal ask(session& client, waiter ready) {
+        return client.client().post(
+            [self = shared_from_this(), ready = std::move(ready)]() mutable {
+                self->waiter_ = std::move(ready);
+                self->serve();
+            });
+    }
+
+    // May be called from any thread.
+    void cancel(session& client) noexcept {
+        if (!is_ended_.load(std::memory_order_relaxed)) {
+            (void)client.client().post([self = shared_from_this()] { self->stop(); });
+        }
+    }
+
+    [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+    [[nodiscard]] const operation_trace& trace() const noexcept { return trace_; }
+    // What ended the documents, or else why the last attempt to read one was refused.
+    [[nodiscard]] const std::optional<error>& failure() const noexcept {
+        return failure_ ? failure_ : refused_;
+    }
+    // A refusal ends nothing: reading may go on.
+    void set_refused(std::optional<error> why) { refused_ = std::move(why); }
+
+private:
+    std::expected<std::optional<scanned_document>, error> read_row(std::string_view row) {
+        auto document = to_document(row, terms_.is_key_only);
+        if (!document) {
+            failure_ = document.error();
+            return std::unexpected(*failure_);
+        }
+        if (left_) {
+            --*left_;
+        }
+        return std::optional(std::move(*document));
+    }
+
+    // --- the loop ---
+
+    // Begins the scans that may begin now. Without a map, the first vbucket is scanned alone: its
+    // operation waits for the bucket.
+    void start_more() {
+        const auto client = client_.lock();
+        if (client == nullptr || is_stopped_) {
+            return;
+        }
+        if (!schedule_) {
+            make_schedule(*client);
+        }
+        if (!schedule_) {
+            if (running_.empty()) {
+                start(*client, 0);
+            }
+            return;
+        }
+        while (waiting_size_bytes_ < stream_size_max_bytes_default && !is_stopped_) {
+            const auto vbucket = schedule_->next();
+            if (!vbucket) {
+                return;
+            }
+            start(*client, *vbucket);
+        }
+    }
+
+    void make_schedule(session& client) {
+        wire::cluster_configuration_ptr map;
+        // Never refused inside an iteration of the loop.
+        (void)client.client().inspect(
+            [&](const engine::client_engine& engine) { map = engine.configuration(*bucket_); });
+        if (map == nullptr || map->vbucket_count() == 0) {
+            return;
+        }
+        std::vector<std::optional<std::size_t>> owners;
+        for (std::size_t vbucket = 0; vbucket < map->vbucket_count(); ++vbucket) {
+            const auto node = map->active_node(vbucket);
+            owners.push_back(node ? std::optional<std::size_t>(*node) : std::nullopt);
+        }
+        schedule_.emplace(std::move(owners), options_.concurrency);
+        if (is_first_begun_) {
+            schedule_->begin(0);
+            if (running_.empty()) {
+                schedule_->end(0);
+            }
+        }
+    }
+
+    void start(session& client, std::uint16_t vbucket) {
+        is_first_begun_ = true;
+        const net::ticket ticket = client.client().reserve_ticket();
+        running_.emplace(ticket, vbucket);
+        engine::scan_terms terms = terms_;
+        terms.vbucket = wire::vbucket_id{vbucket};
+        terms.snapshot = snapshot_for(options_.consistent_with, *bucket_, vbucket);
+        terms.on_rows = [weak = weak_from_this(), ticket] {
+            if (const auto self = weak.lock()) {
+                self->on_rows(ticket);
+            }
+        };
+        engine::operation_request request;
+        request.kind = engine::operation_kind::range_scan;
+        request.scan = std::move(terms);
+        request.timeout = duration::max();
+        request.deadline = deadline_;
+        request.strategy = options_.strategy;
+        request.user_data = options_.user_data;
+        request.outer_allowance = options_.outer_allowance;
+        const auto refused = client.client().start(
+            keyspace_, std::move(request),
+            [self = shared_from_this(), ticket](engine::operation_result&& result) {
+                self->on_done(ticket, std::move(result));
+            },
+            ticket);
+        if (refused != net::refusal::none) {
+            running_.erase(ticket);
+            fail(to_error(refused));
+        }
+    }
+
+    void on_rows(net::ticket from) {
+        ready_.push_back(from);
+        start_more();  // the map is known by now
+        serve();
+    }
+
+    void on_done(net::ticket from, engine::operation_result&& result) {
+        const auto ended = running_.find(from);
+        if (schedule_) {
+            schedule_->end(ended->second);
+        }
+        running_.erase(ended);
+        std::erase(ready_, from);
+        if (!result.scan->rows.empty()) {
+            keep(std::move(result.scan->rows));
+        }
+        collected_.retry_attempts += result.retry_attempts;
+        if (result.history) {
+            collected_.history = std::move(result.history);
+        }
+        if (result.ec) {
+            fail(error(std::move(result.error)));
+        }
+        start_more();
+        serve();
+    }
+
+    // The first failure ends the stream. Its trace is that of the vbucket that failed.
+    void fail(error&& why) {
+        if (!ended_by_) {
+            ended_by_ = std::move(why);
+        }
+        stop();
+    }
+
+    // Ends all scans. Rows that are here can still be read.
+    void stop() {
+        is_stopped_ = true;
+        const auto client = client_.lock();
+        if (client == nullptr) {
+            return;
+        }
+        for (const auto& [ticket, vbucket] : running_) {
+            client->client().cancel(ticket);
+        }
+        if (running_.empty()) {
+            serve();
+        }
+    }
+
+    void keep(engine::row_batch&& rows) {
+        waiting_size_bytes_ += rows.size_bytes();
+        waiting_.push_back(std::move(rows));
+    }
+
+    // Gives a waiting reader what there is.
+    void serve() {
+        const bool is_ended = running_.empty() && (is_stopped_ || is_complete());
+        is_ended_.store(is_ended, std::memory_order_relaxed);
+        if (!waiter_) {
+            return;
+        }
+        if (!waiting_.empty()) {
+            batch_ = std::move(waiting_.front());
+            waiting_.pop_front();
+            waiting_size_bytes_ -= batch_.size_bytes();
+            row_ = 0;
+        } else if (take_ready()) {
+            return;  // continued in on_taken
+        } else if (is_ended) {
+            trace_ = collected_;
+            if (ended_by_) {
+                failure_ = std::move(ended_by_);
+            } else if (!is_complete()) {
+                failure_ = error(errc::request_canceled, "canceled by the caller");
+            } else {
+                is_over_ = true;
+            }
+        } else {
+            return;
+        }
+        auto ready = std::exchange(waiter_, nullptr);
+        start_more();
+        ready();
+    }
+
+    [[nodiscard]] bool is_complete() const noexcept { return schedule_ && !schedule_->has_more(); }
+
+    // Takes the rows of a vbucket that has some. Returns false if there is none.
+    bool take_ready() {
+        const auto client = client_.lock();
+        if (is_taking_) {
+            return true;
+        }
+        if (ready_.empty() || client == nullptr) {
+            return false;
+        }
+        const net::ticket from = ready_.front();
+        ready_.pop_front();
+        is_taking_ = client->client().take_rows(
+                         from, [self = shared_from_this()](std::optional<engine::row_batch> rows) {
+                             self->on_taken(std::move(rows));
+                         }) == net::refusal::none;
+        return is_taking_;
+    }
+
+    void on_taken(std::optional<engine::row_batch> rows) {
+        is_taking_ = false;
+        if (rows && !rows->empty()) {
+            keep(std::move(*rows));
+        }
+        serve();
+    }
+
+    const std::weak_ptr<session> client_;
+    const net::keyspace_number keyspace_;
+    const std::shared_ptr<const std::string> bucket_;
+    const engine::scan_terms terms_;
+    const scan_options options_;
+    const time_point deadline_;
+    std::atomic<bool> is_ended_{false};
+    std::atomic<bool> is_reading_{false};
+
+    // Used by the reader, except while it waits.
+    engine::row_batch batch_;
+    std::size_t row_ = 0;                // the next one in the batch
+    std::optional<std::uint64_t> left_;  // documents that a sample may still return
+    std::optional<error> failure_;
+    std::optional<error> refused_;
+    operation_trace trace_;
+    bool is_over_ = false;
+
+    // Used by the loop.
+    waiter waiter_;
+    std::optional<scan_schedule> schedule_;  // empty until the map is known
+    bool is_first_begun_ = false;
+    std::map<net::ticket, std::uint16_t> running_;  // the vbuckets that are being scanned
+    std::deque<net::ticket> ready_;                 // those of them that have rows to take
+    bool is_taking_ = false;
+    std::deque<engine::row_batch> waiting_;  // rows that the reader has not asked for
+    std::size_t waiting_size_bytes_ = 0;
+    operation_trace collected_;
+    std::optional<error> ended_by_;
+    bool is_stopped_ = false;
+};
+
+namespace {
+
+// Ends the server's part of a sample that has as many documents as it may have.
+void end_early(const scan_handle& scan) {
+    if (scan.source->is_over()) {
+        scan.source->cancel(*scan.client);
+    }
+}
+
+}  // namespace
+
+std::expected<std::optional<scanned_document>, error> next_document(const scan_handle& scan) {
+    if (!scan.source->try_begin_read()) {
+        return std::unexpected(second_read_error());
+    }
+    // Keeps the handle alive, because a completion may release the last one.
+    const scan_handle held = scan;  // NOLINT(performance-unnecessary-copy-initialization)
+    auto document = held.source->try_next();
+    if (!document) {
+        const auto refused = await_reading(*held.client, [&](scan_source::waiter ready) {
+            return held.source->ask(*held.client, std::move(ready));
+        });
+        const bool is_refused = refused != net::refusal::none;
+        held.source->set_refused(is_refused ? std::optional(to_error(refused)) : std::nullopt);
+        if (is_refused) {
+            document.emplace(std::unexpected(to_error(refused)));
+        } else {
+            document = held.source->try_next();
+        }
+    }
+    end_early(held);
+    held.source->end_read();
+    return std::move(*document);
+}
+
+void start_next_document(
+    const scan_handle& scan, result_receiver<std::optional<scanned_document>>* receiver) {
+    scan_source& source = *scan.source;
+    if (!source.try_begin_read()) {
+        return receiver->complete(receiver, std::unexpected(second_read_error()), true);
+    }
+    if (auto here = source.try_next()) {
+        end_early(scan);
+        source.end_read();
+        return receiver->complete(receiver, std::move(*here), true);
+    }
+    source.set_refused(std::nullopt);
+    const auto refused = source.ask(*scan.client, [receiver, at = &source] {
+        auto document = *at->try_next();
+        at->end_read();
+        receiver->complete(receiver, std::move(document), false);
+    });
+    if (refused != net::refusal::none) {
+        source.set_refused(to_error(refused));
+        source.end_read();
+        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+    }
+}
+
+void cancel_scan(const scan_handle& scan) noexcept {
+    scan.source->cancel(*scan.client);
+}
+
+std::move_only_function<void()> make_cancel(const scan_handle& scan) {
+    return [client = std::weak_ptr(scan.client), source = std::weak_ptr(scan.source)] {
+        const auto held = client.lock();
+        const auto at = source.lock();
+        if (held != nullptr && at != nullptr) {
+            at->cancel(*held);
+        }
+    };
+}
+
+std::optional<error> failure_of(const scan_handle& scan) {
+    return scan.source->failure();
+}
+
+std::expected<operation_trace, error> finish_scan(const scan_handle& scan) {
+    if (scan.source->failure()) {
+        return std::unexpected(*scan.source->failure());
+    }
+    if (!scan.source->is_over()) {
+        return std::unexpected(
+            error(errc::invalid_argument, "the end is known after the last document"));
+    }
+    return scan.source->trace();
+}
+
+}  // namespace reprise::couchbase::detail
+
+namespace reprise::couchbase {
+
+std::expected<scan_stream, error> collection::scan(
+    const scan_kind& what, const scan_options& options) const {
+    auto terms =
+        detail::make_scan_terms(what, options, static_cast<std::uint32_t>(net::random_bits()));
+    if (!terms) {
+        return std::unexpected(std::move(terms.error()));
+    }
+    auto source = std::make_shared<detail::scan_source>(target_, std::move(*terms), options);
+    const auto refused = target_.client->client().post([source] { source->begin(); });
+    if (refused != net::refusal::none) {
+        return std::unexpected(detail::to_error(refused));
+    }
+    return scan_stream({target_.client, std::move(source)});
+}
+
+}  // namespace reprise::couchbase
