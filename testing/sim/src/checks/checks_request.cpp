@@ -482,6 +482,8 @@ void inspection::apply(operation_record& record, const sandbox::audit_entry& ent
         case operation_kind::lookup_in:
         case operation_kind::get_replica:
         case operation_kind::noop:
+        case operation_kind::range_scan:
+        case operation_kind::range_scan_cancel:
             return;  // the text stays as it is
     }
     document.exists = true;

@@ -26,6 +26,8 @@ bool is_repeatable(operation_kind kind) noexcept {
         case operation_kind::lookup_in:
         case operation_kind::get_replica:
         case operation_kind::noop:
+        case operation_kind::range_scan:
+        case operation_kind::range_scan_cancel:
             return true;
         case operation_kind::get_and_touch:
         case operation_kind::get_and_lock:

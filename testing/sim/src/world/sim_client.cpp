@@ -198,6 +198,8 @@ void sim_client::fill_write(
         case lock:
         case meta:
         case subdoc_path:
+        case scan:  // scans have a simulation of their own
+        case scan_cancel:
             break;
     }
 }
