@@ -407,7 +407,7 @@ TEST_F(range_scans, an_answer_above_the_limits_of_its_request_is_refused) {
     scan_terms terms = all();
     terms.item_limit = 3;
     const auto done = run(std::move(terms));
-    EXPECT_EQ(done->result.ec, errc::decoding_failure);
+    ASSERT_EQ(done->result.ec, errc::decoding_failure);
     EXPECT_NE(done->result.error->detail.find("more rows than the limit"), std::string::npos);
 }
 
