@@ -26,6 +26,7 @@
 
 namespace reprise {
 
+/// @cond
 namespace detail::inline REPRISE_VARIANT {
 
 template <class T>
@@ -83,6 +84,7 @@ struct retry_signature<void(First, Rest...)> {
 };
 
 }  // namespace detail::inline REPRISE_VARIANT
+/// @endcond
 
 inline namespace REPRISE_VARIANT {
 

@@ -19,6 +19,7 @@ template <class Operation>
 concept retry_coroutine =
     retry_operation<Operation> && requires { typename detail::awaited<Operation>::executor; };
 
+/// @cond
 namespace detail::inline REPRISE_VARIANT {
 
 template <class Strategy, class Operation>
@@ -31,6 +32,7 @@ constexpr void check_coroutine_arguments() noexcept {
 }
 
 }  // namespace detail::inline REPRISE_VARIANT
+/// @endcond
 
 inline namespace REPRISE_VARIANT {
 
