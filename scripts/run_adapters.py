@@ -20,7 +20,7 @@ ADAPTERS = {
     "grpc": "gRPC on a server in the same process",
 }
 TIME_MAX_S = 300
-RESULT = re.compile(r"\[\s+(OK|FAILED)\s+\] (\S+) \(\d+ ms\)")
+RESULT = re.compile(r"\[\s+(OK|FAILED)\s+\] (\S+?)(?:, where .*)? \(\d+ ms\)")
 
 
 def run_adapter(build, name):
