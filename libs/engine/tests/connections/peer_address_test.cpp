@@ -54,7 +54,7 @@ TEST_F(http_plain, to_another_machine_fails_at_once_and_sends_nothing) {
         driver.connect();
         const auto done = ask(driver);
         ASSERT_EQ(done->calls, 1);
-        EXPECT_EQ(done->result.ec, errc::plain_http_not_allowed);
+        ASSERT_EQ(done->result.ec, errc::plain_http_not_allowed);
         EXPECT_FALSE(done->result.error->is_ambiguous);
         EXPECT_EQ(describe(errc::plain_http_not_allowed).safety, retry_safety::no);
         ASSERT_NE(done->result.history, nullptr);
