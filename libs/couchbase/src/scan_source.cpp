@@ -255,23 +255,26 @@ private:
             waiting_.pop_front();
             waiting_size_bytes_ -= batch_.size_bytes();
             row_ = 0;
-        } else if (take_ready()) {
-            return;  // continued in on_taken
-        } else if (is_ended) {
-            trace_ = collected_;
-            if (ended_by_) {
-                failure_ = std::move(ended_by_);
-            } else if (!is_complete()) {
-                failure_ = error(errc::request_canceled, "canceled by the caller");
-            } else {
-                is_over_ = true;
-            }
         } else {
-            return;
+            if (take_ready() || !is_ended) {
+                return;  // continued in on_taken, or when rows arrive
+            }
+            end_reading();
         }
         auto ready = std::exchange(waiter_, nullptr);
         start_more();
         ready();
+    }
+
+    void end_reading() {
+        trace_ = collected_;
+        if (ended_by_) {
+            failure_ = std::move(ended_by_);
+        } else if (!is_complete()) {
+            failure_ = error(errc::request_canceled, "canceled by the caller");
+        } else {
+            is_over_ = true;
+        }
     }
 
     [[nodiscard]] bool is_complete() const noexcept { return schedule_ && !schedule_->has_more(); }

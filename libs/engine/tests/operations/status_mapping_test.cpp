@@ -184,8 +184,12 @@ TEST(status_mapping, EM_16_temp_alone_does_not_retry_and_no_retry_overrides_the_
 
 TEST(status_mapping, RH_18_idempotent_operations_are_exactly_those_of_the_list) {
     const std::set<operation_kind> idempotent{
-        operation_kind::get, operation_kind::exists, operation_kind::lookup_in,
-        operation_kind::get_replica, operation_kind::noop, operation_kind::range_scan,
+        operation_kind::get,
+        operation_kind::exists,
+        operation_kind::lookup_in,
+        operation_kind::get_replica,
+        operation_kind::noop,
+        operation_kind::range_scan,
         operation_kind::range_scan_cancel};
     for (std::size_t value = 0; value < operation_kind_count; ++value) {
         const auto kind = static_cast<operation_kind>(value);

@@ -48,6 +48,7 @@ std::vector<std::string> hundreds_of_targets(
     random_stream& random, const std::vector<std::string>& nodes) {
     std::vector<std::string> others;
     const std::size_t count = random.between(100, 800);
+    others.reserve(count);
     for (std::size_t number = 0; number < count; ++number) {
         others.push_back(
             random.percent(50) ? in_domain("gone" + std::to_string(number))
@@ -103,6 +104,7 @@ bool is_foreign(std::string_view host) noexcept {
 std::vector<std::string> lying_srv_answer(const scenario& plan, std::size_t client) {
     random_stream random(plan.seed ^ 0x6e616d65U, client);
     std::vector<std::string> nodes;
+    nodes.reserve(plan.node_slots());
     for (std::size_t node = 0; node < plan.node_slots(); ++node) {
         nodes.push_back(host_of(plan, node));
     }

@@ -344,6 +344,7 @@ std::uint16_t sim_client::key_value_port() const noexcept {
 std::vector<wire::bootstrap_address> sim_client::lie_about_names() {
     const std::vector<std::string> targets = lying_srv_answer(world_.plan, number_);
     std::vector<wire::bootstrap_address> found;
+    found.reserve(targets.size());
     for (const std::string& host : targets) {
         found.push_back({host, key_value_port()});
     }
