@@ -83,7 +83,7 @@ TEST_F(http_plain, is_judged_by_the_address_and_never_by_the_name) {
         driver.connect();
         const auto done = ask(driver);
         ASSERT_EQ(done->calls, 1);
-        EXPECT_EQ(done->result.ec, errc::plain_http_not_allowed);
+        ASSERT_EQ(done->result.ec, errc::plain_http_not_allowed);
         EXPECT_NE(done->result.error->detail.find("192.0.2.7"), std::string::npos);
     }
     EXPECT_TRUE(cluster_.http_requests.empty());
@@ -98,7 +98,7 @@ TEST_F(http_plain, a_bearer_token_is_withheld_like_a_password) {
     driver.engine().replace_credentials(by_token);
     const auto done = ask(driver);
     ASSERT_EQ(done->calls, 1);
-    EXPECT_EQ(done->result.ec, errc::plain_http_not_allowed);
+    ASSERT_EQ(done->result.ec, errc::plain_http_not_allowed);
     EXPECT_NE(done->result.error->detail.find("the bearer token"), std::string::npos);
     EXPECT_TRUE(cluster_.http_requests.empty());
 }
