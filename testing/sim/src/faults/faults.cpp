@@ -461,7 +461,7 @@ void world::change_names(const planned_fault& fault, bool is_begin) {
             if (!is_begin) {
                 make_names();
             } else if (cluster.drop_bucket(bucket_name)) {
-                checks.note_loss();
+                checks.documents.note_loss();
             }
             break;
         default:  // only the three above are about names
@@ -544,7 +544,7 @@ void world::fail_over(const planned_fault& fault) {
                 other.kind == fault_kind::kill_node || other.kind == fault_kind::restart_node);
     };
     if (plan.replica_count == 0 || std::ranges::any_of(plan.faults, is_troubled)) {
-        checks.note_loss();
+        checks.documents.note_loss();
     }
     (void)cluster.failover(node_of(fault));
 }

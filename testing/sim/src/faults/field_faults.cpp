@@ -68,7 +68,7 @@ void world::begin_field_fault(const planned_fault& fault, std::uint32_t index) {
             break;
         case fault_kind::drop_default_collection:
             if (cluster.drop_collection(bucket_name, default_name, default_name)) {
-                checks.forget_default_documents();
+                checks.documents.forget_default_documents();
             }
             break;
         case fault_kind::leave_refusing:

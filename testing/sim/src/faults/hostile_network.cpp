@@ -21,7 +21,7 @@ std::optional<engine::connect_failure> network::accept_hostile(std::uint32_t ind
         return engine::connect_failure::tls_untrusted;  // its certificate has no trusted signature
     }
     if (link.http) {
-        world_.checks.on_trusted(index, "connects to an HTTP service that only it announces");
+        world_.checks.trust.on_trusted(index, "connects to an HTTP service that only it announces");
         return engine::connect_failure::refused;
     }
     link.hostile = std::make_unique<hostile_peer>(
@@ -35,13 +35,13 @@ void network::serve_hostile(std::uint32_t index, base::byte_view bytes) {
     std::vector<std::byte> out = take_buffer();
     link.hostile->on_bytes(bytes, out);
     if (link.hostile->login_count() != logins) {
-        world_.checks.on_hostile_login(index);
+        world_.checks.trust.on_hostile_login(index);
     }
     if (link.hostile->has_seen_password()) {
-        world_.checks.on_trusted(index, "sends the password to it in clear text");
+        world_.checks.trust.on_trusted(index, "sends the password to it in clear text");
     }
     if (link.hostile->is_trusted()) {
-        world_.checks.on_trusted(index, "continues although it has not proved anything");
+        world_.checks.trust.on_trusted(index, "continues although it has not proved anything");
     }
     mark_answers(link, out);
     if (!out.empty() && link.state != link_state::closed) {
@@ -84,7 +84,7 @@ std::size_t network::push_configuration(std::uint32_t node, const std::vector<st
     for (std::uint32_t index = 0; index < links_.size(); ++index) {
         sim_link& link = *links_[index];
         if (link.node.value == node && link.state == link_state::open && link.server &&
-            link.unread.empty() && world_.checks.is_bootstrapped(index) &&
+            link.unread.empty() && world_.checks.views.is_bootstrapped(index) &&
             world_.clients[link.client]->engine().configuration(bucket_name) != nullptr) {
             mark_answers(link, bytes);
             send_down(index, std::vector<std::byte>(bytes), false);

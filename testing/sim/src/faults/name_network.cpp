@@ -18,7 +18,7 @@ void network::find_host(sim_link& link, const engine::connect_action& action) {
         link.host = is_foreign(action.host) ? host_kind::foreign : host_kind::missing;
     }
     link.is_name_valid = action.server_name == action.host || action.other_name == action.host;
-    world_.checks.on_host(link.client, action, link.host);
+    world_.checks.trust.on_host(link.client, action, link.host);
 }
 
 std::optional<engine::connect_failure> network::accept_at_foreign_host(std::uint32_t index) {
@@ -29,7 +29,8 @@ std::optional<engine::connect_failure> network::accept_at_foreign_host(std::uint
     if (link.is_tls && !link.is_name_valid) {
         return engine::connect_failure::tls_wrong_host;
     }
-    world_.checks.on_trusted(index, "is ready to log in to a host that only an SRV record names");
+    world_.checks.trust.on_trusted(
+        index, "is ready to log in to a host that only an SRV record names");
     return engine::connect_failure::refused;
 }
 

@@ -221,7 +221,7 @@ void world::end_disturbance(const planned_fault& fault, std::uint32_t index) {
         case fault_kind::kill_node: {
             const bool is_lossy = fault.detail % 3 == 0;
             if (is_lossy) {
-                checks.note_loss();
+                checks.documents.note_loss();
             }
             (void)cluster.restart(
                 node,

@@ -116,7 +116,7 @@ void network::connect(std::uint32_t client, const engine::connect_action& action
     if (const auto service = service_at(action.port, action.transport)) {
         made->http = std::make_unique<service_side>();
         made->http->service = *service;
-        made->http->is_address_known = world_.checks.on_connect(client, action);
+        made->http->is_address_known = world_.checks.calls.on_connect(client, action);
     }
     const auto index = static_cast<std::uint32_t>(links_.size());
     auto& known = by_connection_[client];
@@ -185,7 +185,7 @@ void network::on_connect_done(std::uint32_t index) {
                 "connect failed: " + link_name(link) + ", " +
                 std::string(engine::to_string(*failure)));
         }
-        world_.checks.on_connect_failed(index, *failure);
+        world_.checks.views.on_connect_failed(index, *failure);
         client.engine().on_connect_failed(link.id, *failure, {}, world_.now);
     } else {
         link.state = link_state::open;
@@ -252,9 +252,9 @@ void network::on_report_closed(std::uint32_t index) {
     }
     world_.record.mix(left);
     if (*link.closing == close_reason::tls_alert) {
-        world_.checks.on_tls_alert(index);
+        world_.checks.views.on_tls_alert(index);
     }
-    world_.checks.on_link_end(index, link.handed - left);
+    world_.checks.on_link_end(link, index, link.handed - left);
     client.engine().on_closed(link.id, *link.closing, left, world_.now);
     client.run_engine();
 }
@@ -529,17 +529,16 @@ void network::deliver(std::uint32_t index, std::vector<std::byte>& bytes) {
         }
         link.got_down += size;
         link.received_last = world_.now;
-        world_.checks.on_bytes(index);
+        world_.checks.views.on_bytes(index);
         while (!link.answers.empty() && link.answers.front().end <= link.got_down) {
             const sim_link::answer_mark answer = link.answers.front();
             link.answers.pop_front();
-            link.http ? world_.checks.on_call_answered(index, answer)
-                      : world_.checks.on_answer(index, answer);
+            world_.checks.on_answer(link, index, answer);
         }
         client.engine().on_bytes(link.id, rest.first(size), world_.now);
         client.run_engine();
         if (link.http) {
-            world_.checks.after_http_bytes(index);
+            world_.checks.calls.after_bytes(index);
         }
         rest = rest.subspan(size);
         size = rest.size();

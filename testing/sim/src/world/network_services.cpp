@@ -88,7 +88,7 @@ void network::mark_call(std::uint32_t index, base::byte_view bytes) {
     const std::string_view head = text.substr(0, text.find("\r\n\r\n"));
     link.http->offset = link.handed;
     link.handed += bytes.size();
-    world_.checks.on_call_sent(index, number_in(head), head.substr(0, head.find("\r\n")));
+    world_.checks.calls.on_sent(index, number_in(head), head.substr(0, head.find("\r\n")));
 }
 
 void network::serve(std::uint32_t index, base::byte_view bytes) {
@@ -114,7 +114,7 @@ void network::on_service_audit(const sandbox::service_audit_entry& entry) {
     if (entry.fault_id != 0 && is_spoiled_by(world_.cluster, entry.fault_id)) {
         side.is_corrupt = true;
     }
-    world_.checks.on_service_audit(serving_, entry);
+    world_.checks.calls.on_audit(serving_, entry);
 }
 
 // Records where an answer ends, if it does.
@@ -134,7 +134,7 @@ bool network::mark_answer(std::uint32_t index, base::byte_view bytes) {
     if (!event) {
         side.is_being_sent = false;
         side.is_corrupt = true;
-        world_.checks.on_corrupted(index);
+        world_.checks.calls.on_corrupted(index);
         return false;
     }
     const bool is_complete = *event == http::response_event::complete;
@@ -214,7 +214,7 @@ void network::send_garbage_answer(std::uint32_t index, std::vector<std::byte>&& 
     link.http->is_corrupt = true;
     link.http->in_flight_down += bytes.size();
     link.sent_down += bytes.size();
-    world_.checks.on_corrupted(index);
+    world_.checks.calls.on_corrupted(index);
     send_down(index, std::move(bytes), false);
 }
 

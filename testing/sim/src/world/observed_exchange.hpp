@@ -21,11 +21,11 @@ public:
     void compose(engine::http_call& call) override {
         inner_->compose(call);
         call.headers.push_back({std::string(call_number_field), std::to_string(operation_)});
-        world_.checks.on_composed(operation_, call);
+        world_.checks.calls.on_composed(operation_, call);
     }
     engine::exchange_result judge(const engine::http_answer& answer) override {
         engine::exchange_result verdict = inner_->judge(answer);
-        world_.checks.on_judged(operation_, answer, verdict);
+        world_.checks.calls.on_judged(operation_, answer, verdict);
         return verdict;
     }
 

@@ -22,7 +22,7 @@ class client_recorder final : public couchbase::attempt_observer, public couchba
 public:
     client_recorder(world& owner, std::uint32_t client) : world_(owner), client_(client) {}
     void on_attempt(const couchbase::attempt_record& record) noexcept override {
-        world_.checks.on_request(client_, record);
+        world_.checks.requests.on_request(client_, record);
     }
     void on_decision(
         couchbase::log_level, const couchbase::decision_record& record) noexcept override {
@@ -33,7 +33,7 @@ public:
         if (!carries_earlier_reason(record)) {
             world_.cells.note(record.reason, record.stage, class_of(world_.records.at(number)));
         }
-        world_.checks.on_decision(client_, record);
+        world_.checks.decisions.on_decision(client_, record);
     }
     void on_message(couchbase::log_level, std::string_view text) noexcept override {
         if (world_.record.is_tracing()) {
@@ -126,12 +126,12 @@ engine::engine_options sim_client::make_options() {
         options.retry_budget.emplace(bucket, prices);
     }
     if (plan_.breaker) {
-        couchbase::circuit_breaker_options breaker;
+        circuit_breaker_options breaker;
         breaker.volume_threshold = plan_.breaker->volume;
         breaker.error_threshold_percent = plan_.breaker->percent;
         breaker.rolling_window = plan_.breaker->window;
         breaker.sleep_window = plan_.breaker->sleep;
-        breaker.canary_timeout = plan_.breaker->canary;
+        breaker.probe_timeout = plan_.breaker->canary;
         options.circuit_breaker = breaker;
     }
     options.http.timeouts.fill(plan_.http_timeout);
@@ -208,6 +208,7 @@ engine::operation_request sim_client::make_request(operation_record& record) {
     const planned_operation& plan = record.plan;
     engine::operation_request request;
     request.kind = plan.kind;
+    request.replica = engine::reads_replica(plan.kind) ? 1 : 0;
     request.keyspace = keyspace(plan.collection);
     if (plan.kind != operation_kind::noop) {
         request.key = slice_of(world_.key_text(plan));
@@ -234,7 +235,7 @@ void sim_client::note_start(operation_record& record, duration timeout) {
     record.deadline = world_.now + timeout;
     ++open_count;
     starting_ = record.number;
-    world_.checks.on_started(record);
+    world_.checks.results.on_started(record);
 }
 
 void sim_client::start(operation_record& record) {
@@ -290,7 +291,7 @@ void sim_client::on_done(std::uint32_t number, engine::operation_result&& result
             " ends: " + (result.ec ? result.ec.message() : "success") +
             (result.error && result.error->is_ambiguous ? " (ambiguous)" : ""));
     }
-    world_.checks.on_done(record, result);
+    world_.checks.results.on_done(record, result);
 }
 
 void sim_client::cancel(operation_record& record) {
@@ -348,7 +349,7 @@ std::vector<wire::bootstrap_address> sim_client::lie_about_names() {
     for (const std::string& host : targets) {
         found.push_back({host, key_value_port()});
     }
-    world_.checks.on_names(number_, targets);
+    world_.checks.trust.on_names(number_, targets);
     return found;
 }
 
@@ -407,7 +408,7 @@ void sim_client::perform(const engine::driver_action& action) {
         world_.net.set_reading(number_, read->connection, read->is_paused);
     } else if (const auto* resolve = std::get_if<engine::resolve_srv_action>(&action)) {
         resolution_ = resolve->resolution;
-        world_.checks.on_name_query(number_);
+        world_.checks.trust.on_name_query(number_);
         world_.queue.push(
             world_.now + world_.plan.network.latency, event_kind::name_found, number_);
     } else if (const auto* derive = std::get_if<engine::derive_key_action>(&action)) {

@@ -186,7 +186,7 @@ void sim_client::start_call(operation_record& record) {
 
 // Rows are available; the user acts as planned.
 void sim_client::on_rows(operation_record& record) {
-    world_.checks.on_rows_reported(record);
+    world_.checks.calls.on_rows_reported(record);
     switch (record.call->plan.taking) {
         case row_taking::at_once:
             return take_rows(record);
@@ -209,7 +209,7 @@ void sim_client::on_rows(operation_record& record) {
 void sim_client::take_rows(operation_record& record) {
     engine::row_batch batch;
     if (record.calls == 0 && engine_->take_rows(record.id, batch, world_.now)) {
-        world_.checks.on_rows(record, batch);
+        world_.checks.calls.on_rows(record, batch);
     }
     if (record.call->plan.taking == row_taking::later) {
         run_engine();  // runs in its own event

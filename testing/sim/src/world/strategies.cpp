@@ -81,7 +81,7 @@ void observed_strategy::retry_after(const retry_question& asked, retry_sink& sin
     if (number == nullptr) {
         return inner_->retry_after(asked, sink);
     }
-    world_.checks.on_asked(*number, asked);
+    world_.checks.decisions.on_asked(*number, asked);
     switch (choice_) {
         case strategy_choice::deferred:
             defer(asked, sink, *number);
@@ -102,7 +102,7 @@ void observed_strategy::retry_after(const retry_question& asked, retry_sink& sin
             inner_->retry_after(asked, sink);
             break;
     }
-    world_.checks.on_strategy_answer(*number, sink);
+    world_.checks.decisions.on_strategy_answer(*number, sink);
 }
 
 // Makes one of the mistakes that a user's strategy can make, or none.
@@ -111,7 +111,7 @@ void observed_strategy::play_broken(const retry_question& asked, retry_sink& sin
     switch (asked.at.random % 8) {
         case 0:
             // The exception reports it to the engine; the checker must know it earlier.
-            world_.checks.on_strategy_answer(number, sink);
+            world_.checks.decisions.on_strategy_answer(number, sink);
             throw std::runtime_error("the simulated strategy threw");
         case 1:
             return;  // forgets to answer
@@ -120,8 +120,8 @@ void observed_strategy::play_broken(const retry_question& asked, retry_sink& sin
             return;
         case 3:
             static_cast<void>(sink.defer());  // drops the question at once
-            world_.checks.on_strategy_answer(number, sink);
-            world_.checks.on_late_answer(number, std::nullopt);
+            world_.checks.decisions.on_strategy_answer(number, sink);
+            world_.checks.decisions.on_late_answer(number, std::nullopt);
             return;
         case 4:
             // Several answers: the first one counts.
@@ -131,7 +131,7 @@ void observed_strategy::play_broken(const retry_question& asked, retry_sink& sin
         case 5:
             defer(asked, sink, number);
             questions_.back().is_dropped = true;
-            world_.checks.on_strategy_answer(number, sink);
+            world_.checks.decisions.on_strategy_answer(number, sink);
             return;
         default:
             inner_->retry_after(asked, sink);
@@ -160,7 +160,7 @@ decision observed_strategy::on_start(token_state& token, const decision_context&
 
 void observed_strategy::on_success(const token_state& token, const decision_context& at) {
     if (const auto* number = at.user_data_as<std::uint32_t>()) {
-        world_.checks.on_success_reported(*number);
+        world_.checks.decisions.on_success_reported(*number);
     }
     inner_->on_success(token, at);
 }
@@ -179,7 +179,7 @@ void observed_strategy::answer(std::uint64_t question_number) {
     const operation_record& record = world_.records.at(put.operation);
     // An answer that is too late is ignored.
     if (record.calls == 0 && record.decisions.size() == put.decision) {
-        world_.checks.on_late_answer(
+        world_.checks.decisions.on_late_answer(
             put.operation, put.is_dropped ? std::nullopt : std::optional(put.action));
     }
     if (!put.is_dropped) {

@@ -118,7 +118,7 @@ world::world(const scenario& given, const run_options& options)
       rule_ids_(2 * given.faults.size()),
       vbuckets_(1024, 0xffff) {
     cluster.audit().set_observer(
-        [this](const sandbox::audit_entry& entry) { checks.on_audit(entry); });
+        [this](const sandbox::audit_entry& entry) { checks.requests.on_audit(entry); });
     if (!plan.calls.empty()) {
         cluster.services().audit().set_observer(
             [this](const sandbox::service_audit_entry& entry) { net.on_service_audit(entry); });
@@ -221,14 +221,14 @@ run_report world::run() {
     result.seed = plan.seed;
     result.fingerprint = record.fingerprint();
     result.operations = records.size();
-    result.succeeded = checks.succeeded_count();
-    result.ambiguous = checks.ambiguous_count();
-    result.requests = checks.request_count();
+    result.succeeded = checks.results.succeeded_count();
+    result.ambiguous = checks.results.ambiguous_count();
+    result.requests = checks.requests.count() + checks.calls.request_count();
     result.connections = net.link_count();
     result.events = event_count_;
     result.faults = plan.faults.size();
     result.virtual_time = elapsed();
-    result.writes = checks.writes().totals();
+    result.writes = checks.documents.writes().totals();
     result.cells = cells;
     result.situations = situations;
     result.findings = record.findings();
@@ -236,7 +236,7 @@ run_report world::run() {
         result.retries += each.retries;
         result.calls += each.call ? 1U : 0U;
     }
-    result.rows = checks.row_count();
+    result.rows = checks.calls.row_count();
     return result;
 }
 
@@ -326,7 +326,7 @@ void world::dispatch(const event& next) {
             queue.push(now + settle_time(), event_kind::phase, 1);
             return;
         case phase_number::final_round:
-            checks.after_settling();
+            checks.results.after_settling();
             start_final_round();
             queue.push(now + settle_time(), event_kind::phase, 2);
             return;

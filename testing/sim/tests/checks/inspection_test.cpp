@@ -49,7 +49,7 @@ struct scripted_world {
         added.is_started = true;
         added.started = all.now;
         added.deadline = all.now + 100ms;
-        all.checks.on_started(added);
+        all.checks.results.on_started(added);
         return added;
     }
     void connect(std::uint64_t id) {
@@ -65,7 +65,7 @@ struct scripted_world {
         sent.kind = engine::to_string(record.plan.kind);
         sent.is_idempotent = record.is_idempotent;
         sent.sent = all.now;
-        all.checks.on_request(0, sent);
+        all.checks.requests.on_request(0, sent);
     }
     void answer(std::uint32_t opaque, wire::status status, std::uint64_t cas = 0) {
         sim_link::answer_mark mark;
@@ -73,7 +73,7 @@ struct scripted_world {
         mark.status = static_cast<std::uint16_t>(status);
         mark.op = wire::opcode::noop;
         mark.cas = cas;
-        all.checks.on_answer(0, mark);
+        all.checks.requests.on_answer(0, mark);
     }
     void decide(
         retry_reason reason, attempt_stage stage, bool is_retried, duration delay,
@@ -86,7 +86,7 @@ struct scripted_world {
         decision.delay = delay;
         decision.status = static_cast<std::uint16_t>(status);
         decision.id = 1;
-        all.checks.on_decision(0, decision);
+        all.checks.decisions.on_decision(0, decision);
     }
     void end(operation_record& record, errc error, bool is_ambiguous = false) {
         engine::operation_result result;
@@ -96,7 +96,7 @@ struct scripted_world {
         info->is_ambiguous = is_ambiguous;
         result.error = std::move(info);
         ++record.calls;
-        all.checks.on_done(record, result);
+        all.checks.results.on_done(record, result);
     }
     bool has(checker what) const {
         return std::ranges::find(all.record.findings(), what, &finding::what) !=
@@ -148,7 +148,7 @@ TEST(checks, a_request_that_was_never_sent_is_not_ambiguous) {
     scene.connect(1);
     scene.send(record, 1, 256);
     scene.all.net.link(0).requests.push_back({256, 40});
-    scene.all.checks.on_link_end(0, 40);
+    scene.all.checks.requests.on_link_end(0, 40);
     EXPECT_TRUE(record.last.is_unsent);
     scene.end(record, errc::request_canceled, true);
     EXPECT_TRUE(scene.has(checker::ambiguity));
@@ -225,7 +225,7 @@ TEST(checks, a_question_about_an_always_retried_reason_is_found) {
         retry_question asked = question_about(request, reason);
         asked.at.now = scene.all.now;
         asked.deadline = record.deadline;
-        scene.all.checks.on_asked(0, asked);
+        scene.all.checks.decisions.on_asked(0, asked);
         EXPECT_EQ(scene.is_clean(), reason == retry_reason::kv_temporary_failure);
         EXPECT_EQ(scene.has(checker::strategy), reason == retry_reason::kv_not_my_vbucket);
     }
@@ -241,7 +241,7 @@ TEST(checks, RH_25_a_terminal_reason_without_its_cause_is_found) {
             mark.opaque = 3;
             mark.op = wire::opcode::sasl_auth;
             mark.status = static_cast<std::uint16_t>(wire::status::auth_error);
-            scene.all.checks.on_answer(0, mark);
+            scene.all.checks.requests.on_answer(0, mark);
         }
         couchbase::request_snapshot request;
         request.operation = "noop";
@@ -249,7 +249,7 @@ TEST(checks, RH_25_a_terminal_reason_without_its_cause_is_found) {
         retry_question asked = question_about(request, retry_reason::authentication_error);
         asked.at.now = scene.all.now;
         asked.deadline = record.deadline;
-        scene.all.checks.on_asked(0, asked);
+        scene.all.checks.decisions.on_asked(0, asked);
         EXPECT_EQ(scene.has(checker::terminal), !is_refused);
     }
 }

@@ -101,7 +101,7 @@ TEST(scenario, a_swarm_leaves_nothing_out_over_many_seeds) {
     EXPECT_EQ(
         faults.size(), fault_kind_count - (field_fault_kind_first - hostile_fault_kind_first) - 1);
     EXPECT_FALSE(faults.contains(fault_kind::slow_seeds));
-    EXPECT_EQ(operations.size(), 18U);
+    EXPECT_EQ(operations.size(), 19U);
     EXPECT_EQ(strategies.size(), strategy_choice_count);
     EXPECT_EQ(durabilities.size(), 4U);
     EXPECT_TRUE(has_budget);

@@ -1,14 +1,14 @@
 // Checks of questions to strategies and of retry decisions: RH-02, RH-03, RH-10, RH-12, RH-13,
-// RH-16, RH-32, RH-33, VB-02, VB-05, EM-11.
+// RH-16, RH-25 to RH-28, RH-32, RH-33, RH-48, VB-02, VB-05, EM-11.
+
+#include "checks/decision_checks.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
-#include <utility>
 
 #include <reprise/engine/reason_table.hpp>
 
-#include "checks/inspection.hpp"
 #include "world/world.hpp"
 
 namespace reprise::sim {
@@ -16,6 +16,9 @@ namespace {
 
 using couchbase::errc;
 using couchbase::retry_reason;
+
+// In the long run a request follows not-my-vbucket no faster than this, whichever map it uses.
+constexpr duration redirect_pause = hurry_distance / 2;
 
 // RH-12, stated independently: 1, 10, 50, 100, 500, then 1000 ms.
 duration ladder(std::uint32_t attempts) noexcept {
@@ -68,21 +71,29 @@ couchbase::retry_reason_set reasons_of(const operation_record& record) noexcept 
 
 }  // namespace
 
-void inspection::on_asked(std::uint32_t operation, const retry_question& asked) {
+decision_checks::decision_checks(
+    world& owner, client_views& views, budget_checks& budgets, wait_checks& waits)
+    : world_(owner), views_(views), budgets_(budgets), waits_(waits) {}
+
+void decision_checks::on_asked(std::uint32_t operation, const retry_question& asked) {
     const couchbase::request_snapshot& request = couchbase::request_of(asked);
     const retry_reason reason = couchbase::reason_of(asked);
     operation_record& record = world_.records.at(operation);
     const std::string name(couchbase::to_string(reason));
-    refresh(record.plan.client);
+    views_.refresh(record.plan.client);
     if (record.calls != 0) {
-        report(checker::completion, record, "its strategy is asked after its end");
+        world_.record.report(
+            checker::completion, record.number, "its strategy is asked after its end");
     }
     if (is_always_retried(reason) || reason == retry_reason::unknown ||
         is_lost_write(record, reason)) {
-        report(checker::strategy, record, "asked about " + name + ", which it does not decide");
+        world_.record.report(
+            checker::strategy, record.number, "asked about " + name + ", which it does not decide");
     }
     if (record.is_asked) {
-        report(checker::strategy, record, "asked again before its first answer was carried out");
+        world_.record.report(
+            checker::strategy, record.number,
+            "asked again before its first answer was carried out");
     }
     const bool may_repeat =
         record.is_idempotent ||
@@ -93,14 +104,15 @@ void inspection::on_asked(std::uint32_t operation, const retry_question& asked) 
         asked.facts.minimum_wait.value_or(duration::zero()) !=
             (record.call ? record.call->delay_floor : duration::zero()) ||
         !(request.retry_reasons == reasons_of(record))) {
-        report(checker::strategy, record, "asked with wrong facts about " + name);
+        world_.record.report(
+            checker::strategy, record.number, "asked with wrong facts about " + name);
     }
     if (request.server_rule) {
         // EM-11: another status restarts the count.
         const std::uint32_t before = request.status == record.status_last ? record.status_count : 0;
         if (request.server_rule->retries != before) {
-            report(
-                checker::error_map, record,
+            world_.record.report(
+                checker::error_map, record.number,
                 "status " + std::to_string(request.status) + " was met " + std::to_string(before) +
                     " times before, not " + std::to_string(request.server_rule->retries));
         }
@@ -109,7 +121,7 @@ void inspection::on_asked(std::uint32_t operation, const retry_question& asked) 
         check_terminal(record, reason);
     }
     if (!couchbase::info(reason).is_terminal) {
-        check_not_early(record);
+        waits_.check_not_early(record);
     }
     check_stage(record, reason, engine::detail::stage_of(reason), request.status);
     record.is_backing_off = false;  // it is waiting for the answer now
@@ -119,7 +131,7 @@ void inspection::on_asked(std::uint32_t operation, const retry_question& asked) 
     record.answer.reset();
 }
 
-void inspection::on_strategy_answer(std::uint32_t operation, const retry_sink& sink) {
+void decision_checks::on_strategy_answer(std::uint32_t operation, const retry_sink& sink) {
     operation_record& record = world_.records.at(operation);
     switch (sink.current()) {
         case retry_sink::state::answered:
@@ -134,58 +146,32 @@ void inspection::on_strategy_answer(std::uint32_t operation, const retry_sink& s
     }
 }
 
-void inspection::on_late_answer(std::uint32_t operation, std::optional<retry_action> action) {
+void decision_checks::on_late_answer(std::uint32_t operation, std::optional<retry_action> action) {
     operation_record& record = world_.records.at(operation);
     record.has_strategy_failed = !action;
     record.answer = action;
     record.decided = world_.now;
-    views_[record.plan.client].answered.push_back(operation);
-}
-
-// A strategy with its own budget pays from that budget alone.
-bool inspection::brings_budget(const operation_record& record) const {
-    const planned_client& plan = world_.plan.clients[record.plan.client];
-    return record.plan.strategy.value_or(plan.strategy) == strategy_choice::library;
-}
-
-bool inspection::is_paid_by_client(const operation_record& record) const {
-    return world_.plan.clients[record.plan.client].budget_units > 0 && !brings_budget(record);
-}
-
-// Which of the capped retries have been woken since the last iteration, nobody has said.
-bool inspection::can_be_poor(const operation_record& record) const {
-    const client_view& view = views_[record.plan.client];
-    const auto pending = static_cast<std::int64_t>(view.capped.size());
-    return brings_budget(record) || (is_paid_by_client(record) &&
-                                     view.budget_level - pending * price_of_retry < price_of_retry);
+    waits_.on_late_answer(record);
 }
 
 // RH-13: a capped retry is charged when it is woken; if it cannot pay, it is not made.
-bool inspection::is_refused_when_woken(
+bool decision_checks::is_refused_when_woken(
     const operation_record& record, const couchbase::decision_record& decision) const {
     return record.is_capped && !record.is_asked && !decision.is_retried &&
            decision.refusal == refusal_reason::budget_exhausted;
 }
 
-void inspection::on_success_reported(std::uint32_t operation) {
+void decision_checks::on_success_reported(std::uint32_t operation) {
     operation_record& record = world_.records.at(operation);
     if (record.is_success_reported) {
-        report(checker::strategy, record, "its success is reported twice");
+        world_.record.report(checker::strategy, record.number, "its success is reported twice");
     }
     record.is_success_reported = true;
-    const planned_client& plan = world_.plan.clients[record.plan.client];
-    if (is_paid_by_client(record)) {
-        if (record.is_capped) {
-            record.cost = static_cast<std::uint32_t>(price_of_retry);  // woken, or not successful
-        }
-        const std::int64_t refund =
-            plan.refunds_last_cost && record.retries != 0 ? record.cost : 1000;
-        client_view& view = views_[record.plan.client];
-        view.budget_level = std::min(milli_units(plan.budget_units), view.budget_level + refund);
-    }
+    budgets_.on_success(record);
 }
 
-void inspection::on_decision(std::uint32_t client, const couchbase::decision_record& decision) {
+void decision_checks::on_decision(
+    std::uint32_t client, const couchbase::decision_record& decision) {
     if (decision.id == 0) {
         return;  // the client's own request
     }
@@ -199,38 +185,43 @@ void inspection::on_decision(std::uint32_t client, const couchbase::decision_rec
         world_.record.line(
             "operation " + std::to_string(record.number) + ": " + couchbase::to_string(decision));
     }
-    refresh(client);
+    views_.refresh(client);
     if (decision.reason == retry_reason::kv_collection_outdated && record.plan.collection == 0) {
         views_[client].is_default_looked_up = true;
     }
     if (record.calls != 0) {
-        report(checker::completion, record, "a decision about it after its end");
+        world_.record.report(
+            checker::completion, record.number, "a decision about it after its end");
     }
     const bool is_too_late = is_refused_when_woken(record, decision);
     if (is_too_late) {
         --record.retries;
     }
     if (decision.attempt != record.retries) {
-        report(checker::history, record, "the retry count is wrong");
+        world_.record.report(checker::history, record.number, "the retry count is wrong");
     }
     if (!couchbase::info(decision.reason).is_terminal) {
-        check_not_early(record);
+        waits_.check_not_early(record);
     }
     if (carries_earlier_reason(decision) || is_too_late) {
         if (record.decisions.empty() || record.decisions.back().reason != decision.reason) {
-            report(checker::history, record, "rejected for a reason that it never had");
+            world_.record.report(
+                checker::history, record.number, "rejected for a reason that it never had");
         }
     } else if (!record.is_asked) {
         check_stage(record, decision.reason, decision.stage, decision.status);
     } else if (decision.stage != engine::detail::stage_of(decision.reason)) {
-        report(checker::history, record, "raised at a different stage than in the question");
+        world_.record.report(
+            checker::history, record.number, "raised at a different stage than in the question");
     }
     if (decision.is_retried) {
         check_allowed(record, decision, time_left(world_.now, record.deadline));
     } else if (!is_too_late) {
         check_refused(record, decision);
-    } else if (!can_be_poor(record)) {
-        report(checker::budget, record, "not made when it was woken, though it could be paid for");
+    } else if (!budgets_.can_be_poor(record)) {
+        world_.record.report(
+            checker::budget, record.number,
+            "not made when it was woken, though it could be paid for");
     }
     record.decisions.push_back(
         {world_.now - record.started, decision.is_retried ? decision.delay : duration::zero(),
@@ -249,45 +240,14 @@ void inspection::on_decision(std::uint32_t client, const couchbase::decision_rec
     record.has_strategy_failed = false;
 }
 
-void inspection::take_charge(operation_record& record) {
-    client_view& view = views_[record.plan.client];
-    const duration asked =
-        record.answer ? record.answer->delay().value_or(duration::zero()) : duration::zero();
-    record.is_capped =
-        asked > duration::zero() && add_saturated(world_.now, asked) >= record.deadline;
-    if (!is_paid_by_client(record)) {
-        return;
-    }
-    if (record.is_capped) {
-        view.capped.push_back(record.number);
-        return;
-    }
-    view.budget_level -= price_of_retry;
-    view.charged += price_of_retry;
-    record.cost = static_cast<std::uint32_t>(price_of_retry);
-}
-
-// The last retry of this operation was decided and never sent. A capped one has taken something
-// only if it was woken.
-void inspection::return_charge(const operation_record& record) {
-    if (!is_paid_by_client(record)) {
-        return;
-    }
-    client_view& view = views_[record.plan.client];
-    if (record.is_capped) {
-        view.perhaps_returned += price_of_retry;
-    } else {
-        view.returned += record.cost;
-    }
-}
-
-void inspection::take_retry(operation_record& record, const couchbase::decision_record& decision) {
-    client_view& view = views_[record.plan.client];
+void decision_checks::take_retry(
+    operation_record& record, const couchbase::decision_record& decision) {
+    const client_view& view = views_[record.plan.client];
     ++record.retries;
     record.cost = 0;
     record.is_capped = false;
     if (record.is_asked) {
-        take_charge(record);
+        budgets_.take_charge(record);
     }
     record.is_backing_off = true;
     record.decided = world_.now;
@@ -300,17 +260,18 @@ void inspection::take_retry(operation_record& record, const couchbase::decision_
         record.call->delay_floor = duration::zero();
         return;  // after its delay it may wait for a connection
     }
-    view.waiting.push_back(record.number);
-    view.overdue_from = std::min(view.overdue_from, record.due);
+    waits_.begin(record);
 }
 
-void inspection::check_allowed(
+void decision_checks::check_allowed(
     operation_record& record, const couchbase::decision_record& decision, duration left) {
     if (decision.reason == retry_reason::unknown) {
-        return report(checker::strategy, record, "retried for an unknown reason");
+        return world_.record.report(
+            checker::strategy, record.number, "retried for an unknown reason");
     }
     if (is_lost_write(record, decision.reason)) {
-        return report(checker::repetition, record, "a write lost in flight is retried");
+        return world_.record.report(
+            checker::repetition, record.number, "a write lost in flight is retried");
     }
     if (is_always_retried(decision.reason)) {
         check_always(record, decision, left);
@@ -319,7 +280,7 @@ void inspection::check_allowed(
     }
 }
 
-std::optional<bool> inspection::is_at_once(const operation_record& record) {
+std::optional<bool> decision_checks::is_at_once(const operation_record& record) {
     const client_view& view = views_[record.plan.client];
     if (record.plan.kind == engine::operation_kind::noop || view.maps.empty()) {
         return false;
@@ -331,7 +292,7 @@ std::optional<bool> inspection::is_at_once(const operation_record& record) {
     if (newest.revision() > *record.revision) {
         return true;
     }
-    if (record.plan.kind == engine::operation_kind::get_replica || record.went_forward) {
+    if (engine::reads_replica(record.plan.kind) || record.went_forward) {
         return false;
     }
     const std::int32_t forward = newest.forward(world_.vbucket_of(record.plan));
@@ -339,7 +300,7 @@ std::optional<bool> inspection::is_at_once(const operation_record& record) {
     return forward >= 0 && forward != refused;
 }
 
-void inspection::check_always(
+void decision_checks::check_always(
     operation_record& record, const couchbase::decision_record& decision, duration left) {
     duration planned = ladder(decision.attempt);
     if (decision.reason == retry_reason::kv_not_my_vbucket) {
@@ -355,48 +316,53 @@ void inspection::check_always(
         }
         record.redirects_at_once += decision.delay == duration::zero() ? 1U : 0U;
         if (record.redirects_at_once > 10 + (world_.now - record.started) / redirect_pause) {
-            report(checker::delay, record, "follows redirects without a pause");
+            world_.record.report(
+                checker::delay, record.number, "follows redirects without a pause");
         }
     }
     if (decision.delay != std::min(planned, left)) {
-        report(
-            checker::delay, record,
+        world_.record.report(
+            checker::delay, record.number,
             std::string(couchbase::to_string(decision.reason)) + " waits " +
                 text_of(decision.delay) + " instead of " + text_of(std::min(planned, left)));
     }
 }
 
-void inspection::check_asked(
+void decision_checks::check_asked(
     operation_record& record, const couchbase::decision_record& decision, duration left) {
     const std::string name(couchbase::to_string(decision.reason));
     if (!record.is_asked || record.asked_reason != decision.reason) {
-        return report(checker::strategy, record, "no strategy was asked about " + name);
+        return world_.record.report(
+            checker::strategy, record.number, "no strategy was asked about " + name);
     }
     if (record.has_strategy_failed || !record.answer || !record.answer->delay()) {
-        return report(checker::strategy, record, "retried against its strategy: " + name);
+        return world_.record.report(
+            checker::strategy, record.number, "retried against its strategy: " + name);
     }
     const duration planned = std::min(*record.answer->delay(), left);
     if (record.call && keeps_floor(record, world_.plan) &&
         decision.delay < std::min(record.call->delay_floor, left)) {
-        report(
-            checker::delay, record, name + " is retried before the time that the server requested");
+        world_.record.report(
+            checker::delay, record.number,
+            name + " is retried before the time that the server requested");
     }
     if (decision.delay != planned) {
-        report(
-            checker::delay, record,
+        world_.record.report(
+            checker::delay, record.number,
             name + " waits " + text_of(decision.delay) + " instead of " + text_of(planned));
     }
 }
 
 // RH-32: rejected only if there is no room to wait.
-void inspection::check_queue_full(const operation_record& record) {
+void decision_checks::check_queue_full(const operation_record& record) {
     sim_client& client = *world_.clients[record.plan.client];
     if (client.engine().statistics().operations_parked < client.plan().parked_count_max) {
-        report(checker::credit, record, "rejected although there is room to wait");
+        world_.record.report(
+            checker::credit, record.number, "rejected although there is room to wait");
     }
 }
 
-void inspection::check_refused(
+void decision_checks::check_refused(
     operation_record& record, const couchbase::decision_record& decision) {
     const std::string name(couchbase::to_string(decision.reason));
     if (decision.reason == retry_reason::unknown) {
@@ -404,14 +370,16 @@ void inspection::check_refused(
     }
     if (is_lost_write(record, decision.reason)) {
         if (decision.error != errc::request_canceled) {
-            report(
-                checker::ambiguity, record, "a write lost in flight ends with a different error");
+            world_.record.report(
+                checker::ambiguity, record.number,
+                "a write lost in flight ends with a different error");
         }
         return;
     }
     if (decision.refusal == refusal_reason::rows_taken) {
         if (!record.call || record.call->rows_taken == 0) {
-            report(checker::strategy, record, "given up because of rows that were not taken");
+            world_.record.report(
+                checker::strategy, record.number, "given up because of rows that were not taken");
         }
         return;
     }
@@ -421,7 +389,8 @@ void inspection::check_refused(
     }
     if (is_always_retried(decision.reason)) {
         if (!is_full) {
-            report(checker::strategy, record, name + " is always retried, but was not");
+            world_.record.report(
+                checker::strategy, record.number, name + " is always retried, but was not");
         }
         return;
     }
@@ -430,41 +399,45 @@ void inspection::check_refused(
         return;  // no room to wait for its first attempt: no strategy decides this
     }
     if (!is_asked) {
-        return report(
-            checker::strategy, record, "given up for " + name + ", but no strategy was asked");
+        return world_.record.report(
+            checker::strategy, record.number,
+            "given up for " + name + ", but no strategy was asked");
     }
     if (is_full && !(record.answer && !record.answer->delay())) {
         return;
     }
     if (record.has_strategy_failed) {
         if (decision.error != errc::strategy_failure) {
-            report(
-                checker::strategy, record, "its strategy failed, but the error is a different one");
+            world_.record.report(
+                checker::strategy, record.number,
+                "its strategy failed, but the error is a different one");
         }
         return;
     }
     if (record.answer && !record.answer->delay()) {
         const std::error_code wanted = record.answer->error();
         if (wanted && wanted != make_error_code(decision.error)) {
-            report(checker::strategy, record, "its strategy chose a different error");
+            world_.record.report(
+                checker::strategy, record.number, "its strategy chose a different error");
         }
         return;
     }
-    const bool is_poor = can_be_poor(record);
+    const bool is_poor = budgets_.can_be_poor(record);
     const bool is_unpaid = decision.refusal == refusal_reason::budget_exhausted;
     if (!record.answer || !is_poor || !is_unpaid) {
-        report(checker::strategy, record, "given up for " + name + " against its strategy");
+        world_.record.report(
+            checker::strategy, record.number, "given up for " + name + " against its strategy");
     }
 }
 
 // If the client reports something about the attempt, it must match what the network saw.
-void inspection::check_stage(
+void decision_checks::check_stage(
     operation_record& record, retry_reason reason, attempt_stage stage, std::uint16_t code) {
     const auto cell = engine::cell_of(reason, stage, class_of(record));
     const std::string name(couchbase::to_string(reason));
     if (cell.applicable != engine::reason_applicability::yes) {
-        report(
-            checker::history, record,
+        world_.record.report(
+            checker::history, record.number,
             name + " at stage " + std::string(to_string(stage)) + " for " +
                 std::string(name_of(record)));
     }
@@ -478,7 +451,8 @@ void inspection::check_stage(
     switch (stage) {
         case attempt_stage::dispatch:
             if (is_out) {
-                report(checker::repetition, record, name + ": treated as not sent, but it was");
+                world_.record.report(
+                    checker::repetition, record.number, name + ": treated as not sent, but it was");
             }
             break;
         case attempt_stage::network:
@@ -487,16 +461,66 @@ void inspection::check_stage(
                 last.is_answered = false;
                 last.is_lost = true;
             } else if (!is_out) {
-                report(checker::history, record, name + ": treated as sent, but it was not");
+                world_.record.report(
+                    checker::history, record.number, name + ": treated as sent, but it was not");
             }
             break;
         case attempt_stage::response:
             if (!is_open || !last.is_answered || last.status != code) {
-                report(checker::answer, record, name + ": no server reported this");
+                world_.record.report(
+                    checker::answer, record.number, name + ": no server reported this");
             }
             break;
     }
     last.is_decided = true;
+}
+
+// RH-25 to RH-28: a server's answer must have caused the state, and the cause must not have been
+// fixed since.
+void decision_checks::check_terminal(const operation_record& record, retry_reason reason) {
+    const client_view& view = views_[record.plan.client];
+    bool has_cause = true;
+    switch (reason) {
+        case retry_reason::authentication_error:
+            has_cause = any_of(record.call ? view.has_refused_auth : view.is_auth_refused);
+            break;
+        case retry_reason::tls_error:
+            has_cause = record.call
+                            ? any_of(view.has_failed_tls) || any_of(view.is_service_tls_failed)
+                            : any_of(view.is_tls_failed);
+            break;
+        case retry_reason::bucket_access_error:
+            has_cause = view.is_access_denied;
+            if (!has_cause && view.was_bucket_selected) {
+                break;  // an open bucket is never missing (RH-27)
+            }
+            if (!has_cause && view.maps.empty()) {
+                has_cause = any_of(view.is_bucket_missing);
+            } else if (!has_cause) {
+                has_cause = views_.is_bucket_gone(record.plan.client);
+            }
+            break;
+        case retry_reason::scope_not_found:
+        case retry_reason::collection_not_found:
+            has_cause = view.name_missing == world_.now;
+            break;
+        default:  // no other reason is terminal: it has no such cause
+            break;
+    }
+    const bool is_refusal =
+        reason == retry_reason::authentication_error || reason == retry_reason::tls_error;
+    if (is_refusal && !record.call && view.maps.empty() &&
+        !views_.is_refusal_proven(record.plan.client) &&
+        views_.may_seed_answer(record.plan.client)) {
+        world_.record.report(
+            checker::terminal, record.number,
+            std::string(couchbase::to_string(reason)) + " while another seed may still answer");
+    }
+    if (!has_cause) {
+        world_.record.report(
+            checker::terminal, record.number,
+            std::string(couchbase::to_string(reason)) + " without a cause that still exists");
+    }
 }
 
 }  // namespace reprise::sim

@@ -1,17 +1,17 @@
 // Checks of the HTTP services: what is sent where, which rows are delivered, and what is reported
 // to users. RH-16, RH-29, RH-43, RH-45, and the three invariants of writes.
 
+#include "checks/call_checks.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
-#include <utility>
 
 #include <reprise/engine/service_exchange.hpp>
 #include <reprise/http/message.hpp>
 #include <reprise/services/query_outcome.hpp>
 
-#include "checks/inspection.hpp"
 #include "world/world.hpp"
 
 namespace reprise::sim {
@@ -79,9 +79,13 @@ bool proves_no_effect(call_kind kind, const engine::http_answer& answer) {
 
 }  // namespace
 
+call_checks::call_checks(
+    world& owner, client_views& views, wait_checks& waits, document_checks& documents)
+    : world_(owner), views_(views), waits_(waits), documents_(documents) {}
+
 // Nothing is ever sent to an address that is not in a configuration.
-bool inspection::on_connect(std::uint32_t client, const engine::connect_action& action) {
-    const client_view& view = refresh(client);
+bool call_checks::on_connect(std::uint32_t client, const engine::connect_action& action) {
+    const client_view& view = views_.refresh(client);
     const bool is_known =
         std::ranges::any_of(
             view.maps,
@@ -97,7 +101,7 @@ bool inspection::on_connect(std::uint32_t client, const engine::connect_action& 
     return is_known;
 }
 
-void inspection::on_composed(std::uint32_t operation, const engine::http_call& call) {
+void call_checks::on_composed(std::uint32_t operation, const engine::http_call& call) {
     call_record& made = *world_.records.at(operation).call;
     made.request_line = call.method + " " + call.target + " HTTP/1.1";
     made.prepares = call.body.find("\"statement\":\"PREPARE ") != std::string::npos;
@@ -106,14 +110,15 @@ void inspection::on_composed(std::uint32_t operation, const engine::http_call& c
 }
 
 // The client has read a complete answer and decided what it means.
-void inspection::on_judged(
+void call_checks::on_judged(
     std::uint32_t operation, const engine::http_answer& answer,
     const engine::exchange_result& verdict) {
     operation_record& record = world_.records.at(operation);
     call_record& call = *record.call;
     const sent_request& last = record.last;
     if (!last.is_corrupt && (!last.is_answered || last.status != answer.status)) {
-        report(checker::answer, record, "accepts an answer to another request");
+        world_.record.report(
+            checker::answer, record.number, "accepts an answer to another request");
     }
     record.last.is_disproved = !record.is_idempotent && proves_no_effect(call.plan.kind, answer);
     call.next_count += verdict.what == engine::exchange_result::step::next ? 1U : 0U;
@@ -124,7 +129,8 @@ void inspection::on_judged(
         call.delay_floor = std::chrono::seconds{seconds};
     }
     if (http::find_header(answer.headers, left_over_field)) {
-        report(checker::answer, record, "takes left-over bytes for its answer (RH-47)");
+        world_.record.report(
+            checker::answer, record.number, "takes left-over bytes for its answer (RH-47)");
     }
     note_situation(record, answer);
     client_view& view = views_[record.plan.client];
@@ -135,7 +141,8 @@ void inspection::on_judged(
     }
 }
 
-void inspection::note_situation(const operation_record& record, const engine::http_answer& answer) {
+void call_checks::note_situation(
+    const operation_record& record, const engine::http_answer& answer) {
     if (answer.status == 400 &&
         answer.body.find("pindex not available") != std::string_view::npos) {
         world_.situations.note(situation::search_starts);
@@ -155,7 +162,7 @@ void inspection::note_situation(const operation_record& record, const engine::ht
 
 // RH-47: a connection with left-over bytes is closed. Bytes that the client has not read yet, since
 // its user takes no rows, do not count.
-void inspection::after_http_bytes(std::uint32_t index) {
+void call_checks::after_bytes(std::uint32_t index) {
     const sim_link& link = world_.net.link(index);
     const service_side& side = *link.http;
     if (side.left_over && link.got_down > *side.left_over && !side.is_paused &&
@@ -166,7 +173,7 @@ void inspection::after_http_bytes(std::uint32_t index) {
     }
 }
 
-void inspection::on_call_sent(
+void call_checks::on_sent(
     std::uint32_t index, std::optional<std::uint32_t> operation, std::string_view line) {
     sim_link& link = world_.net.link(index);
     if (!operation && is_canary(link, line) &&
@@ -194,13 +201,13 @@ void inspection::on_call_sent(
             std::string(to_string(record.call->plan.kind)) + ", " + std::string(line) +
             " sent to " + node_and_service(link));
     }
-    refresh(record.plan.client);
-    check_call_request(record, link, line);
-    check_call_repetition(record);
-    check_not_early(record);
+    views_.refresh(record.plan.client);
+    check_request(record, link, line);
+    check_repetition(record);
+    waits_.check_not_early(record);
     const time_point stalled = world_.clients[record.plan.client]->stalled_until;
     if (world_.now > std::max(record.deadline, stalled) + tick_of_calls) {
-        report(checker::deadline, record, "sent after its deadline");
+        world_.record.report(checker::deadline, record.number, "sent after its deadline");
     }
     link.http->owner = record.number + 1;
     link.http->is_awaited = true;
@@ -213,58 +220,63 @@ void inspection::on_call_sent(
     ++record.sent_count;
 }
 
-void inspection::check_call_request(
+void call_checks::check_request(
     const operation_record& record, const sim_link& link, std::string_view line) {
     if (record.calls != 0) {
-        report(checker::completion, record, "sent after its end");
+        world_.record.report(checker::completion, record.number, "sent after its end");
     }
     if (line != record.call->request_line) {
-        report(
-            checker::routing, record,
+        world_.record.report(
+            checker::routing, record.number,
             "sends '" + std::string(line) + "' instead of '" + record.call->request_line + "'");
     }
     if (record.plan.client != link.client ||
         link.http->service != service_of(record.call->plan.kind)) {
-        report(checker::routing, record, "sent to another service: " + node_and_service(link));
+        world_.record.report(
+            checker::routing, record.number, "sent to another service: " + node_and_service(link));
     }
     if (link.http->is_paused) {
-        report(checker::credit, record, "sent on a connection that is not read");
+        world_.record.report(
+            checker::credit, record.number, "sent on a connection that is not read");
     }
     if (link.http->is_awaited && !link.http->is_corrupt) {
-        report(
-            checker::credit, record,
+        world_.record.report(
+            checker::credit, record.number,
             "sent on a connection whose last answer is incomplete: " + node_and_service(link));
     }
 }
 
 // Invariant 2, and RH-45.
-void inspection::check_call_repetition(const operation_record& record) {
+void call_checks::check_repetition(const operation_record& record) {
     const sent_request& last = record.last;
     if (record.sent_count > record.retries + record.call->next_count) {
-        report(checker::repetition, record, "sent without a decision to do so");
+        world_.record.report(
+            checker::repetition, record.number, "sent without a decision to do so");
     }
     if (record.call->rows_taken != 0) {
-        report(checker::repetition, record, "sent again after rows were delivered");
+        world_.record.report(
+            checker::repetition, record.number, "sent again after rows were delivered");
     }
     if (record.sent_count == 0 || last.is_unsent || last.is_corrupt) {
         return;
     }
     if (last.is_applied) {
-        report(checker::repetition, record, "sent again although it was applied");
+        world_.record.report(
+            checker::repetition, record.number, "sent again although it was applied");
     }
     if (last.is_answered) {
         return;
     }
     if (!record.is_idempotent && !last.is_harmless) {
-        report(
-            checker::repetition, record,
+        world_.record.report(
+            checker::repetition, record.number,
             "sent again, and no server reported that nothing was done");
     } else if (!last.is_decided) {
-        report(checker::repetition, record, "on the wire twice");
+        world_.record.report(checker::repetition, record.number, "on the wire twice");
     }
 }
 
-void inspection::on_call_answered(std::uint32_t index, const sim_link::answer_mark& answer) {
+void call_checks::on_answered(std::uint32_t index, const sim_link::answer_mark& answer) {
     sim_link& link = world_.net.link(index);
     if (link.http->owner == answer.opaque) {
         link.http->is_awaited = false;
@@ -280,7 +292,7 @@ void inspection::on_call_answered(std::uint32_t index, const sim_link::answer_ma
     }
 }
 
-void inspection::on_call_link_end(std::uint32_t index, std::uint64_t sent_end) {
+void call_checks::on_link_end(std::uint32_t index, std::uint64_t sent_end) {
     const service_side& side = *world_.net.link(index).http;
     if (side.owner == 0) {
         return;
@@ -296,7 +308,7 @@ void inspection::on_call_link_end(std::uint32_t index, std::uint64_t sent_end) {
     }
 }
 
-void inspection::on_corrupted(std::uint32_t index) {
+void call_checks::on_corrupted(std::uint32_t index) {
     const service_side& side = *world_.net.link(index).http;
     if (side.owner != 0 && world_.records.at(side.owner - 1).last.link == index) {
         world_.records.at(side.owner - 1).last.is_corrupt = true;
@@ -304,7 +316,7 @@ void inspection::on_corrupted(std::uint32_t index) {
 }
 
 // The servers' side of the ledger.
-void inspection::on_service_audit(std::uint32_t index, const sandbox::service_audit_entry& entry) {
+void call_checks::on_audit(std::uint32_t index, const sandbox::service_audit_entry& entry) {
     const sim_link& link = world_.net.link(index);
     std::uint32_t number = 0;
     const std::string& text = entry.context_id;
@@ -328,11 +340,7 @@ void inspection::on_service_audit(std::uint32_t index, const sandbox::service_au
         record.last.is_made_up = entry.fault_id != 0;
     }
     if (entry.is_applied) {
-        ledger_.on_applied(number);
-        if (is_statement(record.call->plan.kind)) {
-            const bool is_gone = record.call->plan.kind == call_kind::remove;
-            call_documents_[record.call->plan.key] = is_gone ? std::nullopt : std::optional(number);
-        }
+        documents_.on_statement_applied(record);
     }
     // After this answer the client must prepare the statement before it runs it again. If another
     // operation has prepared it in the meantime, the server may have forgotten that, too.
@@ -340,17 +348,18 @@ void inspection::on_service_audit(std::uint32_t index, const sandbox::service_au
     const bool is_unknown = entry.error_code == prepared_unknown && entry.fault_id == 0;
     if (is_unknown && call.unknown_heard && *call.unknown_heard > world_.prepared_forgotten &&
         call.prepared_by_then == views_[record.plan.client].prepared_count) {
-        report(checker::repetition, record, "runs a statement again that the server forgot");
+        world_.record.report(
+            checker::repetition, record.number, "runs a statement again that the server forgot");
     }
 }
 
-void inspection::on_rows_reported(operation_record& record) {
+void call_checks::on_rows_reported(operation_record& record) {
     if (record.calls != 0) {
-        report(checker::completion, record, "notified of rows after its end");
+        world_.record.report(checker::completion, record.number, "notified of rows after its end");
     }
 }
 
-void inspection::on_rows(operation_record& record, const engine::row_batch& rows) {
+void call_checks::on_rows(operation_record& record, const engine::row_batch& rows) {
     world_.record.mix(rows.size() + (std::uint64_t{record.number} << 32U));
     if (world_.record.is_tracing()) {
         world_.record.line(
@@ -363,7 +372,7 @@ void inspection::on_rows(operation_record& record, const engine::row_batch& rows
 }
 
 // Each row must be delivered once and in order, whenever it is taken.
-void inspection::check_row(operation_record& record, std::string_view row) {
+void call_checks::check_row(operation_record& record, std::string_view row) {
     call_record& call = *record.call;
     const std::uint64_t index = call.rows_taken++;
     ++row_count_;
@@ -393,70 +402,56 @@ void inspection::check_row(operation_record& record, std::string_view row) {
             break;
     }
     if (!is_right && (is_range(call.plan.kind) || !record.last.is_made_up)) {
-        report(
-            checker::answer, record,
+        world_.record.report(
+            checker::answer, record.number,
             "row " + std::to_string(index) + " is '" + std::string(row.substr(0, 80)) + "'");
     }
 }
 
-void inspection::check_call(operation_record& record, const engine::operation_result& result) {
+void call_checks::on_done(operation_record& record, const engine::operation_result& result) {
     if (!result.http) {
-        return report(checker::answer, record, "a result without its HTTP part");
+        return world_.record.report(
+            checker::answer, record.number, "a result without its HTTP part");
     }
-    check_call_ambiguity(record, result);
+    check_ambiguity(record, result);
     const sent_request& last = record.last;
     if (result.ec) {
         const std::optional<std::uint16_t> shown = result.error->status;
         const bool is_plain = record.sent_count != 0 && last.is_answered && !last.is_decided;
         if (is_plain && !last.is_corrupt && shown && *shown != last.status) {
-            report(checker::answer, record, "shows a status that no server sent");
+            world_.record.report(
+                checker::answer, record.number, "shows a status that no server sent");
         }
         return;
     }
     if (record.sent_count == 0 || last.is_decided || (!last.is_answered && !last.is_corrupt)) {
-        return report(checker::answer, record, "a success without an answer");
+        return world_.record.report(checker::answer, record.number, "a success without an answer");
     }
     if (!last.is_corrupt && (last.status < 200 || last.status >= 300)) {
-        report(checker::answer, record, "a success, but the server reported otherwise");
+        world_.record.report(
+            checker::answer, record.number, "a success, but the server reported otherwise");
     }
-    check_call_rows(record, result);
+    check_rows(record, result);
 }
 
 // A success must deliver every row.
-void inspection::check_call_rows(operation_record& record, const engine::operation_result& result) {
+void call_checks::check_rows(operation_record& record, const engine::operation_result& result) {
     const call_record& call = *record.call;
     on_rows(record, result.http->rows);
     const bool is_exact = is_range(call.plan.kind) || call.plan.kind == call_kind::insert_returning;
     const std::uint64_t wanted = is_range(call.plan.kind) ? call.plan.row_count : 1;
     if ((is_exact && call.rows_taken != wanted) || result.http->row_count != call.rows_taken) {
-        report(
-            checker::answer, record,
+        world_.record.report(
+            checker::answer, record.number,
             "a success with " + std::to_string(call.rows_taken) + " rows, but counts " +
                 std::to_string(result.http->row_count) +
                 (is_exact ? " instead of " + std::to_string(wanted) : std::string()));
     }
 }
 
-// Compares the documents with the applied statements.
-void inspection::check_call_documents() {
-    for (const auto& [key, writer] : call_documents_) {
-        const auto stored = world_.cluster.find_document(
-            bucket_name, wire::collection_id{0}, "q" + std::to_string(key), world_.server_now());
-        const bool is_there = stored && !stored->is_deleted;
-        const std::string wanted = writer ? "{\"n\":" + std::to_string(*writer) + "}" : "";
-        if (is_there != writer.has_value() || (is_there && stored->value != wanted)) {
-            world_.record.report(
-                checker::documents, writer,
-                "q" + std::to_string(key) + " is " +
-                    (is_there ? "'" + stored->value + "'" : "missing") + " instead of " +
-                    (writer ? "'" + wanted + "'" : "missing"));
-        }
-    }
-}
-
 // RH-16, RH-29: ambiguous exactly if the server may have acted. Only an answer can prove that it
 // did not, and only if the client could read it.
-void inspection::check_call_ambiguity(
+void call_checks::check_ambiguity(
     const operation_record& record, const engine::operation_result& result) {
     if (!result.ec) {
         return;
@@ -466,19 +461,20 @@ void inspection::check_call_ambiguity(
     const bool is_timeout =
         result.ec == errc::ambiguous_timeout || result.ec == errc::unambiguous_timeout;
     if (is_timeout && (result.ec == errc::ambiguous_timeout) != is_ambiguous) {
-        report(checker::ambiguity, record, "the timeout's name contradicts its ambiguity");
+        world_.record.report(
+            checker::ambiguity, record.number, "the timeout's name contradicts its ambiguity");
     }
     if (last.is_applied && !is_ambiguous && !record.is_idempotent) {
-        report(
-            checker::ambiguity, record,
+        world_.record.report(
+            checker::ambiguity, record.number,
             "reported '" + result.ec.message() + "', not ambiguous, but a server applied it");
     }
     const bool is_sent = record.sent_count != 0 && !last.is_unsent;
     const bool may_have_acted =
         !record.is_idempotent && !last.is_harmless && is_sent && !last.is_disproved;
     if (is_ambiguous != may_have_acted) {
-        report(
-            checker::ambiguity, record,
+        world_.record.report(
+            checker::ambiguity, record.number,
             "reported '" + result.ec.message() +
                 (is_ambiguous ? "', ambiguous" : "', not ambiguous") + ", but the server " +
                 (may_have_acted ? "may have acted" : "cannot have acted"));

@@ -59,32 +59,32 @@ struct scripted_calls {
         added.is_started = true;
         added.started = all.now;
         added.deadline = all.now + 100ms;
-        all.checks.on_started(added);
+        all.checks.results.on_started(added);
         return added;
     }
     void compose(const operation_record& record, std::string body = {}) {
         engine::http_call call;
         call.target = "/query/service";
         call.body = std::move(body);
-        all.checks.on_composed(record.number, call);
+        all.checks.calls.on_composed(record.number, call);
     }
     void send(
         const operation_record& record, std::uint32_t link = 0,
         std::string_view line = "POST /query/service HTTP/1.1") {
-        all.checks.on_call_sent(link, record.number, line);
+        all.checks.calls.on_sent(link, record.number, line);
     }
     void answer(const operation_record& record, std::uint16_t status = 200) {
         sim_link::answer_mark mark;
         mark.opaque = record.number + 1;
         mark.status = status;
-        all.checks.on_call_answered(record.last.link, mark);
+        all.checks.calls.on_answered(record.last.link, mark);
     }
     void audit(const operation_record& record, bool is_applied, int error_code = 0) {
         sandbox::service_audit_entry entry;
         entry.context_id = std::to_string(record.number);
         entry.is_applied = is_applied;
         entry.error_code = error_code;
-        all.checks.on_service_audit(record.last.link, entry);
+        all.checks.calls.on_audit(record.last.link, entry);
     }
     void judge(
         const operation_record& record, int status, std::uint32_t server_code = 0,
@@ -92,7 +92,7 @@ struct scripted_calls {
         const http::header_list headers{{"Retry-After", "2"}};
         engine::exchange_result verdict;
         verdict.server_code = server_code;
-        all.checks.on_judged(record.number, {status, headers, body, 0}, verdict);
+        all.checks.calls.on_judged(record.number, {status, headers, body, 0}, verdict);
     }
     // A write is sent, applied or not, and answered; the client reads the answer and reports this.
     void fail_write(
@@ -109,7 +109,7 @@ struct scripted_calls {
         engine::row_batch batch;
         const std::vector<std::string_view> views(rows.begin(), rows.end());
         batch.append(views, {}, nullptr);
-        all.checks.on_rows(record, batch);
+        all.checks.calls.on_rows(record, batch);
     }
     void end(operation_record& record, errc error = {}, bool is_ambiguous = false) {
         engine::operation_result result;
@@ -122,10 +122,10 @@ struct scripted_calls {
             info->is_ambiguous = is_ambiguous;
             result.error = std::move(info);
         } else {
-            all.checks.on_success_reported(record.number);
+            all.checks.decisions.on_success_reported(record.number);
         }
         ++record.calls;
-        all.checks.on_done(record, result);
+        all.checks.results.on_done(record, result);
     }
     bool has(checker what) const {
         return std::ranges::find(all.record.findings(), what, &finding::what) !=
@@ -155,7 +155,7 @@ TEST(checks_call, a_request_not_composed_by_the_call_and_one_without_a_call_are_
         EXPECT_EQ(scene.has(checker::routing), is_redirected);
     }
     scripted_calls scene;
-    scene.all.checks.on_call_sent(0, std::nullopt, "GET /secrets HTTP/1.1");
+    scene.all.checks.calls.on_sent(0, std::nullopt, "GET /secrets HTTP/1.1");
     EXPECT_TRUE(scene.has(checker::routing));
 }
 
@@ -354,7 +354,7 @@ TEST(checks_call, RH_47_left_over_bytes_that_are_taken_for_an_answer_are_found) 
         scene.answer(record);
         const http::header_list headers{
             {std::string(is_left_over ? left_over_field : "Content-Type"), "yes"}};
-        scene.all.checks.on_judged(record.number, {200, headers, {}, 0}, {});
+        scene.all.checks.calls.on_judged(record.number, {200, headers, {}, 0}, {});
         EXPECT_EQ(scene.has(checker::answer), is_left_over);
     }
 }
@@ -379,7 +379,7 @@ TEST(checks_call, RH_47_a_connection_that_is_kept_after_left_over_bytes_is_found
         link.http->is_paused = each.is_paused;
         link.got_down = each.got;
         link.state = each.state;
-        scene.all.checks.after_http_bytes(0);
+        scene.all.checks.calls.after_bytes(0);
         EXPECT_EQ(scene.has(checker::answer), each.is_found);
     }
 }
@@ -403,7 +403,7 @@ TEST(checks_call, RH_43_a_strategy_that_does_not_get_the_requested_delay_is_foun
         }
         asked.at.now = scene.all.now;
         asked.deadline = record.deadline;
-        scene.all.checks.on_asked(record.number, asked);
+        scene.all.checks.decisions.on_asked(record.number, asked);
         EXPECT_EQ(scene.has(checker::strategy), floor != 2s);
     }
 }
