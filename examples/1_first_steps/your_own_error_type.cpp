@@ -14,7 +14,7 @@ struct order_error {
     std::chrono::milliseconds come_back_in{};
 };
 
-// Found by argument-dependent lookup. A failure that says nothing is never retried.
+// Found by argument-dependent lookup. A failure that says nothing is left to the strategy.
 reprise::failure_facts retry_facts(const order_error& error) {
     switch (error.what) {
         case order_error::kind::busy:

@@ -166,6 +166,41 @@ TEST(curl_adapter, repeats_a_post_that_timed_out_in_the_tls_handshake) {
     EXPECT_EQ(history.failed_attempts(), 2U);
 }
 
+TEST(curl_adapter, never_repeats_a_post_that_a_redirect_turned_into_a_get) {
+    misbehaving_server server(
+        {answers(303, "Location: /shown\r\n"), answers(429), answers(200), answers(200)});
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, ("http://127.0.0.1:" + server.port()).c_str());
+    curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, "n=1");
+    curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
+    const auto last =
+        reprise::retry(reprise::attempts(3).every(0ms), [&](const reprise::attempt& current) {
+            return reprise::adapters::curl_perform(curl.get(), current);
+        });
+    EXPECT_TRUE(last.is_redirected);
+    EXPECT_EQ(last.method, "GET");
+    EXPECT_EQ(last.status, 429);
+    EXPECT_EQ(server.requests().size(), 2U);
+}
+
+// libcurl itself sends a request again if a connection that it reused closes without an answer.
+TEST(curl_adapter, post_that_is_not_repeatable_is_sent_once_also_after_another_transfer) {
+    misbehaving_server server({answers_one(200), reads_and_closes()});
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, ("http://127.0.0.1:" + server.port()).c_str());
+    EXPECT_EQ(reprise::adapters::curl_perform(curl.get(), {}).status, 200);
+    curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, "n=1");
+    const auto last =
+        reprise::retry(reprise::attempts(3).every(0ms), [&](const reprise::attempt& current) {
+            return reprise::adapters::curl_perform(
+                curl.get(), current, {.repeat = reprise::repeatability::not_repeatable});
+        });
+    EXPECT_EQ(last.code, CURLE_GOT_NOTHING);
+    EXPECT_EQ(server.requests(), (std::vector<std::string>{"GET / HTTP/1.1", "POST / HTTP/1.1"}));
+}
+
 TEST(curl_adapter, refuses_a_body_that_is_too_long) {
     misbehaving_server server({answers(200, "", "0123456789")});
     const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
@@ -217,6 +252,31 @@ reprise::adapters::beast_result<> co_call(const beast_client& client, reprise::r
         });
     io.run();
     return last;
+}
+
+// They had no facts, which the standard strategy refuses and a rule of one line retries.
+TEST(beast_adapter, states_of_pointless_failures_that_they_must_not_be_repeated) {
+    namespace http = boost::beast::http;
+    using reprise::adapters::beast_stage;
+    const auto attempts_after = [](boost::system::error_code error, beast_stage stage) {
+        unsigned count = 0;
+        const auto last = reprise::retry(reprise::attempts(3).every(0ms), [&] {
+            ++count;
+            reprise::adapters::beast_result<> result;
+            result.error = error;
+            result.stage = stage;
+            result.method = "GET";
+            return result;
+        });
+        EXPECT_EQ(last.error, error);
+        return count;
+    };
+    EXPECT_EQ(attempts_after(http::error::bad_version, beast_stage::reading), 1U);
+    EXPECT_EQ(attempts_after(http::error::body_limit, beast_stage::reading), 1U);
+    EXPECT_EQ(attempts_after(boost::asio::error::host_not_found, beast_stage::connecting), 1U);
+    EXPECT_EQ(attempts_after(http::error::end_of_stream, beast_stage::reading), 3U);
+    EXPECT_EQ(
+        attempts_after(boost::asio::error::host_not_found_try_again, beast_stage::connecting), 3U);
 }
 
 TEST(beast_adapter, repeats_a_get_in_a_coroutine) {

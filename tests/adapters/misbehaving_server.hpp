@@ -26,6 +26,7 @@ namespace adapters {
 struct behaviour {
     enum class kind {
         answer,          ///< Reads the request and sends `text`, then closes.
+        answer_one,      ///< The same, but closes when the next request has arrived.
         hang_up,         ///< Closes at once.
         read_and_close,  ///< Reads the request and closes without an answer.
         silent,          ///< Never answers; holds the connection until the end.
@@ -40,6 +41,12 @@ inline behaviour answers(
         behaviour::kind::answer, "HTTP/1.1 " + std::to_string(status) + " Status\r\n" + headers +
                                      "Content-Length: " + std::to_string(body.size()) +
                                      "\r\nConnection: close\r\n\r\n" + body};
+}
+/// Keeps the connection, and closes it without an answer to the next request.
+inline behaviour answers_one(int status) {
+    return {
+        behaviour::kind::answer_one,
+        "HTTP/1.1 " + std::to_string(status) + " Status\r\nContent-Length: 0\r\n\r\n"};
 }
 inline behaviour sends(std::string text) {
     return {behaviour::kind::answer, std::move(text)};
@@ -113,8 +120,11 @@ private:
         if (now.what != behaviour::kind::hang_up) {
             read_request(client);
         }
-        if (now.what == behaviour::kind::answer) {
+        if (now.what == behaviour::kind::answer || now.what == behaviour::kind::answer_one) {
             static_cast<void>(::send(client, now.text.data(), now.text.size(), MSG_NOSIGNAL));
+        }
+        if (now.what == behaviour::kind::answer_one) {
+            read_request(client);
         }
         if (now.what == behaviour::kind::silent) {
             held_.push_back(client);

@@ -33,6 +33,16 @@ void run() {
     static_cast<void>(await([] { return fetch<int>(); }));
 }
 
+// refused: SM_08_a_reference_that_hides_that_a_call_is_hedged
+// message: std::ref hides what fails_if, throws_on_failure, with_fallback and hedged add to an
+void run(asio::io_context& io) {
+    auto read =
+        reprise::hedged(std::chrono::milliseconds{50}, [](const reprise::attempt&, auto handler) {
+            std::move(handler)(boost::system::error_code());
+        });
+    start<void(boost::system::error_code)>(io, std::ref(read));
+}
+
 // refused: SM_08_a_coroutine_with_a_plain_enumeration
 // message: signed integers, enumerations and raw pointers do not say which values are failures
 void run() {

@@ -93,6 +93,31 @@ const int* const pointer = reprise::retry(
 // message: say it: reprise::fails_if(predicate, operation)
 const auto result = reprise::retry(strategy, [] { return std::optional<int>{}; });
 
+// refused: SM_08_a_class_with_a_status_that_loops_do_not_read
+// message: this class has a status of its own, ok() or value() and category(), which loops do
+// message: not read; say when it is a failure: reprise::fails_if(predicate, operation)
+// errors: 1
+struct rpc_status {
+    [[nodiscard]] bool ok() const { return false; }
+};
+const auto result = reprise::retry(strategy, [] { return rpc_status{}; });
+
+// refused: SM_08_an_error_condition
+// message: this class has a status of its own
+const auto result =
+    reprise::retry(reprise::attempts(3), [] { return std::error_condition(std::errc::timed_out); });
+
+// refused: SM_08_a_reference_that_hides_a_predicate
+// message: std::ref hides what fails_if, throws_on_failure, with_fallback and hedged add to an
+// message: operation; put std::ref inside: reprise::fails_if(predicate, std::ref(operation))
+auto judged = reprise::fails_if([](unsigned count) { return count == 0; }, [] { return 1U; });
+const unsigned result = reprise::retry(strategy, std::ref(judged));
+
+// refused: SM_08_a_fallback_around_a_reference_that_hides_a_predicate
+// message: std::ref hides what fails_if
+auto judged = reprise::fails_if([](unsigned count) { return count == 0; }, [] { return 1U; });
+const unsigned result = reprise::retry(strategy, reprise::with_fallback(2U, std::ref(judged)));
+
 // refused: SM_08_an_error_enumeration_without_a_predicate
 // message: say it: reprise::fails_if(predicate, operation)
 const auto result = reprise::retry(strategy, [] { return std::errc::timed_out; });

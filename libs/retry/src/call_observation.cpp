@@ -4,6 +4,8 @@
 
 #include <reprise/retry/detail/call_observation.hpp>
 
+#include "failure_line.hpp"
+
 namespace reprise {
 
 retry_span::~retry_span() = default;
@@ -22,7 +24,7 @@ namespace {
     if (facts.code == 0) {
         return "_OTHER";
     }
-    const std::string code = std::to_string(facts.code);
+    const std::string code = code_text(facts.code, facts.category != nullptr);
     return facts.category == nullptr ? code : std::string(facts.category->name()) + ":" + code;
 }
 

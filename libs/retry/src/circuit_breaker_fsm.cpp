@@ -104,7 +104,6 @@ void circuit_breaker_fsm::on_probe_lost(time_point now) noexcept {
 bool circuit_breaker_fsm::close() noexcept {
     const bool was_closed = state_ == breaker_state::closed;
     state_ = breaker_state::closed;
-    newest_begin_.reset();
     steps_ = {};
     sum_ = {};
     return !was_closed;

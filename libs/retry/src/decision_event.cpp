@@ -20,7 +20,7 @@ std::string decision_event::failure_text() const {
 
 std::string to_string(const decision_event& event) {
     const history_entry& entry = event.entry;
-    std::string text(event.call);
+    std::string text = detail::one_line(event.call);
     text += ": attempt " + std::to_string(entry.attempt());
     if (entry.is_hedge()) {
         text += " still running";
@@ -28,7 +28,8 @@ std::string to_string(const decision_event& event) {
         text += entry.is_attempt() ? " failed" : " not made";
         detail::append_failure_text(
             text, event.failure_text(),
-            entry.code() == 0 ? std::string() : std::to_string(entry.code()));
+            entry.code() == 0 ? std::string()
+                              : detail::code_text(entry.code(), event.facts.category != nullptr));
         text += entry.is_timeout() ? ", timeout" : "";
         text += entry.is_throttling() ? ", throttled" : "";
     }

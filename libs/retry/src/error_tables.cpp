@@ -222,8 +222,8 @@ constexpr std::array asio_ssl_stream_rows{
     error_row{.code = 3, .name = "unexpected_result"},
 };
 
-/// OpenSSL's packed codes. A refused handshake or certificate is not repeated: it has no facts,
-/// like every code that is not listed. The one row is how OpenSSL 3 reports a truncated stream.
+/// OpenSSL's packed codes. A refused handshake or certificate has no facts, like every code that is
+/// not listed. The one row is how OpenSSL 3 reports a truncated stream.
 constexpr std::array openssl_rows{
     error_row{.code = 0x0A000126, .name = "unexpected eof while reading", .safety = maybe},
 };

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdio>
@@ -12,12 +13,6 @@ namespace reprise::detail {
 
 namespace {
 
-[[nodiscard]] std::string number_text(const char* format, double value) {
-    std::array<char, 48> text{};
-    const int size = std::snprintf(text.data(), text.size(), format, value);
-    return {text.data(), static_cast<std::size_t>(size)};
-}
-
 [[nodiscard]] bool is_upper(std::string_view text, std::size_t place) noexcept {
     return text.size() > place && std::isupper(static_cast<unsigned char>(text[place])) != 0;
 }
@@ -25,6 +20,21 @@ namespace {
 [[nodiscard]] bool is_control(char letter) noexcept {
     const auto code = static_cast<unsigned char>(letter);
     return code < 0x20 || code == 0x7f;
+}
+
+/// The size of the longest beginning of `text` within `size_max` that ends with a whole character.
+[[nodiscard]] std::size_t whole_characters(std::string_view text, std::size_t size_max) noexcept {
+    if (text.size() <= size_max) {
+        return text.size();
+    }
+    constexpr std::size_t character_size_max = 4;
+    for (std::size_t cut = 0; cut < character_size_max && cut < size_max; ++cut) {
+        const auto next = static_cast<unsigned char>(text[size_max - cut]);
+        if ((next & 0xc0U) != 0x80U) {  // It begins a character.
+            return size_max - cut;
+        }
+    }
+    return size_max;  // not UTF-8
 }
 
 }  // namespace
@@ -43,11 +53,14 @@ std::string text_of_thrown(const std::exception_ptr& thrown) {
     return text;
 }
 
+std::string one_line(std::string_view text) {
+    std::string line(text);
+    std::ranges::replace_if(line, is_control, ' ');
+    return line;
+}
+
 std::string failure_line(std::string_view text, std::size_t size_max) {
-    std::string line(text.substr(0, size_max));
-    for (char& letter : line) {
-        letter = is_control(letter) ? ' ' : letter;
-    }
+    std::string line = one_line(text.substr(0, whole_characters(text, size_max)));
     // "Connection refused" becomes part of a sentence; "SSL error" stays as it is.
     if (is_upper(line, 0) && !is_upper(line, 1)) {
         line[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(line[0])));
@@ -55,9 +68,26 @@ std::string failure_line(std::string_view text, std::size_t size_max) {
     return line;
 }
 
+std::string code_text(std::uint32_t code, bool has_category) {
+    return has_category ? std::to_string(static_cast<std::int32_t>(code)) : std::to_string(code);
+}
+
+std::string number_text(const char* format, double value) {
+    std::array<char, 48> buffer{};
+    const int size = std::snprintf(buffer.data(), buffer.size(), format, value);
+    std::string text(buffer.data(), static_cast<std::size_t>(size));
+    // Where the program has chosen another locale, the point is a comma or several bytes.
+    const std::size_t point = text.find_first_not_of("+-0123456789abefinx");
+    if (point != std::string::npos) {
+        const std::size_t fraction = text.find_first_of("0123456789", point);
+        text.replace(point, fraction - point, ".");
+    }
+    return text;
+}
+
 std::string milliseconds_text(duration time) {
     const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
-    return number_text("%.6g ms", static_cast<double>(micros) / 1000.0);
+    return number_text("%.6g", static_cast<double>(micros) / 1000.0) + " ms";
 }
 
 void append_failure_text(std::string& out, std::string_view message, std::string_view code) {

@@ -2,6 +2,7 @@
 
 /// The text of failures and decisions, as histories and logs write it.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,9 +10,18 @@
 
 namespace reprise::detail {
 
-/// `text` as part of one line: at most `size_max` bytes, control characters replaced, the first
-/// letter in lower case unless an abbreviation starts with it.
+/// `text` with its control characters replaced: what comes from outside begins no line of its own.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+/// `text` as part of one line: at most `size_max` bytes and no part of a UTF-8 character, control
+/// characters replaced, the first letter in lower case unless an abbreviation starts with it.
 [[nodiscard]] std::string failure_line(std::string_view text, std::size_t size_max);
+
+/// The value of a code as its category has it, which may be negative; a plain number without one.
+[[nodiscard]] std::string code_text(std::uint32_t code, bool has_category);
+
+/// `value` by one conversion of `printf`, with a point in every locale: "%.6g".
+[[nodiscard]] std::string number_text(const char* format, double value);
 
 /// "1.5 ms"
 [[nodiscard]] std::string milliseconds_text(duration time);

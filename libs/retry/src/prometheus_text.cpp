@@ -1,20 +1,17 @@
-#include <array>
-#include <cstdio>
-
 #include <reprise/retry/detail/prometheus_text.hpp>
+
+#include "failure_line.hpp"
 
 namespace reprise::detail {
 
 namespace {
 
-[[nodiscard]] std::string number_text(double value) {
-    std::array<char, 48> text{};
-    const int size = std::snprintf(text.data(), text.size(), "%.15g", value);
-    return {text.data(), static_cast<std::size_t>(size)};
+[[nodiscard]] std::string exact_text(double value) {
+    return number_text("%.15g", value);
 }
 
 [[nodiscard]] std::string seconds_text(duration time) {
-    return number_text(std::chrono::duration<double>(time).count());
+    return exact_text(std::chrono::duration<double>(time).count());
 }
 
 [[nodiscard]] std::string both_labels(std::string_view first, std::string_view second) {
@@ -38,7 +35,7 @@ void prometheus_text::sample(std::string_view name, std::string_view label, std:
 }
 
 void prometheus_text::sample(std::string_view name, std::string_view label, double value) {
-    write(name, label, number_text(value));
+    write(name, label, exact_text(value));
 }
 
 void prometheus_text::histogram(

@@ -81,12 +81,12 @@ namespace {
 using detail::append_decision;
 using detail::milliseconds_text;
 
-[[nodiscard]] std::string code_text(const retry_history& history, std::uint32_t code) {
+[[nodiscard]] std::string code_of(const retry_history& history, const history_entry& entry) {
     if (!history.has_hexadecimal_codes) {
-        return std::to_string(code);
+        return detail::code_text(entry.code(), entry.category() != 0);
     }
     std::array<char, 16> text{};
-    std::snprintf(text.data(), text.size(), "0x%02x", unsigned{code});
+    std::snprintf(text.data(), text.size(), "0x%02x", unsigned{entry.code()});
     return text.data();
 }
 
@@ -95,7 +95,7 @@ void append_failure(std::string& text, const retry_history& history, const histo
     if (history.reason_name != nullptr) {
         text += history.reason_name(entry.reason_code());
         if (entry.code() != 0) {
-            text += " (" + code_text(history, entry.code()) + ")";
+            text += " (" + code_of(history, entry) + ")";
         }
         return;
     }
@@ -107,7 +107,7 @@ void append_failure(std::string& text, const retry_history& history, const histo
     text += entry.is_attempt() ? " failed" : " not made";
     const std::string message = history.message_of(entry);
     detail::append_failure_text(
-        text, message, entry.code() == 0 ? std::string() : code_text(history, entry.code()));
+        text, message, entry.code() == 0 ? std::string() : code_of(history, entry));
 }
 
 // Appends the endpoint and the stage of the failure.

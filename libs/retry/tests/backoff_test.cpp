@@ -19,6 +19,18 @@ TEST(backoff, SM_13_standard_figures_are_1_2_4_8_16_20_20_seconds_before_jitter)
     }
 }
 
+// 0 x infinity is no number, and no number is below the cap: after 1,024 retries without a delay
+// the next one waited for 20 s.
+TEST(backoff, SM_13_a_base_of_zero_stays_zero_at_any_retry_number) {
+    const exponential_backoff none({.base = 0s});
+    const exponential_backoff steps({.base = 0s, .cap = 1h, .step = 1ms});
+    for (const std::uint32_t retry : {0U, 1U, 1023U, 1024U, 5000U}) {
+        EXPECT_EQ(none.ceiling(retry), 0s) << retry;
+        EXPECT_EQ(steps.ceiling(retry), retry * 1ms) << retry;
+    }
+    EXPECT_EQ(none.ceiling(std::numeric_limits<std::uint32_t>::max()), 0s);
+}
+
 TEST(backoff, SM_13_full_jitter_lies_in_zero_to_d_exclusive_at_the_extremes_of_the_generator) {
     const exponential_backoff backoff;
     EXPECT_EQ(backoff.delay(0, {}, scripted_random::lowest), 0s);
@@ -41,6 +53,17 @@ TEST(backoff, SM_13_decorrelated_jitter_grows_from_the_previous_delay) {
     EXPECT_EQ(backoff.delay(1, 4s, scripted_random::half), 1s + 5500ms);
     EXPECT_LT(backoff.delay(9, 19s, scripted_random::highest), 20s);
     EXPECT_EQ(backoff.delay(9, duration::max(), scripted_random::lowest), 1s);
+}
+
+TEST(backoff, SM_13_each_decorrelated_delay_of_a_call_grows_from_the_one_before) {
+    const exponential_backoff backoff({.base = 1s, .cap = 20s, .jitter = jitter::decorrelated});
+    retry_question question;
+    question.at.random = scripted_random::half;
+    token_state token;
+    token.attempt = 1;
+    EXPECT_EQ(backoff.wait(token, question), 2s);
+    token.attempt = 2;
+    EXPECT_EQ(backoff.wait(token, question), 3500ms);
 }
 
 TEST(backoff, SM_13_no_jitter_is_exact) {

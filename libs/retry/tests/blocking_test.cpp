@@ -360,6 +360,8 @@ TEST(blocking, SM_19_stopping_before_the_first_attempt_is_a_named_exception) {
     int calls = 0;
     EXPECT_THROW(retry(strategy, options, [&] { ++calls; }), retry_error);
     EXPECT_EQ(calls, 0);
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::canceled);
+    EXPECT_EQ(to_string(f.trace), "+1000 ms  attempt 1 not made; not retried: canceled\n");
 }
 
 TEST(blocking, the_first_attempt_is_made_even_when_the_deadline_has_passed) {

@@ -64,6 +64,19 @@ TEST(decision_event, SM_05_the_logger_says_why_there_was_no_further_retry) {
                    "retry: attempt 2 failed, out of stock; not retried: attempts exhausted"}));
 }
 
+TEST(decision_event, is_one_line_whatever_the_call_is_named) {
+    testing::virtual_clock clock;
+    std::string log;
+    const auto rule =
+        attempts(1).observer(log_to([&](std::string_view line) { log.append(line); }));
+    const auto fail = [] { return std::error_code(-7, std::generic_category()); };
+    static_cast<void>(
+        retry(rule, {.name = "http://shop/\nroot: logged in\x1b", .clock = &clock}, fail));
+    EXPECT_TRUE(log.starts_with("http://shop/ root: logged in : attempt 1 failed")) << log;
+    EXPECT_EQ(log.find('\n'), std::string::npos);
+    EXPECT_NE(log.find("(-7)"), std::string::npos) << log;
+}
+
 TEST(decision_event, carries_the_failure_itself) {
     testing::virtual_clock clock;
     std::vector<std::string> seen;

@@ -112,7 +112,37 @@ TEST(fails_if, a_predicate_that_throws_ends_the_call_with_the_result) {
     scene s;
     const auto confused = [](int) -> bool { throw std::runtime_error("what is a failure?"); };
     EXPECT_EQ(retry(s.strategy, s.options(), fails_if(confused, [] { return 4; })), 4);
-    EXPECT_EQ(s.trace.refusal(), refusal_reason::unclassified);
+    EXPECT_EQ(s.trace.refusal(), refusal_reason::unsafe);
+}
+
+// It counted as a failure without facts, which a rule of one line retries: an order that had been
+// placed was placed three times.
+TEST(fails_if, a_predicate_that_throws_repeats_nothing_with_any_strategy) {
+    scene s;
+    const auto confused = [](unsigned) -> std::optional<failure_facts> { throw 1; };
+    const auto order = fails_if(confused, [&s] { return static_cast<unsigned>(++s.calls); });
+    for (const auto mark : {repeatability::unspecified, repeatability::repeatable}) {
+        s.calls = 0;
+        auto operation = order;
+        call_options options = s.options();
+        options.repeat = mark;
+        EXPECT_EQ(retry(attempts(3), options, operation), 1U);
+        EXPECT_EQ(s.calls, 1);
+    }
+}
+
+TEST(fails_if, names_the_failures_of_a_class_with_a_status) {
+    struct status {
+        bool is_good = false;
+        [[nodiscard]] bool ok() const { return is_good; }
+    };
+    scene s;
+    const auto fetch = [&] { return status{++s.calls == 3}; };
+    const auto has_failed = [](const status& given) { return !given.ok(); };
+    EXPECT_TRUE(retry(s.strategy, s.options(), fails_if(has_failed, fetch)).ok());
+    EXPECT_EQ(s.calls, 3);
+    EXPECT_FALSE(retry(s.strategy, s.options(), throws_on_failure(fetch)).ok());
+    EXPECT_EQ(s.calls, 4);
 }
 
 TEST(fails_if, exceptions_are_still_failures) {

@@ -113,6 +113,19 @@ TEST(failure_facts, SM_08_anything_shaped_like_expected_is_a_result) {
     EXPECT_FALSE(outcome_traits<int>::is_failure(0));
 }
 
+// It had no facts, so a rule of one line repeated what the exception itself forbids.
+TEST(failure_facts, SM_08_an_exception_that_is_returned_has_the_facts_of_one_that_is_thrown) {
+    using result = facts_test::expected_shape<int, std::exception_ptr>;
+    const auto facts_with = [](auto error) {
+        return outcome_traits<result>::facts({std::nullopt, std::make_exception_ptr(error)});
+    };
+    EXPECT_EQ(facts_with(facts_test::described_exception{}).safety, retry_safety::yes);
+    const std::system_error lost(std::make_error_code(std::errc::connection_reset));
+    EXPECT_EQ(facts_with(lost).safety, retry_safety::maybe);
+    EXPECT_EQ(facts_with(42), failure_facts{});
+    EXPECT_EQ(outcome_traits<result>::facts({std::nullopt, nullptr}), failure_facts{});
+}
+
 TEST(failure_facts, SM_10_stated_safety_beats_fault) {
     struct row {
         failure_facts facts;
@@ -140,6 +153,7 @@ TEST(failure_facts, SM_10_stated_safety_beats_fault) {
         {{.fault = ff::other}, open, refusal_reason::unclassified},
         {{}, open, refusal_reason::unclassified},
         {{.safety = static_cast<rs>(9)}, open, refusal_reason::unsafe},
+        {{.safety = rs::maybe}, static_cast<repeatability>(9), refusal_reason::not_repeatable},
     };
     for (const row& each : rows) {
         EXPECT_EQ(stated_safety{}.check(each.facts, each.repeat), each.expected)

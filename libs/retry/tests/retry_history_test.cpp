@@ -175,6 +175,32 @@ TEST(retry_history, a_code_of_a_fourth_category_is_a_plain_number) {
     EXPECT_EQ(history.message_of(entry), "SSL error") << "an abbreviation keeps its case";
 }
 
+TEST(retry_history, a_code_of_a_category_may_be_negative) {
+    retry_history history;
+    history_entry entry = entry_of(1);
+    entry.set_code(static_cast<std::uint32_t>(-7));
+    history.record(entry);
+    EXPECT_NE(to_string(history).find("4294967289"), std::string::npos) << "a plain number";
+    history.clear();
+    entry.set_category(history.index_of(&std::generic_category()));
+    history.record(entry);
+    EXPECT_NE(to_string(history).find("(-7)"), std::string::npos) << history;
+}
+
+TEST(retry_history, a_text_that_is_cut_ends_with_a_whole_character) {
+    retry_history history;
+    constexpr std::size_t limit = retry_history::text_size_max;
+    const auto kept = [&](const std::string& text) {
+        history.clear();
+        EXPECT_EQ(history.index_of(text), 1);
+        return history.texts.front();
+    };
+    EXPECT_EQ(kept(std::string(limit - 1, 'a') + "\u00e9zz"), std::string(limit - 1, 'a'));
+    EXPECT_EQ(kept(std::string(limit - 3, 'a') + "\U0001f4a1"), std::string(limit - 3, 'a'));
+    EXPECT_EQ(kept(std::string(limit - 2, 'a') + "\u00e9").size(), limit) << "not cut";
+    EXPECT_EQ(kept(std::string(limit, '\x80') + "\x80").size(), limit) << "not UTF-8";
+}
+
 TEST(retry_history, a_failure_without_a_text_has_none) {
     retry_history history;
     EXPECT_EQ(history.index_of("connection refused"), 1);

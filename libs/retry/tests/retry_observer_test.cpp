@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <clocale>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -198,6 +199,21 @@ TEST(retry_metrics, several_services_share_one_valid_page) {
           "shop_retry_breaker_state{service=\"stock\",state=\"half_open\"} 0\n"}) {
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     }
+}
+
+// Tries the locales that this machine has; where the program chose one with commas, Prometheus
+// refused the page.
+TEST(prometheus_text, numbers_have_a_point_in_every_locale) {
+    const std::string chosen = std::setlocale(LC_NUMERIC, nullptr);
+    retry_metrics metrics;
+    metrics.on_completion({.is_success = true, .attempts = 1, .total_time = 7ms});
+    for (const char* const name : {"C", "de_DE.UTF-8", "fr_FR.UTF-8", "ps_AF.UTF-8", ""}) {
+        static_cast<void>(std::setlocale(LC_NUMERIC, name));
+        const std::string text = metrics.to_prometheus();
+        EXPECT_NE(text.find("_bucket{le=\"0.005\"} 0\n"), std::string::npos) << name << text;
+        EXPECT_NE(text.find("_sum 0.007\n"), std::string::npos) << name << text;
+    }
+    std::setlocale(LC_NUMERIC, chosen.c_str());
 }
 
 TEST(prometheus_text, buckets_have_exact_limits_and_are_cumulative) {

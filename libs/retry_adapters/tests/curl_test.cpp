@@ -102,6 +102,28 @@ TEST(curl_result, stated_repeatability_wins_over_the_method) {
     EXPECT_EQ(get.retry_facts().safety, retry_safety::no);
 }
 
+// The order was placed, the page that shows it was busy, and the order was placed again.
+TEST(curl_result, post_that_a_redirect_turned_into_a_get_is_not_sent_twice) {
+    for (const int status : {503, 429}) {
+        curl_result shown = answered(status, "GET");
+        EXPECT_NE(shown.retry_facts().safety, retry_safety::no);
+        shown.is_redirected = true;
+        EXPECT_EQ(shown.retry_facts().safety, retry_safety::no) << status;
+        shown.repeat = reprise::repeatability::repeatable;
+        EXPECT_EQ(shown.retry_facts().safety, retry_safety::maybe) << status;
+    }
+    curl_result lost = ended_with(CURLE_COULDNT_CONNECT, true);
+    lost.is_redirected = true;
+    EXPECT_EQ(lost.retry_facts().safety, retry_safety::no);
+    // Redirects that keep the method: the first request was not executed.
+    curl_result put = answered(503, "PUT");
+    put.is_redirected = true;
+    EXPECT_EQ(put.retry_facts().safety, retry_safety::maybe);
+    curl_result post = answered(429, "POST");
+    post.is_redirected = true;
+    EXPECT_EQ(post.retry_facts().safety, retry_safety::yes);
+}
+
 // Once, the filter turned the adapter's `no` into `maybe`, and the order was placed three times.
 TEST(curl_result, SM_10_a_filter_does_not_send_a_post_twice) {
     reprise::testing::virtual_clock clock;

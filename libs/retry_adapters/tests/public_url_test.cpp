@@ -14,6 +14,26 @@ TEST(public_url, drops_user_password_query_and_fragment) {
     EXPECT_EQ(public_url("http://a@b:c@host/x"), "http://host/x");
 }
 
+// All of these are URLs for libcurl, and a log line is not the place for a password.
+TEST(public_url, drops_the_user_after_any_number_of_slashes) {
+    EXPECT_EQ(public_url("https:///bob:secret@shop.example/x"), "https:///shop.example/x");
+    EXPECT_EQ(public_url("https:/bob:secret@shop.example/x"), "https:/shop.example/x");
+    EXPECT_EQ(public_url("//bob:secret@shop.example/x"), "//shop.example/x");
+    EXPECT_EQ(public_url("bob:secret@shop.example/a://b"), "shop.example/a://b");
+    EXPECT_EQ(public_url("https://"), "https://");
+}
+
+// Found by the fuzzer. A port may be empty, and the path may be the URL of something behind a proxy.
+TEST(public_url, drops_every_user_that_stands_before_a_host) {
+    EXPECT_EQ(public_url("bob@shop.example:/x"), "shop.example:/x");
+    EXPECT_EQ(public_url("https:5/a/http://bob:secret@shop"), "https:5/a/http://shop");
+    EXPECT_EQ(
+        public_url("https://proxy.example/http://bob:secret@shop.example/x"),
+        "https://proxy.example/http://shop.example/x"
+    );
+    EXPECT_EQ(public_url("//@/bob:secret@host"), "///host");
+}
+
 TEST(public_url, keeps_everything_else) {
     EXPECT_EQ(public_url("https://shop.example/a@b/c"), "https://shop.example/a@b/c");
     EXPECT_EQ(public_url("shop.example/orders"), "shop.example/orders");

@@ -156,6 +156,12 @@ TEST(hedge, counts_as_a_retry_and_is_paid_from_the_same_budget) {
     replica limited({{200ms}, {200ms}, {200ms}, {200ms}});
     limited.ask(attempts(2), {.delay = 50ms, .attempts_max = 4});
     EXPECT_EQ(limited.started, 2U) << "two attempts in all";
+    EXPECT_EQ(limited.trace.entries.back().refusal(), refusal_reason::attempts_exhausted);
+    retry_allowance spent(0);
+    replica inner({{200ms}, {200ms}});
+    inner.options.outer_allowance = &spent;
+    inner.ask(attempts(2));
+    EXPECT_EQ(inner.trace.entries.back().refusal(), refusal_reason::outer_allowance);
 }
 
 TEST(hedge, a_call_that_is_not_marked_as_repeatable_is_refused) {

@@ -156,6 +156,7 @@ TEST(cancellation, canceled_in_the_initial_delay_no_attempt_is_made) {
         EXPECT_EQ(*p.ended, asio::error::operation_aborted);
         EXPECT_EQ(p.ended_at, 5s);
         EXPECT_EQ(p.calls, 0);
+        EXPECT_EQ(p.trace.refusal(), refusal_reason::canceled);
     }
 }
 

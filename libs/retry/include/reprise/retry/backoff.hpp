@@ -107,8 +107,11 @@ public:
             }
             square *= square;
         }
-        const double value = static_cast<double>(options_.base.count()) * power +
-                             static_cast<double>(options_.step.count()) * retry;
+        // Not 0 x infinity, which is no number.
+        const double grown = options_.base == duration::zero()
+                                 ? 0.0
+                                 : static_cast<double>(options_.base.count()) * power;
+        const double value = grown + static_cast<double>(options_.step.count()) * retry;
         return value < static_cast<double>(options_.cap.count())
                    ? duration{static_cast<std::int64_t>(value)}
                    : options_.cap;

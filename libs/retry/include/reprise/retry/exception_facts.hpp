@@ -4,8 +4,9 @@
 ///
 /// The loop catches whatever an operation throws and asks, in this order: the exception types
 /// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
-/// `std::system_error`. An exception none of these knows is not retried: it goes straight on to the
-/// caller, as the very object that was thrown.
+/// `std::system_error`. An exception that none of these knows has no facts: the strategy decides
+/// (`safety_options::failures_without_facts`). What is not retried goes on to the caller as the
+/// very object that was thrown.
 
 #include <exception>
 #include <optional>
@@ -44,6 +45,19 @@ namespace detail {
 /// Facts by inheritance or `std::system_error`; empty for everything else.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_exception(const std::exception_ptr& thrown) noexcept;
+
+}  // namespace detail
+
+/// An exception that an operation returns instead of throwing it, such as the error of a
+/// `std::expected<T, std::exception_ptr>`, has the facts that it would have if it were thrown.
+template <>
+struct failure_traits<std::exception_ptr> {
+    [[nodiscard]] static failure_facts describe(const std::exception_ptr& thrown) noexcept {
+        return thrown == nullptr ? failure_facts{} : detail::describe_exception(thrown);
+    }
+};
+
+namespace detail {
 
 inline namespace REPRISE_VARIANT {
 

@@ -27,11 +27,13 @@ namespace detail {
 /// (`fails_if`), a statement (`throws_on_failure`), a fallback (`with_fallback`), hedging
 /// (`hedged`, of the Asio forms).
 template <class Operation>
-class wrapped_operation {
+class wrapped_operation : public operation_wrapper {
 public:
     static constexpr bool fails_only_by_throwing = detail::fails_only_by_throwing<Operation>;
 
-    explicit wrapped_operation(Operation operation) : operation_(std::move(operation)) {}
+    explicit wrapped_operation(Operation operation) : operation_(std::move(operation)) {
+        check_visible<Operation>();
+    }
 
     template <class... Args>
         requires std::invocable<Operation&, Args...>
@@ -68,8 +70,8 @@ public:
         : detail::wrapped_operation<Operation>(std::move(operation)),
           predicate_(std::move(predicate)) {}
 
-    /// The facts of a failed result; absent for a success. A predicate that throws counts as a
-    /// failure without facts, which is not retried.
+    /// The facts of a failed result; absent for a success. If the predicate throws, the result may
+    /// have been a success: it counts as a failure that must not be retried.
     template <class Result, class = detail::variant>
     [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
         static_assert(
@@ -79,16 +81,17 @@ public:
             "the predicate takes the operation's result and returns bool (true: failed) or "
             "std::optional<reprise::failure_facts>");
         using verdict = std::optional<failure_facts>;
-        return detail::result_or(verdict{failure_facts{}}, [&]() -> verdict {
-            if constexpr (std::predicate<const Predicate&, const Result&>) {
-                if (std::invoke(predicate_, result)) {
-                    return failure_facts{.safety = retry_safety::maybe};
+        return detail::result_or(
+            verdict{failure_facts{.safety = retry_safety::no}}, [&]() -> verdict {
+                if constexpr (std::predicate<const Predicate&, const Result&>) {
+                    if (std::invoke(predicate_, result)) {
+                        return failure_facts{.safety = retry_safety::maybe};
+                    }
+                    return std::nullopt;
+                } else {
+                    return std::invoke(predicate_, result);
                 }
-                return std::nullopt;
-            } else {
-                return std::invoke(predicate_, result);
-            }
-        });
+            });
     }
 
 private:

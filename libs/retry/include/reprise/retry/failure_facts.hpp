@@ -10,7 +10,8 @@
 ///   3. a member `retry_facts() const`.
 ///
 /// `std::error_code` and exceptions are described out of the box. A type with none of these has no
-/// facts: as the error of a result it does not compile, as an exception it is never retried.
+/// facts. As an exception it is retried by strategies that retry failures without facts, such as
+/// `attempts(3)`; as the error of a result it does not compile with any other strategy.
 
 #include <algorithm>
 #include <concepts>
@@ -43,7 +44,8 @@ enum class failure_fault : std::uint8_t {
     other,   ///< Neither, or both.
 };
 
-/// The facts of one failure. A default-constructed value means "nothing is known": not retried.
+/// The facts of one failure. A default-constructed value means "nothing is known": the strategy
+/// decides (`safety_options::failures_without_facts`).
 struct failure_facts {
     /// Absent: the failure brings no retry information, the fault decides instead.
     std::optional<retry_safety> safety{};

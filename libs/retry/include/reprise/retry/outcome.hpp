@@ -12,9 +12,11 @@
 /// `bool`, `std::optional`,        do not compile: some of their values usually mean failure (-1, a
 /// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but nothing says which
 /// raw pointers
+/// classes with `ok()`, or with    do not compile either: they are statuses (`grpc::Status`,
+/// `value()` and `category()`      `std::error_condition`), but no loop can read them
 /// ```
 ///
-/// For the last group name the failures with `fails_if(predicate, operation)`, specialise
+/// For the last two groups name the failures with `fails_if(predicate, operation)`, specialise
 /// `outcome_traits`, or state that there are none among the values:
 /// `throws_on_failure(operation)`. An error without facts does not compile either. In programs
 /// built without exceptions, and as the first completion argument of an Asio operation, plain
@@ -23,6 +25,7 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <system_error>
 #include <type_traits>
@@ -58,6 +61,35 @@ concept may_hide_failure =
     std::same_as<R, bool> || optional_like<R> || std::same_as<R, std::exception_ptr> ||
     (std::is_enum_v<R> && !std::same_as<R, std::byte>) || signed_number<R> ||
     std::is_pointer_v<R> || std::is_null_pointer_v<R>;
+
+/// Classes that report a success or a failure in a way that nothing here reads: `absl::Status`, or
+/// Boost's error codes where no header of the Asio forms is included.
+template <class R>
+concept unread_status = requires(const R& r) {
+    { r.ok() } -> std::same_as<bool>;
+} || requires(const R& r) {
+    r.value();
+    r.category();
+};
+
+/// The base of operations that carry more than a call: a predicate, a fallback, hedging.
+struct operation_wrapper {};
+
+/// True for `std::ref` of such an operation. A loop would see the call and nothing else.
+template <class Operation>
+inline constexpr bool hides_wrapper = false;
+template <class Operation>
+inline constexpr bool hides_wrapper<std::reference_wrapper<Operation>> =
+    std::derived_from<Operation, operation_wrapper>;
+
+/// Does not compile, with a sentence, for what hides a part of an operation.
+template <class Operation>
+constexpr void check_visible() noexcept {
+    static_assert(
+        !hides_wrapper<Operation>,
+        "std::ref hides what fails_if, throws_on_failure, with_fallback and hedged add to an "
+        "operation; put std::ref inside: reprise::fails_if(predicate, std::ref(operation))");
+}
 
 struct plain_outcome {};
 struct expected_outcome {};
@@ -141,9 +173,11 @@ concept fails_only_by_throwing = requires { requires Operation::fails_only_by_th
 /// operation throws.
 template <class Strategy, class Operation, class R, bool Throws>
 constexpr void check_result_type() noexcept {
+    check_visible<Operation>();
     if constexpr (!judges_result<Operation, R>) {
-        constexpr bool is_doubtful =
-            plain_result<R> && may_hide_failure<R> && !fails_only_by_throwing<Operation>;
+        constexpr bool is_unsaid = plain_result<R> && !fails_only_by_throwing<Operation>;
+        constexpr bool is_doubtful = is_unsaid && may_hide_failure<R>;
+        constexpr bool is_unread = is_unsaid && unread_status<R>;
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
             "the error in this result says nothing about retries; give it (1) a function "
@@ -156,7 +190,13 @@ constexpr void check_result_type() noexcept {
             "values are failures; say it: reprise::fails_if(predicate, operation), or "
             "reprise::throws_on_failure(operation) if the operation fails only by throwing");
         static_assert(
-            is_doubtful || !plain_result<R> || Throws,
+            !is_unread,
+            "this class has a status of its own, ok() or value() and category(), which loops do "
+            "not read; say when it is a failure: reprise::fails_if(predicate, operation), a "
+            "specialisation of reprise::outcome_traits, or reprise::throws_on_failure(operation); "
+            "for Boost's error codes include <reprise/asio/error_facts.hpp>");
+        static_assert(
+            is_doubtful || is_unread || !plain_result<R> || Throws,
             "this result cannot report a failure; return something like std::expected or "
             "std::error_code, or use reprise::fails_if(predicate, operation)");
     }

@@ -246,7 +246,7 @@ public:
         const std::uint32_t running = progress_.retries() + 1;
         const failed_attempt nothing_failed;
         const admission answer = progress_.on_proposal(
-            propose_hedge(), proposal_of(nothing_failed, now), limits_of(terms));
+            propose_hedge(terms), proposal_of(nothing_failed, now), limits_of(terms));
         record(entry_kind::hedge, running, step_of(answer), nothing_failed, terms, now);
         if (attached_ && answer.is_admitted()) {
             attached_->observation.on_hedge(progress_.retries() + 1);
@@ -400,9 +400,12 @@ private:
         return terms.limits;
     }
 
-    [[nodiscard]] retry_action propose_hedge() const noexcept {
+    [[nodiscard]] retry_action propose_hedge(const request_terms& terms) const noexcept {
         if (attached_ && !attached_->allows_hedge()) {
             return retry_action::no(refusal_reason::circuit_open);
+        }
+        if (terms.limits.allowance != nullptr && terms.limits.allowance->left() == 0U) {
+            return retry_action::no(refusal_reason::attempts_exhausted);
         }
         return progress_.is_granted() ? retry_action::after(duration::zero())
                                       : retry_action::no(refusal_reason::no_initial_token);

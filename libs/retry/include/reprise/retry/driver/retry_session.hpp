@@ -188,7 +188,7 @@ public:
 
     /// The caller asked to stop during the delay before the first attempt, which is not made.
     void on_canceled_start(time_point now) noexcept {
-        core().on_end(refusal_reason::canceled, now);
+        end_unattempted(refusal_reason::canceled, now);
     }
 
     /// The wait before the next attempt was interrupted by the caller: that attempt is not made.

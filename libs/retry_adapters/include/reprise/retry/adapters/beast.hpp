@@ -70,23 +70,27 @@ struct beast_result {
     }
     /// Safe to repeat: failures to resolve and to connect, and the statuses 408 and 429. Repeated
     /// only for requests that may be sent twice: timeouts and broken connections after that, and
-    /// 5xx. Never repeated: other 4xx, malformed answers, and what you canceled.
+    /// 5xx. Never repeated: other 4xx, malformed or too long answers, names that do not exist, and
+    /// what you canceled.
     [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
 /// Beast's own errors, and all others as `describe_error_code` knows them.
 [[nodiscard]] inline failure_facts beast_error_facts(
     const boost::system::error_code& error) noexcept {
+    namespace http = boost::beast::http;
     failure_facts facts = describe_error_code(error);
-    if (error == boost::beast::error::timeout) {
-        facts.timeout = true;
+    facts.timeout = facts.timeout || error == boost::beast::error::timeout;
+    if (error == boost::beast::error::timeout || error == http::error::end_of_stream ||
+        error == http::error::partial_message) {
+        facts.safety = retry_safety::maybe;
+        facts.fault = failure_fault::other;
     } else if (
-        error != boost::beast::http::error::end_of_stream &&
-        error != boost::beast::http::error::partial_message) {
-        return facts;
+        error.category() == http::make_error_code(http::error::bad_version).category() ||
+        error == boost::asio::error::host_not_found || error == boost::asio::error::no_data) {
+        facts.safety = retry_safety::no;  // Stated: without facts, `attempts(3)` would repeat it.
+        facts.fault = failure_fault::other;
     }
-    facts.safety = retry_safety::maybe;
-    facts.fault = failure_fault::other;
     return facts;
 }
 

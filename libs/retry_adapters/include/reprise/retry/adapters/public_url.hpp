@@ -11,15 +11,31 @@ namespace reprise::adapters {
 /// `url` without user, password, query and fragment, which may hold secrets:
 ///
 ///     https://bob:secret@shop.example/orders?key=42   ->   https://shop.example/orders
+///
+/// A URL inside the path (of a proxy, for example) loses its user and password, too.
 [[nodiscard]] inline std::string public_url(std::string_view url) {
     url = url.substr(0, std::min(url.find('?'), url.find('#')));
-    const std::size_t scheme = url.find("://");
-    const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
-    // A user may contain anything but a slash.
-    const std::size_t user = url.substr(0, url.find('/', host)).rfind('@');
-    std::string text(url.substr(0, host));
-    text += url.substr(user == std::string_view::npos ? host : std::max(host, user + 1));
-    return text;
+    // libcurl takes any number of slashes after the scheme, and a URL without a scheme.
+    const std::size_t scheme = url.find_first_of(":/@");
+    const bool has_scheme = scheme != std::string_view::npos && url.substr(scheme, 2) == ":/";
+    std::size_t begin = has_scheme ? scheme + 1 : 0;
+    std::string text(url.substr(0, begin));
+    bool has_host = false;
+    for (;;) {
+        const std::size_t end = std::min(url.find('/', begin), url.size());
+        std::string_view part = url.substr(begin, end - begin);
+        if (!has_host || text.ends_with("//")) {
+            const std::size_t user_end = part.rfind('@');
+            part.remove_prefix(user_end == std::string_view::npos ? 0 : user_end + 1);
+        }
+        has_host = has_host || !part.empty();
+        text += part;
+        if (end == url.size()) {
+            return text;
+        }
+        text += '/';
+        begin = end + 1;
+    }
 }
 
 }  // namespace reprise::adapters
