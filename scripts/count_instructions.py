@@ -4,6 +4,8 @@
 Each scenario of `instruction_bench` runs with recorded answers and without sockets, so the counts
 vary by far less than the margin. They are compared with bench/instructions.json; a scenario that
 needs more than 3 % more instructions fails. `--update` writes the counts into that file.
+`--functions get_64` prints where the instructions of one scenario are spent instead, by function:
+inlined functions count for the one that they are part of.
 """
 
 import argparse
@@ -43,12 +45,26 @@ def library_of(source):
     return "bench" if path.startswith("bench/") else "standard library"
 
 
+def short_name(function):
+    """Removes arguments, template arguments and callgrind's number of a recursion."""
+    depth = 0
+    kept = []
+    for letter in function.partition("'")[0]:
+        depth += letter in "<("
+        if depth == 0:
+            kept.append(letter)
+        depth -= letter in ">)"
+    return "".join(kept)
+
+
 class Profile:
-    """The costs in one callgrind file: by library, and by counted function with what it calls."""
+    """The costs in one callgrind file: by library, by function, and by counted function with what
+    it calls."""
 
     def __init__(self, path):
         self.names = {}
         self.libraries = Counter()
+        self.functions = Counter()
         self.stages = Counter()
         self.total = 0
         self.read(path)
@@ -89,6 +105,7 @@ class Profile:
                     self.add_stage(function, called, cost)
                 else:
                     self.libraries[library_of(source)] += cost
+                    self.functions[short_name(function)] += cost
                     self.total += cost
                     self.add_stage(function, "", cost)
 
@@ -109,6 +126,17 @@ def run(program, scenario, count, folder):
     if result.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{result.stderr}")
     return Profile(out)
+
+
+def count_functions(program, scenario, folder):
+    """Yields the instructions per operation of each function, most expensive first."""
+    many = SCENARIOS[scenario]
+    few = many // WARM_UP_SHARE
+    costs = run(program, scenario, many, folder).functions
+    costs.subtract(run(program, scenario, few, folder).functions)
+    for name, cost in costs.most_common():
+        if cost >= (many - few) / 2:
+            yield f"{cost / (many - few):8.1f}  {name}"
 
 
 def count(program, scenario, folder):
@@ -144,8 +172,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--update", action="store_true", help="write the counts to be held")
+    parser.add_argument("--functions", choices=SCENARIOS, help="list the functions of a scenario")
     arguments = parser.parse_args()
     program = arguments.build / "bin" / "instruction_bench"
+    if arguments.functions:
+        with tempfile.TemporaryDirectory() as folder:
+            print("\n".join(count_functions(program, arguments.functions, Path(folder))))
+        return
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         figures = dict(zip(SCENARIOS, pool.map(
             lambda name: count(program, name, Path(folder)), SCENARIOS)))

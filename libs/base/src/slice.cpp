@@ -48,33 +48,16 @@ void block_ref::release() noexcept {
     }
 }
 
-slice slice::copy_of(byte_view bytes) {
-    slice result;
-    result.assign(bytes);
-    return result;
-}
-
-slice slice::copy_of(byte_view bytes, block_pool& pool) {
-    slice result;
-    result.fill(bytes.size() > inline_size_max ? pool.make(bytes.size()) : block_ref(), bytes);
-    return result;
-}
-
-void slice::assign(byte_view bytes) {
-    fill(bytes.size() > inline_size_max ? block_ref::make(bytes.size()) : block_ref(), bytes);
+void slice::assign_pooled(byte_view bytes, block_pool& pool) {
+    fill(pool.make(bytes.size()), bytes);
 }
 
 void slice::fill(block_ref&& owner, byte_view bytes) noexcept {
     owner_ = std::move(owner);
     size_ = bytes.size();
-    std::byte* target = inline_.data();
-    if (owner_) {
-        target = owner_.bytes().data();
-        data_ = target;
-    }
-    if (!bytes.empty()) {
-        std::memcpy(target, bytes.data(), bytes.size());
-    }
+    std::byte* const target = owner_.bytes().data();
+    data_ = target;
+    std::memcpy(target, bytes.data(), bytes.size());
 }
 
 slice slice::cut(const block_ref& owner, byte_view part) {

@@ -146,6 +146,47 @@ TEST(byte_writer, rewind_drops_half_a_message_and_clears_the_failure) {
     EXPECT_EQ(out, bytes_of({1, 2}));
 }
 
+TEST(byte_writer, a_buffer_is_used_again_without_being_shortened) {
+    auto bytes = bytes_of({0xaa, 0, 0});
+    for (int round = 0; round < 3; ++round) {
+        byte_writer writer(bytes, 1, byte_writer::reuse_tag{});
+        const std::size_t size_before = bytes.size();
+        for (std::uint32_t number = 0; number < 500; ++number) {
+            writer.write_u32(number);
+            if (number % 100 == 0) {
+                writer.write_bytes(bytes_of({1, 2, 3}));
+            }
+        }
+        EXPECT_EQ(writer.total_size(), 1U + 500 * 4 + 5 * 3);
+        EXPECT_EQ(writer.written(), 500U * 4 + 5 * 3);
+        EXPECT_EQ(writer.bytes().size(), writer.written());
+        writer.write_bytes(std::vector<std::byte>(10'000, std::byte{7}));
+        const std::size_t size_most = bytes.size();
+        writer.rewind(500 * 4 + 5 * 3);
+        writer.write_u8(0xbb);
+        EXPECT_EQ(writer.total_size(), 1U + 500 * 4 + 5 * 3 + 1);
+        EXPECT_EQ(bytes[writer.total_size() - 1], std::byte{0xbb});
+        EXPECT_EQ(bytes.size(), size_most);
+        EXPECT_GE(size_most, size_before);
+    }
+    EXPECT_EQ(bytes.front(), std::byte{0xaa});
+    byte_reader reader(bytes);
+    reader.skip(1);
+    for (std::uint32_t number = 0; number < 500; ++number) {
+        ASSERT_EQ(reader.read_u32(), number);
+        reader.skip(number % 100 == 0 ? 3 : 0);
+    }
+}
+
+TEST(byte_reader, numbers_of_known_size_are_loaded_without_a_reader) {
+    const auto bytes = bytes_of({0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08});
+    using reprise::base::load_big_endian;
+    using reprise::base::load_little_endian;
+    EXPECT_EQ(load_big_endian<std::uint16_t>(bytes.data()), 0x0102);
+    EXPECT_EQ(load_big_endian<std::uint64_t>(bytes.data()), 0x0102030405060708U);
+    EXPECT_EQ(load_little_endian<std::uint32_t>(bytes.data() + 1), 0x05040302U);
+}
+
 TEST(bounded_list, rejects_values_beyond_its_limit) {
     reprise::base::bounded_list<int, 2> list;
     EXPECT_TRUE(list.push_back(1));

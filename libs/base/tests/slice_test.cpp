@@ -92,6 +92,15 @@ TEST(slice, assign_replaces_small_and_large_bytes_by_copies) {
     }
 }
 
+TEST(slice, clear_releases_the_block_at_once) {
+    const block_ref block = block_ref::make(100);
+    slice shared = slice::cut(block, block.bytes());
+    EXPECT_FALSE(block.is_unique());
+    shared.clear();
+    EXPECT_TRUE(shared.empty());
+    EXPECT_TRUE(block.is_unique());
+}
+
 TEST(slice, may_be_released_on_another_thread) {
     const block_ref block = block_filled_with(std::string(500, 'q'));
     std::vector<slice> slices(64, slice::cut(block, block.bytes()));

@@ -6,11 +6,13 @@
 
 namespace reprise::engine {
 
-retry_budget* client_budgets::of(wire::service service) noexcept {
-    if (retry_budget* own = find_budget(of_services_, service)) {
-        return own;
+client_budgets::client_budgets(const engine_options& options)
+    : of_client_(options.retry_budget), of_services_(options.service_retry_budgets) {
+    for (std::size_t index = 0; index < by_service_.size(); ++index) {
+        retry_budget* const own = find_budget(of_services_, static_cast<wire::service>(index));
+        retry_budget* const shared = of_client_ ? &*of_client_ : nullptr;
+        by_service_[index] = own != nullptr ? own : shared;
     }
-    return of_client_ ? &*of_client_ : nullptr;
 }
 
 template <class State>

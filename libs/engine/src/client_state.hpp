@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -37,15 +38,19 @@ private:
 // The budgets that pay for retries: one of the client, and those of services that have their own.
 class client_budgets {
 public:
-    explicit client_budgets(const engine_options& options)
-        : of_client_(options.retry_budget), of_services_(options.service_retry_budgets) {}
+    explicit client_budgets(const engine_options& options);
+    client_budgets(const client_budgets&) = delete;
+    client_budgets& operator=(const client_budgets&) = delete;
 
     // The service's own, or else the client's. Null: nothing limits its retries.
-    [[nodiscard]] retry_budget* of(wire::service service) noexcept;
+    [[nodiscard]] retry_budget* of(wire::service service) const noexcept {
+        return by_service_[static_cast<std::size_t>(service)];
+    }
 
 private:
     std::optional<token_bucket_budget> of_client_;
     service_budgets of_services_;
+    std::array<retry_budget*, wire::service_count> by_service_{};
 };
 
 // Why a node cannot be used, whatever is sent there.

@@ -127,10 +127,9 @@ constexpr std::uint32_t iterations_limit = wire::scram_iterations_limit;
 }
 
 [[nodiscard]] std::optional<settings_error> check_breaker(const circuit_breaker_options& breaker) {
-    auto error = reprise::check(breaker.limits());
+    auto error = reprise::check(breaker);
     if (error) {
-        const bool is_probe = error->field == "probe_timeout";
-        error->field = "circuit_breaker." + (is_probe ? "canary_timeout" : error->field);
+        error->field = "circuit_breaker." + error->field;
     }
     return error;
 }

@@ -10,8 +10,4 @@ static_assert(
     !wire::opcode_info(detail::unknown_operation.op).is_known,
     "an unknown opcode is never idempotent, so an unknown kind is never repeated");
 
-bool is_idempotent(operation_kind kind) noexcept {
-    return wire::opcode_info(opcode_of(kind)).is_idempotent;
-}
-
 }  // namespace reprise::engine

@@ -91,6 +91,7 @@ public:
         std::string_view scope = {}, std::string_view collection = {}) {
         operation_request made;
         made.kind = kind;
+        made.replica = reads_replica(kind) ? 1 : 0;
         made.keyspace = engine().keyspace(cluster.bucket, scope, collection);
         made.key = base::slice::copy_of(base::as_bytes(key));
         made.value = base::slice::copy_of(base::as_bytes(value));

@@ -6,13 +6,13 @@
 
 namespace reprise::engine::operation_kind_test {
 
-TEST(operation_kind, every_kind_has_its_own_name_and_opcode) {
+TEST(operation_kind, every_kind_has_its_own_name_and_its_own_opcode_for_active_or_replica_copies) {
     std::set<std::string_view> names;
-    std::set<wire::opcode> opcodes;
+    std::set<std::pair<wire::opcode, bool>> opcodes;
     for (const operation_facts& facts : operation_table) {
         EXPECT_EQ(&facts_of(facts.kind), &facts);
         EXPECT_TRUE(names.insert(to_string(facts.kind)).second) << facts.name;
-        EXPECT_TRUE(opcodes.insert(opcode_of(facts.kind)).second) << facts.name;
+        EXPECT_TRUE(opcodes.insert({facts.op, reads_replica(facts.kind)}).second) << facts.name;
         EXPECT_TRUE(wire::opcode_info(facts.op).is_known) << facts.name;
     }
 }

@@ -104,10 +104,11 @@ public:
     [[nodiscard]] refusal blocking_refusal() const noexcept;
     [[nodiscard]] keyspace_number keyspace(
         std::string_view bucket, std::string_view scope, std::string_view collection);
+    [[nodiscard]] keyspace_names names_of(keyspace_number keyspace) const;
 
 private:
     using names = std::tuple<std::string, std::string, std::string>;
-    std::mutex names_mutex_;
+    mutable std::mutex names_mutex_;
     std::map<names, keyspace_number> names_;
 };
 
@@ -205,6 +206,17 @@ keyspace_number client::runtime::keyspace(
     return found->second;
 }
 
+client::keyspace_names client::runtime::names_of(keyspace_number keyspace) const {
+    if (is_of_parent()) {
+        return {};  // as above
+    }
+    const std::scoped_lock lock(names_mutex_);
+    const auto found =
+        std::ranges::find(names_, keyspace, [](const auto& each) { return each.second; });
+    return found == names_.end() ? keyspace_names{}
+                                 : std::make_from_tuple<keyspace_names>(found->first);
+}
+
 client::client(std::unique_ptr<runtime> loop) noexcept : runtime_(std::move(loop)) {}
 
 client::~client() {
@@ -243,6 +255,10 @@ std::expected<std::unique_ptr<client>, setup_error> client::make(
 keyspace_number client::keyspace(
     std::string_view bucket, std::string_view scope, std::string_view collection) {
     return runtime_->keyspace(bucket, scope, collection);
+}
+
+client::keyspace_names client::names_of(keyspace_number keyspace) const {
+    return runtime_->names_of(keyspace);
 }
 
 void client::open(std::string_view bucket) {

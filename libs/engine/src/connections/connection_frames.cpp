@@ -173,9 +173,8 @@ base::byte_view connections::begin_write(kv_connection& connection, time_point n
     if (!connection.outstanding().empty()) {
         return connection.outstanding();
     }
-    std::vector<std::byte>& bytes = connection.begin_outgoing();
-    base::byte_writer writer(bytes);
-    while (bytes.size() < context_.options.write_size_max_bytes &&
+    base::byte_writer writer = connection.begin_outgoing();
+    while (writer.total_size() < context_.options.write_size_max_bytes &&
            owners_.requests.encode_next(connection, writer, now)) {
     }
     if (!connection.is_armed() && connection.waiting.operation_count() != 0) {

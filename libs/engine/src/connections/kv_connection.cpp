@@ -22,36 +22,24 @@ kv_connection::kv_connection(connection_id given, node_link& owner, std::size_t 
       waiting(credit + own_request_count),
       credit_(credit) {}
 
-void kv_connection::request_write(action_list& actions) {
-    if (state == connection_state::closed || is_write_requested || !outstanding().empty()) {
-        return;
-    }
-    if (!control.empty() || (!ready.empty() && has_credit())) {
-        is_write_requested = true;
-        actions.emplace_back(write_action{id});
-    }
-}
-
 void kv_connection::abandon(std::uint32_t opaque) noexcept {
     if (opaque_entry* entry = waiting.find(opaque)) {
         waiting.abandon(*entry);
     }
 }
 
-base::byte_view kv_connection::outstanding() const noexcept {
-    return base::byte_view(outgoing_).subspan(written_);
-}
-
-std::vector<std::byte>& kv_connection::begin_outgoing() {
-    handed_before_ += outgoing_.size();
-    outgoing_.clear();
+base::byte_writer kv_connection::begin_outgoing() {
+    handed_before_ += outgoing_size_;
     written_ = 0;
-    outgoing_.swap(control);
-    return outgoing_;
+    base::byte_writer writer(outgoing_, 0, base::byte_writer::reuse_tag{});
+    writer.write_bytes(control);
+    control.clear();
+    on_appended(writer);
+    return writer;
 }
 
 bool kv_connection::on_written(std::size_t size) noexcept {
-    if (size > outgoing_.size() - written_) {
+    if (size > outgoing_size_ - written_) {
         return false;
     }
     written_ += size;
@@ -59,8 +47,8 @@ bool kv_connection::on_written(std::size_t size) noexcept {
 }
 
 std::uint64_t kv_connection::sent_end(std::size_t unwritten) const noexcept {
-    const std::size_t unreported = outgoing_.size() - written_;
-    return handed_before_ + outgoing_.size() - (unwritten < unreported ? unwritten : unreported);
+    const std::size_t unreported = outgoing_size_ - written_;
+    return handed_before_ + outgoing_size_ - (unwritten < unreported ? unwritten : unreported);
 }
 
 }  // namespace reprise::engine

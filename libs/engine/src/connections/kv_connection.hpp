@@ -72,7 +72,13 @@ public:
     // Whether one more operation may be on the wire.
     [[nodiscard]] bool has_credit() const noexcept { return waiting.operation_count() < credit_; }
     // Asks the driver for a write if there is something to send and no write is in progress.
-    void request_write(action_list& actions);
+    void request_write(action_list& actions) {
+        if (!is_write_requested && state != connection_state::closed && outstanding().empty() &&
+            (!control.empty() || (!ready.empty() && has_credit()))) {
+            is_write_requested = true;
+            actions.emplace_back(write_action{id});
+        }
+    }
     // Appends a request of the client itself and returns its opaque. Empty if it cannot be sent.
     template <class Message>
     std::optional<std::uint32_t> send_own(
@@ -82,12 +88,18 @@ public:
     void abandon(std::uint32_t opaque) noexcept;
 
     // The part of the current write that the driver has not reported as written.
-    [[nodiscard]] base::byte_view outstanding() const noexcept;
-    // Starts a write with the control bytes. The caller appends operations to the returned buffer.
-    [[nodiscard]] std::vector<std::byte>& begin_outgoing();
-    // Stream offset of the next byte that will be appended to the current write.
-    [[nodiscard]] std::uint64_t offset_of_next() const noexcept {
-        return handed_before_ + outgoing_.size();
+    [[nodiscard]] base::byte_view outstanding() const noexcept {
+        return base::byte_view(outgoing_).first(outgoing_size_).subspan(written_);
+    }
+    // Starts a write with the control bytes. The caller appends operations with the returned writer
+    // and calls `on_appended` after each.
+    [[nodiscard]] base::byte_writer begin_outgoing();
+    void on_appended(const base::byte_writer& writer) noexcept {
+        outgoing_size_ = writer.total_size();
+    }
+    // Stream offset of the next byte that `writer` will append to the current write.
+    [[nodiscard]] std::uint64_t offset_of_next(const base::byte_writer& writer) const noexcept {
+        return handed_before_ + writer.total_size();
     }
     // The driver has written `size` more bytes. Returns false if there were not that many.
     [[nodiscard]] bool on_written(std::size_t size) noexcept;
@@ -97,8 +109,11 @@ public:
 
 private:
     std::size_t credit_;
+    // The current write in its first bytes. It is not shortened between writes, because clearing
+    // and growing again would cost more than what is written.
     std::vector<std::byte> outgoing_;
-    std::size_t written_ = 0;          // of outgoing_
+    std::size_t outgoing_size_ = 0;
+    std::size_t written_ = 0;          // of outgoing_size_
     std::uint64_t handed_before_ = 0;  // bytes of all earlier writes
 };
 

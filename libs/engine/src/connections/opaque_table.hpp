@@ -81,4 +81,39 @@ private:
     std::size_t abandoned_count_ = 0;
 };
 
+// Inline, because each request passes through these.
+
+inline std::optional<std::uint32_t> opaque_table::insert(
+    waiter_kind kind, wire::opcode op, std::uint32_t target) {
+    if (size_ == entries_.size()) {
+        return std::nullopt;
+    }
+    const std::size_t mask = entries_.size() - 1;
+    // A slow request keeps its place; skips opaques whose place is taken.
+    while (entries_[next_ & mask].kind != waiter_kind::nobody) {
+        step();
+    }
+    const std::uint32_t opaque = next_;
+    step();
+    entries_[opaque & mask] = {opaque, kind, op, target, kind == waiter_kind::operation};
+    ++size_;
+    operation_count_ += kind == waiter_kind::operation ? 1U : 0U;
+    live_count_ += kind == waiter_kind::operation ? 1U : 0U;
+    return opaque;
+}
+
+inline opaque_entry* opaque_table::find(std::uint32_t opaque) noexcept {
+    opaque_entry& entry = entries_[opaque & (entries_.size() - 1)];
+    return entry.kind != waiter_kind::nobody && entry.opaque == opaque ? &entry : nullptr;
+}
+
+inline void opaque_table::erase(opaque_entry& entry) noexcept {
+    abandoned_count_ -= entry.kind == waiter_kind::abandoned ? 1U : 0U;
+    operation_count_ -= entry.is_operation ? 1U : 0U;
+    live_count_ -= entry.kind == waiter_kind::operation ? 1U : 0U;
+    entry.kind = waiter_kind::nobody;
+    entry.is_operation = false;
+    --size_;
+}
+
 }  // namespace reprise::engine

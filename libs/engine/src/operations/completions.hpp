@@ -15,9 +15,26 @@ namespace reprise::engine {
 // completes once.
 class completions {
 public:
+    struct ended_operation {
+        // Written out, because emplace_back() would otherwise clear all bytes first, unused ones
+        // included.
+        ended_operation() noexcept {}  // NOLINT(modernize-use-equals-default)
+        ended_operation(completion&& callback, operation_result&& value) noexcept
+            : done(std::move(callback)), result(std::move(value)) {}
+
+        completion done;
+        operation_result result;
+    };
+
     void push(completion&& done, operation_result&& result) {
         finished_.emplace_back(std::move(done), std::move(result));
     }
+    // Adds an entry without a callback, for the caller to fill. It must have its callback, or be
+    // removed, before the next call.
+    ended_operation& add() { return finished_.emplace_back(); }
+    [[nodiscard]] std::size_t last_place() const noexcept { return finished_.size() - 1; }
+    [[nodiscard]] ended_operation& at(std::size_t place) noexcept { return finished_[place]; }
+    void remove_last() noexcept { finished_.pop_back(); }
     // Calls `hook` before the next completions, because rows are available.
     void notify(const std::function<void()>& hook) { notices_.push_back(hook); }
     [[nodiscard]] bool empty() const noexcept { return finished_.empty() && notices_.empty(); }
@@ -34,7 +51,7 @@ public:
             ++count;
         }
         draining_.swap(finished_);
-        for (finished_operation& each : draining_) {
+        for (ended_operation& each : draining_) {
             each.done(std::move(each.result));
         }
         count += draining_.size();
@@ -43,12 +60,8 @@ public:
     }
 
 private:
-    struct finished_operation {
-        completion done;
-        operation_result result;
-    };
-    std::vector<finished_operation> finished_;
-    std::vector<finished_operation> draining_;
+    std::vector<ended_operation> finished_;
+    std::vector<ended_operation> draining_;
     std::vector<std::function<void()>> notices_;
 };
 

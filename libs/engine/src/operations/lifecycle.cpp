@@ -5,53 +5,6 @@
 
 namespace reprise::engine {
 
-void lifecycle::start(
-    operation_base& operation, completion&& done, const operation_time& time, time_point now) {
-    REPRISE_ASSERT(operation.state == operation_state::free);
-    operation.state = operation_state::running;
-    operation.done = std::move(done);
-    operation.started = now;
-    operation.deadline =
-        std::min(time.deadline, add_saturated(now, time.timeout.value_or(time.usual)));
-}
-
-void lifecycle::arm(operation_base& operation, time_point due) {
-    if (due != no_deadline) {
-        context_.wheel.arm(operation, due);
-    }
-}
-
-void lifecycle::wait(operation_base& operation, operation_state state, time_point due) {
-    REPRISE_ASSERT(!operation.holds_place);
-    operation.state = state;
-    operation.holds_place = true;
-    context_.client.waiting.take();
-    arm(operation, due);
-}
-
-void lifecycle::send(operation_base& operation) {
-    if (operation.list() != nullptr) {
-        operation.list()->erase(operation);
-    }
-    operation.state = operation_state::in_flight;
-    operation.progress.on_made();
-    if (!operation.is_armed()) {
-        arm(operation, operation.deadline);
-    }
-}
-
-void lifecycle::leave(operation_base& operation) noexcept {
-    REPRISE_ASSERT(operation.state != operation_state::free);
-    context_.wheel.disarm(operation);
-    if (operation.list() != nullptr) {
-        operation.list()->erase(operation);
-    }
-    if (std::exchange(operation.holds_place, false)) {
-        context_.client.waiting.release();
-    }
-    operation.state = operation_state::running;
-}
-
 std::optional<retry_outcome> lifecycle::decide(
     operation_base& operation, const retry_case& failed, const retry_subject& subject,
     time_point now) {
@@ -101,17 +54,6 @@ std::shared_ptr<error_info> lifecycle::make_error(
     error->retry_reasons = operation.reasons;
     error->retry_attempts = operation.progress.retries();
     return error;
-}
-
-void lifecycle::finish(
-    operation_base& operation, const operation_names& names, operation_result&& result,
-    time_point now) {
-    result.retry_attempts = operation.progress.retries();
-    if (decider_.watch().is_on()) {
-        decider_.watch().on_end(names, operation, result.ec, now);
-    }
-    ended_.push(std::move(operation.done), std::move(result));
-    drop(operation);
 }
 
 void lifecycle::drop(operation_base& operation) noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -122,20 +123,17 @@ public:
     // The operation is about to be sent. Charges a capped retry that was woken before the deadline.
     // Returns an outcome if nothing pays for it: then it is not sent.
     template <class Slot>
-    [[nodiscard]] std::optional<retry_outcome> charge(
-        Slot& slot, const operation_names& names, time_point now) {
+    [[nodiscard]] std::optional<retry_outcome> charge(Slot& slot, time_point now) {
         REPRISE_ASSERT(slot.state == operation_state::running);
-        return slot.progress.is_charge_pending()
-                   ? decider_.on_woken(decider_.subject_of(slot, names), now)
-                   : std::nullopt;
+        return slot.progress.is_charge_pending() ? decider_.on_woken(decider_.subject_of(slot), now)
+                                                 : std::nullopt;
     }
     // Too many operations wait already. The reason is that of the last retry, if there was one.
     template <class Slot>
-    [[nodiscard]] retry_outcome refuse_place(
-        Slot& slot, const operation_names& names, time_point now) {
+    [[nodiscard]] retry_outcome refuse_place(Slot& slot, time_point now) {
         const retry_case refused = without_place(slot);
         operation_retries::note_failure(slot, refused);
-        const retry_subject subject = decider_.subject_of(slot, names);
+        const retry_subject subject = decider_.subject_of(slot);
         decider_.forgo_retry(subject, now);
         return *decider_.decide(refused, subject, now);
     }
@@ -148,14 +146,35 @@ public:
     // Builds the error from what every operation knows about its failure.
     [[nodiscard]] static std::shared_ptr<error_info> make_error(
         const operation_base& operation, std::error_code code);
-    // Passes the result to the user. This is the only way to complete, and a running operation
-    // completes once: afterwards it is free.
+    // Adds an empty result to the queue of completions. `complete_begun` or `drop_result` must
+    // follow before anything else ends. A result that is decoded here is not moved on the way.
+    [[nodiscard]] operation_result& begin_result() { return ended_.add().result; }
+    [[nodiscard]] operation_result& begun_result() noexcept {
+        return ended_.at(ended_.last_place()).result;
+    }
+    void drop_result() noexcept { ended_.remove_last(); }
+    // Passes the result that was begun last to the user. This is the only way to complete, and a
+    // running operation completes once: afterwards it is free.
     template <class Slot>
-    void complete(
-        Slot& slot, const operation_names& names, operation_result&& result, time_point now) {
+    void complete_begun(Slot& slot, time_point now) {
         REPRISE_ASSERT(slot.state == operation_state::running);
-        decider_.on_end(slot, names, result.ec, now);
-        finish(slot, names, std::move(result), now);
+        // By its place, because a strategy or an observer may start an operation that ends at once.
+        const std::size_t place = ended_.last_place();
+        decider_.end(slot, ended_.at(place).result.ec, now);
+        if (decider_.watch().is_on()) [[unlikely]] {
+            report_end(slot, ended_.at(place).result.ec, now);
+        }
+        completions::ended_operation& ended = ended_.at(place);
+        ended.result.retry_attempts = slot.progress.retries();
+        ended.done = std::move(slot.done);
+        // A running operation has neither a timer nor a place.
+        slot.attached.reset();
+        slot.state = operation_state::free;
+    }
+    template <class Slot>
+    void complete(Slot& slot, operation_result&& result, time_point now) {
+        begin_result() = std::move(result);
+        complete_begun(slot, now);
     }
     // Calls `hook` before the next completions, because rows are available.
     void notify(const std::function<void()>& hook) { ended_.notify(hook); }
@@ -163,10 +182,12 @@ public:
     void drop(operation_base& operation) noexcept;
 
 private:
+    template <class Slot>
+    [[gnu::noinline]] void report_end(
+        const Slot& slot, const std::error_code& error, time_point now) {
+        decider_.watch().on_end(names_of(slot), slot, error, now);
+    }
     [[nodiscard]] static retry_case without_place(const operation_base& operation) noexcept;
-    void finish(
-        operation_base& operation, const operation_names& names, operation_result&& result,
-        time_point now);
     void wait(operation_base& operation, operation_state state, time_point due);
     void arm(operation_base& operation, time_point due);
 
@@ -174,5 +195,54 @@ private:
     operation_retries& decider_;
     completions& ended_;
 };
+
+// Inline, because each operation passes through these.
+
+inline void lifecycle::start(
+    operation_base& operation, completion&& done, const operation_time& time, time_point now) {
+    REPRISE_ASSERT(operation.state == operation_state::free);
+    operation.state = operation_state::running;
+    operation.done = std::move(done);
+    operation.started = now;
+    operation.deadline =
+        std::min(time.deadline, add_saturated(now, time.timeout.value_or(time.usual)));
+}
+
+inline void lifecycle::arm(operation_base& operation, time_point due) {
+    if (due != no_deadline) {
+        context_.wheel.arm(operation, due);
+    }
+}
+
+inline void lifecycle::wait(operation_base& operation, operation_state state, time_point due) {
+    REPRISE_ASSERT(!operation.holds_place);
+    operation.state = state;
+    operation.holds_place = true;
+    context_.client.waiting.take();
+    arm(operation, due);
+}
+
+inline void lifecycle::send(operation_base& operation) {
+    if (operation.list() != nullptr) {
+        operation.list()->erase(operation);
+    }
+    operation.state = operation_state::in_flight;
+    operation.progress.on_made();
+    if (!operation.is_armed()) {
+        arm(operation, operation.deadline);
+    }
+}
+
+inline void lifecycle::leave(operation_base& operation) noexcept {
+    REPRISE_ASSERT(operation.state != operation_state::free);
+    context_.wheel.disarm(operation);
+    if (operation.list() != nullptr) {
+        operation.list()->erase(operation);
+    }
+    if (std::exchange(operation.holds_place, false)) {
+        context_.client.waiting.release();
+    }
+    operation.state = operation_state::running;
+}
 
 }  // namespace reprise::engine

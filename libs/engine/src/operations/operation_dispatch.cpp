@@ -1,6 +1,7 @@
 // Takes an operation from its start to the ready list of a connection.
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include <reprise/wire/vbucket.hpp>
@@ -27,7 +28,9 @@ operation_id operations::start(operation_request&& request, completion&& done, t
     REPRISE_ASSERT(parts_.nodes.contains(request.keyspace));
     operation_slot& slot = slots_.acquire();
     const operation_id id = slot.id();
-    slot.request = std::move(request);
+    // The pool has emptied it, so building it anew is cheaper than assigning field by field.
+    std::destroy_at(&slot.request);
+    std::construct_at(&slot.request, std::move(request));
     slot.is_idempotent = is_idempotent(slot.request.kind);
     if (slot.request.kind == operation_kind::range_scan && slot.request.scan) {
         slot.scan = std::make_unique<scan_progress>(*slot.request.scan);
@@ -36,19 +39,19 @@ operation_id operations::start(operation_request&& request, completion&& done, t
         slot.request.durability ? context_.options.kv_durable_timeout : context_.options.kv_timeout;
     parts_.life.start(
         slot, std::move(done), {slot.request.timeout, usual, slot.request.deadline}, now);
-    if (parts_.decider.watch().is_on()) {
+    if (parts_.decider.watch().is_on()) [[unlikely]] {
         parts_.decider.watch().on_start(
             names_of(slot), parts_.nodes[slot.request.keyspace].bucket->name,
             slot.request.user_data.get());
     }
-    const duration delay = parts_.decider.begin(slot, names_of(slot), now);
-    if (context_.is_closed) {
-        complete_error(slot, errc::request_canceled, {.detail = "the client is closed"}, now);
+    const duration delay = parts_.decider.begin(slot, now);
+    if (context_.is_closed) [[unlikely]] {
+        refuse(slot, {errc::request_canceled, "the client is closed"}, now);
         return id;
     }
     const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
-    if (auto valid = check_request(slot.request, !space.entry->is_default); !valid) {
-        complete_error(slot, valid.error().code, {.detail = std::move(valid.error().detail)}, now);
+    if (auto valid = check_request(slot.request, !space.entry->is_default); !valid) [[unlikely]] {
+        refuse(slot, std::move(valid.error()), now);
     } else if (slot.deadline <= now) {
         time_out(slot, now);
     } else if (delay > duration::zero()) {
@@ -59,10 +62,15 @@ operation_id operations::start(operation_request&& request, completion&& done, t
     return id;
 }
 
+// Ends an operation that cannot be sent.
+void operations::refuse(operation_slot& slot, encoding_error&& error, time_point now) {
+    complete_error(slot, error.code, {.detail = std::move(error.detail)}, now);
+}
+
 // The strategy's initial token has a delay.
 void operations::wait_for_first_attempt(operation_slot& slot, duration delay, time_point now) {
     if (!parts_.life.has_place()) {
-        return apply(slot, parts_.life.refuse_place(slot, names_of(slot), now), now);
+        return apply(slot, parts_.life.refuse_place(slot, now), now);
     }
     parts_.life.park(slot, backoff_waiters_, std::min(add_saturated(now, delay), slot.deadline));
 }
@@ -90,25 +98,16 @@ void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
         return await_collection(slot, *space.entry, now);
     }
     slot.vbucket = vbucket_of(slot, bucket.configuration->vbucket_count());
-    if (slot.request.scan) {
-        if (slot.vbucket.value >= bucket.configuration->vbucket_count()) {
-            return complete_error(
-                slot, errc::invalid_argument, {.detail = "the bucket has no such vbucket"}, now);
-        }
-        if (!can_scan(bucket)) {
-            return complete_error(
-                slot, errc::feature_not_available, {.detail = "the bucket has no range scans"},
-                now);
-        }
+    if (slot.request.scan && !may_scan(slot, bucket, now)) [[unlikely]] {
+        return;
     }
-    const std::size_t replica =
-        slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
-    const auto node = choose_node(*bucket.configuration, slot.vbucket.value, replica, slot.route);
+    const auto node =
+        choose_node(*bucket.configuration, slot.vbucket.value, slot.request.replica, slot.route);
     if (!node) {
         return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
     node_link* link = bucket.routes[route_place(slot)];
-    if (link == nullptr) {
+    if (link == nullptr) [[unlikely]] {
         const bool is_nowhere = std::ranges::all_of(
             bucket.routes, [](const node_link* route) { return route == nullptr; });
         return dispatch_failed(
@@ -117,6 +116,21 @@ void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
             now);
     }
     submit(slot, *link, is_woken, now);
+}
+
+// Returns false if the bucket cannot be scanned like this: then the operation has ended.
+bool operations::may_scan(operation_slot& slot, const bucket_state& bucket, time_point now) {
+    if (slot.vbucket.value >= bucket.configuration->vbucket_count()) {
+        complete_error(
+            slot, errc::invalid_argument, {.detail = "the bucket has no such vbucket"}, now);
+        return false;
+    }
+    if (!can_scan(bucket)) {
+        complete_error(
+            slot, errc::feature_not_available, {.detail = "the bucket has no range scans"}, now);
+        return false;
+    }
+    return true;
 }
 
 // A NOOP to a bucket proves that operations could be sent, so only a node that owns vbuckets may
@@ -200,7 +214,7 @@ void operations::submit(operation_slot& slot, node_link& link, bool is_woken, ti
 
 void operations::make_ready(operation_slot& slot, kv_connection& connection, time_point now) {
     if (slot.progress.is_charge_pending()) {
-        if (const auto refusal = parts_.life.charge(slot, names_of(slot), now)) {
+        if (const auto refusal = parts_.life.charge(slot, now)) {
             return apply(slot, *refusal, now);
         }
     }
@@ -265,10 +279,9 @@ bool operations::is_dispatchable(const operation_slot& slot) const noexcept {
         });
     }
     route_state route = slot.route;
-    const std::size_t replica =
-        slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
     const auto vbucket = vbucket_of(slot, vbuckets);
-    const auto node = choose_node(*bucket.configuration, vbucket.value, replica, route);
+    const auto node =
+        choose_node(*bucket.configuration, vbucket.value, slot.request.replica, route);
     if (!node) {
         return false;
     }

@@ -44,9 +44,6 @@ std::shared_ptr<const retry_history> operations::history_of(
 }
 
 void operations::complete(operation_slot& slot, operation_result&& result, time_point now) {
-    if (!result.ec) {
-        result.history = history_of(slot, false);
-    }
     if (slot.scan != nullptr) {
         if (slot.scan->id()) {
             cancel_on_server(slot, now);
@@ -55,7 +52,17 @@ void operations::complete(operation_slot& slot, operation_result&& result, time_
         result.scan->row_count = slot.scan->row_count();
         slot.scan->take_rows(result.scan->rows);
     }
-    parts_.life.complete(slot, names_of(slot), std::move(result), now);
+    parts_.life.begin_result() = std::move(result);
+    complete_begun(slot, now);
+}
+
+// The result is the one that was begun last.
+void operations::complete_begun(operation_slot& slot, time_point now) {
+    if (operation_result& result = parts_.life.begun_result();
+        !result.ec && !slot.history.empty()) {
+        result.history = history_of(slot, false);
+    }
+    parts_.life.complete_begun(slot, now);
     slots_.release(slot);
 }
 

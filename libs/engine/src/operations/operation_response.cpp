@@ -6,6 +6,22 @@
 #include "operations/operations.hpp"
 
 namespace reprise::engine {
+namespace {
+
+response_facts facts_of(
+    const kv_connection& connection, const operation_slot& slot, wire::status status) noexcept {
+    response_facts facts;
+    facts.kind = slot.request.kind;
+    facts.status = status;
+    facts.request_cas = slot.request.cas;
+    facts.doc_flags = slot.request.doc_flags;
+    facts.is_scan_created = slot.scan != nullptr && slot.scan->id();
+    facts.has_xerror = connection.features.contains(wire::hello_feature::xerror);
+    facts.error_map = connection.link->endpoint->error_map.get();
+    return facts;
+}
+
+}  // namespace
 
 void operations::on_response(
     kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
@@ -13,35 +29,37 @@ void operations::on_response(
     operation_slot& slot = slots_.at(index);
     slot.connection = nullptr;
     parts_.life.leave(slot);
-    const std::shared_ptr<const wire::error_map>& known_map = connection.link->endpoint->error_map;
-    response_facts facts;
-    facts.kind = slot.request.kind;
-    facts.status = frame.status();
-    facts.request_cas = slot.request.cas;
-    facts.doc_flags = slot.request.doc_flags;
-    facts.is_scan_created = slot.scan != nullptr && slot.scan->id();
-    facts.has_xerror = connection.features.contains(wire::hello_feature::xerror);
-    facts.error_map = known_map.get();
-    const response_outcome outcome = classify(facts);
-    const bool is_success = outcome.kind == outcome_kind::success;
-    parts_.nodes.breakers_of_nodes().on_outcome(
-        *connection.link->endpoint, is_success ? std::error_code{} : outcome.error, now);
-    if (facts.kind == operation_kind::exists && facts.status == wire::status::key_enoent) {
+    endpoint_record& endpoint = *connection.link->endpoint;
+    const wire::status status = frame.status();
+    // The meaning of a success needs no further facts.
+    const response_outcome outcome = wire::is_success(status)
+                                         ? response_outcome{}
+                                         : classify(facts_of(connection, slot, status));
+    if (outcome.kind == outcome_kind::success) {
+        parts_.nodes.breakers_of_nodes().on_success(endpoint, now);
+        if (slot.scan == nullptr) {
+            return on_success(connection, slot, frame, source, now);
+        }
+        // A range without documents is complete before it begins.
+        return status == wire::status::key_enoent ? complete(slot, {}, now)
+                                                  : on_scan_success(connection, slot, frame, now);
+    }
+    on_failure(connection, slot, frame, outcome, now);
+}
+
+void operations::on_failure(
+    kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+    const response_outcome& outcome, time_point now) {
+    endpoint_record& endpoint = *connection.link->endpoint;
+    const wire::status status = frame.status();
+    parts_.nodes.breakers_of_nodes().on_outcome(endpoint, outcome.error, now);
+    if (slot.request.kind == operation_kind::exists && status == wire::status::key_enoent) {
         return complete(slot, {}, now);
     }
-    if (slot.scan != nullptr && is_success) {
-        // A range without documents is complete before it begins.
-        return facts.status == wire::status::key_enoent
-                   ? complete(slot, {}, now)
-                   : on_scan_success(connection, slot, frame, now);
-    }
-    if (outcome.kind == outcome_kind::success) {
-        return on_success(connection, slot, frame, source, now);
-    }
     // Keeps the map alive during this call: `entry` points into it, and the connection may close.
-    const std::shared_ptr<const wire::error_map> map = known_map;
+    const std::shared_ptr<const wire::error_map> map = endpoint.error_map;
     bucket_state& bucket = *connection.link->bucket;
-    const std::string& host = connection.link->endpoint->host;
+    const std::string& host = endpoint.host;
     if (outcome.drop_connection) {
         parts_.kv_connections.fail(
             connection, "the server's status requires a new connection", now);
@@ -53,7 +71,7 @@ void operations::on_response(
         return on_retryable(slot, frame, host, outcome, now);
     }
     failure_note note;
-    note.status = static_cast<std::uint16_t>(frame.status());
+    note.status = static_cast<std::uint16_t>(status);
     note.entry = outcome.entry;
     note.context = wire::error_context_of(frame);
     complete_error(slot, outcome.error, std::move(note), now);
@@ -62,14 +80,22 @@ void operations::on_response(
 void operations::on_success(
     kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
     const frame_source& source, time_point now) {
-    operation_result result;
+    operation_result& result = parts_.life.begin_result();
     result.vbucket = slot.vbucket;
     const wire::error_map* const map = connection.link->endpoint->error_map.get();
     auto decoded = decode_result(slot.request, frame, source, map, result);
     if (decoded) {
-        return complete(slot, std::move(result), now);
+        return complete_begun(slot, now);
     }
-    decoding_error& error = decoded.error();
+    parts_.life.drop_result();
+    on_unreadable(connection, slot, frame, std::move(decoded.error()), now);
+}
+
+// The answer says that the operation succeeded, but its body says otherwise or cannot be decoded.
+void operations::on_unreadable(
+    kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+    decoding_error&& error, time_point now) {
+    const wire::error_map* const map = connection.link->endpoint->error_map.get();
     failure_note note;
     note.failed_path = error.failed_path;
     note.status = error.failed_path ? error.status : static_cast<std::uint16_t>(frame.status());
@@ -113,13 +139,11 @@ void operations::on_retryable(
         if (!is_newer_config) {
             parts_.polls.want(bucket, now);
         }
-        const std::size_t replica =
-            slot.request.kind == operation_kind::get_replica ? slot.request.replica : 0;
         // A NOOP is not routed. A server that answers it with not-my-vbucket is wrong and must not
         // cause an immediate retry.
         if (bucket.configuration && slot.route.node) {
-            const route_step step =
-                on_not_my_vbucket(*bucket.configuration, slot.vbucket.value, replica, slot.route);
+            const route_step step = on_not_my_vbucket(
+                *bucket.configuration, slot.vbucket.value, slot.request.replica, slot.route);
             if (step == route_step::at_once) {
                 failed.delay_max = duration::zero();
             } else if (step == route_step::newer_map) {

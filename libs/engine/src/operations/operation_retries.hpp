@@ -49,25 +49,25 @@ class operation_retries final : public own_request_rules {
 public:
     operation_retries(engine_context& context, endpoint_table& endpoints);
 
+    // `names_of(slot)` is found by the type of the slot. It is only called where a name is needed,
+    // which is not the case for an operation that succeeds at once.
     template <class Slot>
-    [[nodiscard]] retry_subject subject_of(Slot& slot, const operation_names& names);
+    [[nodiscard]] retry_subject subject_of(Slot& slot);
 
     // The operation starts. Returns the delay before its first attempt.
     template <class Slot>
-    [[nodiscard]] duration begin(Slot& slot, const operation_names& names, time_point now) {
+    [[nodiscard]] duration begin(Slot& slot, time_point now) {
         if (is_plain(strategy_of(slot.request.strategy.get()).traits())) [[likely]] {
             slot.progress.on_start({});
             return duration::zero();
         }
-        return begin(subject_of(slot, names), now);
+        return begin(subject_of(slot), now);
     }
     // Before each attempt. An outcome: the circuit breaker of the operation's strategy is open, and
     // the attempt is not made.
     template <class Slot>
-    [[nodiscard]] std::optional<retry_outcome> try_start_attempt(
-        Slot& slot, const operation_names& names, time_point now) {
-        return slot.attached == nullptr ? std::nullopt
-                                        : start_attempt(subject_of(slot, names), now);
+    [[nodiscard]] std::optional<retry_outcome> try_start_attempt(Slot& slot, time_point now) {
+        return slot.attached == nullptr ? std::nullopt : start_attempt(subject_of(slot), now);
     }
 
     // Stores the failed attempt that the next question is about.
@@ -89,12 +89,12 @@ public:
     void forgo_retry(const retry_subject& subject, time_point now);
     // The operation has ended, with an error or without.
     template <class Slot>
-    void on_end(Slot& slot, const operation_names& names, std::error_code error, time_point now) {
+    void end(Slot& slot, const std::error_code& error, time_point now) {
         const bool is_silent = slot.attached == nullptr && !slot.progress.has_unmade_retry() &&
                                is_plain(strategy_of(slot.request.strategy.get()).traits()) &&
-                               context_.client.budgets.of(names.service) == nullptr;
+                               context_.client.budgets.of(names_of(slot).service) == nullptr;
         if (!is_silent) [[unlikely]] {
-            on_end(subject_of(slot, names), error, now);
+            end_with_strategy(slot, error, now);
         }
     }
 
@@ -141,6 +141,12 @@ private:
     [[nodiscard]] retry_strategy& strategy_of(retry_strategy* of_request) const noexcept {
         return of_request != nullptr ? *of_request : *strategy_;
     }
+    // Apart, so that the ends that nobody asks about need no room for a subject.
+    template <class Slot>
+    [[gnu::noinline]] void end_with_strategy(
+        Slot& slot, const std::error_code& error, time_point now) {
+        on_end(subject_of(slot), error, now);
+    }
     [[nodiscard]] driver::orchestrator<retry_strategy> core_of(const retry_subject& subject) const;
     [[nodiscard]] duration begin(const retry_subject& subject, time_point now);
     [[nodiscard]] std::optional<retry_outcome> start_attempt(
@@ -165,17 +171,17 @@ private:
 };
 
 template <class Slot>
-retry_subject operation_retries::subject_of(Slot& slot, const operation_names& names) {
+retry_subject operation_retries::subject_of(Slot& slot) {
     retry_subject subject;
-    subject.names = names;
+    subject.names = names_of(slot);
     subject.operation = &slot;
     subject.started = slot.started;
     subject.deadline = slot.deadline;
     subject.user_data = slot.request.user_data.get();
     subject.strategy = slot.request.strategy.get();
     subject.allowance = slot.request.outer_allowance;
-    subject.budget = context_.client.budgets.of(names.service);
-    subject.ticket = {names.id.value, slot.decision};
+    subject.budget = context_.client.budgets.of(subject.names.service);
+    subject.ticket = {subject.names.id.value, slot.decision};
     subject.progress = &slot.progress;
     subject.attached = slot.attached.get();
     return subject;

@@ -6,14 +6,8 @@
 
 namespace reprise::engine {
 
-operation_names operations::names_of(const operation_slot& slot) noexcept {
-    return {
-        to_string(slot.request.kind), slot.is_idempotent, wire::service::key_value, slot.id(),
-        slot.request.key.text()};
-}
-
 retry_subject operations::subject_of(operation_slot& slot) {
-    return parts_.decider.subject_of(slot, names_of(slot));
+    return parts_.decider.subject_of(slot);
 }
 
 // Asks what to do about the failed attempt, and does it.

@@ -9,13 +9,11 @@
 namespace reprise::engine {
 
 bool operations::encode_next(kv_connection& connection, base::byte_writer& out, time_point now) {
-    operation_slot* slot = connection.ready.front();
+    operation_slot* const slot = connection.ready.front();
     if (slot == nullptr || !connection.has_credit()) {
         return false;
     }
-    if (const auto refusal = parts_.decider.try_start_attempt(*slot, names_of(*slot), now)) {
-        leave_place(*slot);
-        apply(*slot, *refusal, now);
+    if (slot->attached != nullptr && !start_attempt(*slot, now)) {
         return true;
     }
     const bool is_continued = slot->scan != nullptr && slot->scan->id();
@@ -26,45 +24,62 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     if (!opaque) {
         return false;
     }
-    const keyspace_entry& space = parts_.nodes[slot->request.keyspace];
     encoding_context context;
     context.opaque = *opaque;
     context.vbucket = slot->vbucket;
-    context.collection = space.entry->id;
+    context.collection = parts_.nodes[slot->request.keyspace].entry->id;
     context.form = connection.key_form();
     context.features = connection.features;
     context.compression =
         context_.options.enable_compression ? &context_.options.compression : nullptr;
     context.time_left = time_left(now, slot->deadline);
     context.scan = slot->scan.get();
-    const std::uint64_t offset = connection.offset_of_next();
-    if (auto encoded = encode_operation(out, slot->request, context); !encoded) {
+    const std::uint64_t offset = connection.offset_of_next(out);
+    if (auto encoded = encode_operation(out, slot->request, context); !encoded) [[unlikely]] {
         connection.waiting.erase(*connection.waiting.find(*opaque));
         leave_place(*slot);
-        complete_error(
-            *slot, encoded.error().code, {.detail = std::move(encoded.error().detail)}, now);
+        refuse(*slot, std::move(encoded.error()), now);
         return true;
     }
+    connection.on_appended(out);
     parts_.life.send(*slot);
     slot->wire_offset = offset;
     slot->sent_before =
         std::exchange(slot->sent, sent_request{connection.id.value, *opaque, slot->endpoint});
+    if (parts_.decider.watch().is_on() || context_.options.observer) [[unlikely]] {
+        report_attempt(connection, *slot, now);
+    }
+    return true;
+}
+
+// Returns false if the circuit breaker of the operation's strategy is open: then the operation has
+// left the list.
+bool operations::start_attempt(operation_slot& slot, time_point now) {
+    const auto refusal = parts_.decider.try_start_attempt(slot, now);
+    if (refusal) {
+        leave_place(slot);
+        apply(slot, *refusal, now);
+    }
+    return !refusal;
+}
+
+void operations::report_attempt(
+    const kv_connection& connection, const operation_slot& slot, time_point now) {
     if (parts_.decider.watch().is_on()) {
-        parts_.decider.watch().on_attempt(names_of(*slot), *slot);
+        parts_.decider.watch().on_attempt(names_of(slot), slot);
     }
     if (context_.options.observer) {
         attempt_record sent;
-        sent.operation = slot->id().value;
+        sent.operation = slot.id().value;
         sent.client = context_.client_number;
         sent.connection = connection.id.value;
-        sent.opaque = *opaque;
-        sent.attempt = slot->progress.retries();
-        sent.kind = to_string(slot->request.kind);
-        sent.is_idempotent = slot->is_idempotent;
+        sent.opaque = slot.sent.opaque;
+        sent.attempt = slot.progress.retries();
+        sent.kind = to_string(slot.request.kind);
+        sent.is_idempotent = slot.is_idempotent;
         sent.sent = now;
         context_.options.observer->on_attempt(sent);
     }
-    return true;
 }
 
 void operations::requeue(

@@ -9,6 +9,7 @@
 #include <reprise/wire/ids.hpp>
 
 #include "operations/operation_base.hpp"
+#include "operations/operation_names.hpp"
 #include "operations/scan_progress.hpp"
 #include "operations/server_schedule.hpp"
 #include "topology/route.hpp"
@@ -32,6 +33,7 @@ struct operation_slot : operation_base {
     // Small fields come first to save memory: a million operations may wait.
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
+    std::uint32_t next_free = 0;  // while it is free: index of the next free slot
     bool is_idempotent = false;
     std::uint8_t hurry_count = 0;  // how often a new revision cut a wait short; see route.hpp
 
@@ -52,6 +54,12 @@ struct operation_slot : operation_base {
     }
 };
 
+[[nodiscard]] inline operation_names names_of(const operation_slot& slot) noexcept {
+    return {
+        to_string(slot.request.kind), slot.is_idempotent, wire::service::key_value, slot.id(),
+        slot.request.key.text()};
+}
+
 // The limit for a parked operation. It includes keys and values of up to 48 bytes, which are stored
 // inline.
 static_assert(sizeof(operation_slot) <= 768);
@@ -60,12 +68,23 @@ static_assert(sizeof(operation_slot) <= 768);
 class operation_pool {
 public:
     // Returns a free slot of a new generation, ready to be started.
-    operation_slot& acquire();
+    operation_slot& acquire() {
+        if (first_free_ == no_slot) [[unlikely]] {
+            grow();
+        }
+        operation_slot& slot = at(first_free_);
+        first_free_ = slot.next_free;
+        ++slot.generation;
+        ++open_count_;
+        return slot;
+    }
     // Clears the slot of an operation that has ended.
     void release(operation_slot& slot);
     // Null if the operation has ended.
     [[nodiscard]] operation_slot* find(operation_id id) noexcept;
-    [[nodiscard]] operation_slot& at(std::uint32_t index) noexcept;
+    [[nodiscard]] operation_slot& at(std::uint32_t index) noexcept {
+        return chunks_[index / chunk_size][index % chunk_size];
+    }
     [[nodiscard]] std::size_t open_count() const noexcept { return open_count_; }
 
     // Calls `visit(slot)` for every slot in use.
@@ -81,9 +100,13 @@ public:
     }
 
 private:
+    void grow();
+    static void release_rare(operation_slot& slot) noexcept;
+
     static constexpr std::size_t chunk_size = 256;
+    static constexpr std::uint32_t no_slot = 0xffff'ffff;
     std::vector<std::unique_ptr<operation_slot[]>> chunks_;
-    std::vector<std::uint32_t> free_;
+    std::uint32_t first_free_ = no_slot;  // the slot that was released last
     std::size_t open_count_ = 0;
 };
 

@@ -11,7 +11,7 @@ namespace reprise::engine {
 
 void operations::park_silently(operation_slot& slot, wait_list& list, time_point now) {
     if (!parts_.life.has_place()) {
-        return apply(slot, parts_.life.refuse_place(slot, names_of(slot), now), now);
+        return apply(slot, parts_.life.refuse_place(slot, now), now);
     }
     parts_.life.park_silently(slot, list, slot.deadline);
 }

@@ -15,6 +15,7 @@
 #include "operations/lifecycle.hpp"
 #include "operations/operation_retries.hpp"
 #include "operations/operation_slot.hpp"
+#include "operations/request_encoding.hpp"
 #include "operations/response_decoding.hpp"
 #include "operations/status_mapping.hpp"
 #include "topology/collections.hpp"
@@ -110,6 +111,8 @@ private:
 
     // operation_dispatch.cpp
     void dispatch(operation_slot& slot, bool is_woken, time_point now);
+    [[nodiscard]] bool may_scan(operation_slot& slot, const bucket_state& bucket, time_point now);
+    void refuse(operation_slot& slot, encoding_error&& error, time_point now);
     void dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now);
     void await_collection(operation_slot& slot, collection_entry& entry, time_point now);
     void submit(operation_slot& slot, node_link& link, bool is_woken, time_point now);
@@ -126,10 +129,21 @@ private:
     [[nodiscard]] node_link* link_of_route(const operation_slot& slot) const;
     [[nodiscard]] bucket_state& bucket_of(const operation_slot& slot) const;
 
+    // operation_sending.cpp
+    [[nodiscard]] bool start_attempt(operation_slot& slot, time_point now);
+    void report_attempt(
+        const kv_connection& connection, const operation_slot& slot, time_point now);
+
     // operation_response.cpp
     void on_success(
         kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
         const frame_source& source, time_point now);
+    void on_unreadable(
+        kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+        decoding_error&& error, time_point now);
+    void on_failure(
+        kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+        const response_outcome& outcome, time_point now);
     void on_retryable(
         operation_slot& slot, const wire::frame_view& frame, std::string_view host,
         const response_outcome& outcome, time_point now);
@@ -154,7 +168,6 @@ private:
     void fail_unclassified(
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
     [[nodiscard]] wait_list& list_for(operation_slot& slot);
-    [[nodiscard]] static operation_names names_of(const operation_slot& slot) noexcept;
     [[nodiscard]] retry_subject subject_of(operation_slot& slot);
 
     // operation_waiting.cpp
@@ -172,6 +185,7 @@ private:
 
     // operation_end.cpp, operation_cause.cpp
     void complete(operation_slot& slot, operation_result&& result, time_point now);
+    void complete_begun(operation_slot& slot, time_point now);
     void complete_error(
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
     void time_out(operation_slot& slot, time_point now);

@@ -69,13 +69,16 @@ struct encoder_input {
     base::byte_writer& out;
     const operation_request& request;
     const encoding_context& context;
-    wire::request_header& header;
     wire::document_key key;
+    wire::request_header header{};
 };
 
 std::optional<wire::doc_flags> outgoing_doc_flags(const operation_request& request) {
-    return request.doc_flags == wire::doc_flags::none ? std::nullopt
-                                                      : std::optional(request.doc_flags);
+    // Without the flag a node refuses to read a replica.
+    const wire::doc_flags flags = request.replica == 0
+                                      ? request.doc_flags
+                                      : request.doc_flags | wire::doc_flags::replica_read;
+    return flags == wire::doc_flags::none ? std::nullopt : std::optional(flags);
 }
 
 // Encodes a request of one shape. An operation whose shape has no encoder here does not compile.
@@ -182,12 +185,21 @@ encoded encode_shape<wire::request_shape::scan_cancel>(wire::opcode, encoder_inp
     return wire::range_scan_cancel_request{in.request.scan->canceled}.encode(in.out, in.header);
 }
 
+// `infos` is null if there are none.
 template <std::size_t Kind>
-encoded encode_kind(encoder_input& in) {
+encoded encode_kind(
+    base::byte_writer& out, const operation_request& request, const encoding_context& context,
+    const wire::request_frame_infos* infos) {
     constexpr const wire::opcode_facts& facts = wire::opcode_info(operation_table[Kind].op);
+    encoder_input in{out, request, context, {context.collection, request.key.text(), context.form}};
+    in.header.opaque = context.opaque;
+    in.header.vbucket = context.vbucket;
+    if (infos != nullptr) [[unlikely]] {
+        in.header.frame_infos = *infos;
+    }
     // A read sends no CAS, even where a server would compare it.
     if constexpr (facts.cas != wire::cas_rule::must_be_zero && !facts.is_idempotent) {
-        in.header.cas = in.request.cas;
+        in.header.cas = request.cas;
     }
     return encode_shape<facts.request>(facts.op, in);
 }
@@ -197,35 +209,31 @@ constexpr auto encoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) 
     return std::array{&encode_kind<Kind>...};
 }(std::make_index_sequence<operation_kind_count>{});
 
-encoded encode_message(
-    base::byte_writer& out, const operation_request& request, const encoding_context& context,
-    wire::request_header& header) {
-    const auto index = static_cast<std::size_t>(request.kind);
-    if (index >= encoders.size()) {
-        return std::unexpected(wire::wire_errc::opcode_mismatch);
-    }
-    encoder_input in{
-        out, request, context, header, {context.collection, request.key.text(), context.form}};
-    return encoders[index](in);
+std::unexpected<encoding_error> failed_with(wire::wire_errc error) {
+    const bool is_missing = error == wire::wire_errc::collection_not_expressible;
+    return std::unexpected(encoding_error{
+        is_missing ? errc::feature_not_available : errc::invalid_argument,
+        std::string(wire::to_string(error))});
 }
 
 }  // namespace
 
 std::expected<void, encoding_error> encode_operation(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
-    wire::request_header header;
-    header.opaque = context.opaque;
-    header.vbucket = context.vbucket;
-    if (auto added = add_frame_infos(request, context, header.frame_infos); !added) {
-        return added;
+    const auto index = static_cast<std::size_t>(request.kind);
+    if (index >= encoders.size()) {
+        return failed_with(wire::wire_errc::opcode_mismatch);
     }
-    if (const auto result = encode_message(out, request, context, header); !result) {
-        const bool is_missing = result.error() == wire::wire_errc::collection_not_expressible;
-        return std::unexpected(encoding_error{
-            is_missing ? errc::feature_not_available : errc::invalid_argument,
-            std::string(wire::to_string(result.error()))});
+    if (request.durability || request.preserve_expiry) [[unlikely]] {
+        wire::request_frame_infos infos;
+        if (auto added = add_frame_infos(request, context, infos); !added) {
+            return added;
+        }
+        const auto result = encoders[index](out, request, context, &infos);
+        return result ? std::expected<void, encoding_error>() : failed_with(result.error());
     }
-    return {};
+    const auto result = encoders[index](out, request, context, nullptr);
+    return result ? std::expected<void, encoding_error>() : failed_with(result.error());
 }
 
 std::expected<void, encoding_error> check_request(
@@ -236,6 +244,11 @@ std::expected<void, encoding_error> check_request(
     const wire::opcode_facts& facts = wire::opcode_info(opcode_of(request.kind));
     if (!facts.is_known) {
         return refuse("unknown operation");
+    }
+    if (reads_replica(request.kind)
+            ? request.replica < 1 || request.replica > wire::replica_count_max
+            : request.replica != 0) {
+        return refuse("the replica must be 1 to 3, or 0 for the active copy");
     }
     if (facts.request == wire::request_shape::scan ||
         facts.request == wire::request_shape::scan_cancel) {
@@ -256,10 +269,6 @@ std::expected<void, encoding_error> check_request(
     }
     if (facts.cas == wire::cas_rule::must_not_be_zero && request.cas == 0) {
         return refuse(std::string(to_string(request.kind)) + " needs the cas of the lock");
-    }
-    if (request.kind == operation_kind::get_replica &&
-        (request.replica < 1 || request.replica > wire::replica_count_max)) {
-        return refuse("the replica must be 1 to 3");
     }
     if (facts.request == wire::request_shape::subdoc_lookup ||
         facts.request == wire::request_shape::subdoc_mutation) {

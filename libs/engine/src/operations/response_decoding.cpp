@@ -28,13 +28,15 @@ std::unexpected<decoding_error> unreadable(wire::wire_errc error) {
 
 // Shares large values with the receive block. A frame that crossed chunks lies in the reader's
 // buffer instead, so its value is copied.
-base::slice keep(base::byte_view bytes, const frame_source& source) {
+void keep(base::byte_view bytes, const frame_source& source, base::slice& kept) {
     if (bytes.size() >= share_size_min_bytes && source.owner != nullptr &&
         base::lies_within(bytes, source.owner->bytes())) {
-        return base::slice::cut(*source.owner, bytes);
+        kept = base::slice::cut(*source.owner, bytes);
+    } else if (source.pool != nullptr) {
+        kept.assign(bytes, *source.pool);
+    } else {
+        kept.assign(bytes);
     }
-    return source.pool != nullptr ? base::slice::copy_of(bytes, *source.pool)
-                                  : base::slice::copy_of(bytes);
 }
 
 decoded take_value(
@@ -43,7 +45,7 @@ decoded take_value(
     // The user gets the inflated value without the Snappy bit. Unknown bits are dropped.
     result.datatype = frame.datatype() & (wire::datatype::json | wire::datatype::xattr);
     if (!wire::has(frame.datatype(), wire::datatype::snappy)) {
-        result.value = keep(value, source);
+        keep(value, source, result.value);
         return {};
     }
     const auto inflated = wire::inflate(value, value_size_max_bytes);
@@ -106,8 +108,8 @@ decoded decode_shape<wire::response_shape::subdoc_lookup>(const decoder_input& i
     }
     for (const wire::lookup_result& path : answer->results) {
         in.result.paths.push_back(
-            {path_error(path.status, in.error_map), static_cast<std::uint16_t>(path.status),
-             keep(path.value, in.source)});
+            {path_error(path.status, in.error_map), static_cast<std::uint16_t>(path.status), {}});
+        keep(path.value, in.source, in.result.paths.back().value);
     }
     return {};
 }
@@ -139,7 +141,7 @@ decoded decode_shape<wire::response_shape::subdoc_mutation>(const decoder_input&
         if (path.index >= in.result.paths.size()) {
             return unreadable("a result for a path that was not asked for");
         }
-        in.result.paths[path.index].value = keep(path.value, in.source);
+        keep(path.value, in.source, in.result.paths[path.index].value);
     }
     return {};
 }

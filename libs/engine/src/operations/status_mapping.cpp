@@ -267,8 +267,9 @@ response_outcome classify(const response_facts& facts) noexcept {
     if (error == errc{} || !wire::is_known_to_client(facts.status)) {
         return classify_unknown(facts);
     }
-    const bool is_subdoc =
-        facts.kind == operation_kind::lookup_in || facts.kind == operation_kind::mutate_in;
+    const bool is_subdoc = facts.kind == operation_kind::lookup_in ||
+                           facts.kind == operation_kind::mutate_in ||
+                           facts.kind == operation_kind::lookup_in_replica;
     response_outcome outcome = mapped_error(
         facts.status == status::eaccess && !is_subdoc ? errc::authentication_failure : error);
     // The server has dropped the connection's identity or bucket: reconnect.

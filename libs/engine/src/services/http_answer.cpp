@@ -29,11 +29,11 @@ bool is_stray(const http_connection& connection, base::byte_view bytes) noexcept
 }  // namespace
 
 void http_operations::send(http_slot& slot, http_connection& connection, time_point now) {
-    if (const auto refusal = parts_.life.charge(slot, names_of(slot), now)) {
+    if (const auto refusal = parts_.life.charge(slot, now)) {
         apply(slot, *refusal, now);
         return serve(connection, now);
     }
-    if (const auto refusal = parts_.decider.try_start_attempt(slot, names_of(slot), now)) {
+    if (const auto refusal = parts_.decider.try_start_attempt(slot, now)) {
         apply(slot, *refusal, now);
         return serve(connection, now);
     }

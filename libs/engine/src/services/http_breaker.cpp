@@ -73,7 +73,7 @@ bool http_operations::send_canary(const endpoint_record& endpoint, time_point no
     asked.strategy = {std::shared_ptr<retry_strategy>(), &parts_.decider.own_strategy()};
     http_slot& slot = make_slot(std::move(asked));
     parts_.life.start(slot, {}, {.deadline = endpoint.breaker->next_due().value_or(now)}, now);
-    static_cast<void>(parts_.decider.begin(slot, names_of(slot), now));
+    static_cast<void>(parts_.decider.begin(slot, now));
     slot.is_canary = true;
     ++canary_count_;
     slot.endpoint = static_cast<std::int32_t>(endpoint.number);

@@ -14,6 +14,7 @@
 #include <reprise/http/response_parser.hpp>
 
 #include "operations/operation_base.hpp"
+#include "operations/operation_names.hpp"
 #include "services/incoming_answer.hpp"
 #include "topology/cluster_state.hpp"
 
@@ -50,6 +51,13 @@ struct http_slot : operation_base {
         return request.is_idempotent || call.is_harmless;
     }
 };
+
+[[nodiscard]] inline operation_names names_of(const http_slot& slot) noexcept {
+    // For a lost request, what matters is whether that very request may be sent again.
+    const bool is_lost = slot.failed.stage == attempt_stage::network;
+    const bool is_idempotent = is_lost ? slot.is_repeatable() : slot.request.is_idempotent;
+    return {slot.request.operation, is_idempotent, slot.request.service, slot.id};
+}
 
 enum class http_connection_state : std::uint8_t { connecting, idle, busy, closed };
 

@@ -30,7 +30,7 @@ operation_id http_operations::start(http_request&& request, completion&& done, t
         parts_.decider.watch().on_start(
             names_of(slot), slot.request.bucket, slot.request.user_data.get());
     }
-    const duration delay = parts_.decider.begin(slot, names_of(slot), now);
+    const duration delay = parts_.decider.begin(slot, now);
     if (context_.is_closed) {
         complete_error(slot, errc::request_canceled, false, "the client is closed", now);
     } else if (slot.deadline <= now) {
@@ -46,7 +46,7 @@ operation_id http_operations::start(http_request&& request, completion&& done, t
 // The strategy's initial token has a delay.
 void http_operations::wait_for_first_attempt(http_slot& slot, duration delay, time_point now) {
     if (!parts_.life.has_place()) {
-        return apply(slot, parts_.life.refuse_place(slot, names_of(slot), now), now);
+        return apply(slot, parts_.life.refuse_place(slot, now), now);
     }
     parts_.life.park(slot, backoff_waiters_, std::min(add_saturated(now, delay), slot.deadline));
 }
@@ -90,7 +90,7 @@ void http_operations::wait_for_configuration(http_slot& slot, time_point now) {
         return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
     if (!parts_.life.has_place()) {
-        return apply(slot, parts_.life.refuse_place(slot, names_of(slot), now), now);
+        return apply(slot, parts_.life.refuse_place(slot, now), now);
     }
     parts_.life.park_silently(slot, topology_waiters_, due);
 }
@@ -110,7 +110,7 @@ void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) 
     } else if (parts_.life.has_place()) {
         parts_.life.queue_waiting(slot, pool.queue, queue_due(slot, pool, now));
     } else {
-        return apply(slot, parts_.life.refuse_place(slot, names_of(slot), now), now);
+        return apply(slot, parts_.life.refuse_place(slot, now), now);
     }
     pools_.connect_if_wanted(pool, now);
 }

@@ -14,15 +14,8 @@ constexpr std::size_t error_text_size_max = 1024;
 
 }  // namespace
 
-operation_names http_operations::names_of(const http_slot& slot) noexcept {
-    // For a lost request, what matters is whether that very request may be sent again.
-    const bool is_lost = slot.failed.stage == attempt_stage::network;
-    const bool is_idempotent = is_lost ? slot.is_repeatable() : slot.request.is_idempotent;
-    return {slot.request.operation, is_idempotent, slot.request.service, slot.id};
-}
-
 retry_subject http_operations::subject_of(http_slot& slot) const {
-    return parts_.decider.subject_of(slot, names_of(slot));
+    return parts_.decider.subject_of(slot);
 }
 
 // Ends the operation without asking a strategy. History and log record it like every other
@@ -203,7 +196,7 @@ void http_operations::end(http_slot& slot, operation_result&& result, time_point
     slot.answer.move_to(*result.http);
     result.http->server_code = slot.server_code;
     result.http->server_text = std::move(slot.server_text);
-    parts_.life.complete(slot, names_of(slot), std::move(result), now);
+    parts_.life.complete(slot, std::move(result), now);
     slots_.erase(slot.id.value);
 }
 

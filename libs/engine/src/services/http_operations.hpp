@@ -157,7 +157,6 @@ private:
     void leave_place(http_slot& slot);
     void resume(http_slot& slot, time_point now);
     void forget_answer(http_slot& slot);
-    static operation_names names_of(const http_slot& slot) noexcept;
     retry_subject subject_of(http_slot& slot) const;
     void complete(http_slot& slot, time_point now);
     void complete_error(

@@ -9,7 +9,7 @@ void breakers::on_outcome(
     if (!endpoint.breaker || !endpoint.breaker->allows()) {
         return;
     }
-    const auto& is_failure = context_.options.circuit_breaker->is_failure;
+    const auto& is_failure = context_.options.is_breaker_failure;
     const bool has_failed =
         is_failure ? is_failure(outcome) : outcome == couchbase::error_condition::timeout;
     endpoint.breaker->on_outcome(has_failed, now);

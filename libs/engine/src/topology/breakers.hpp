@@ -18,6 +18,11 @@ public:
     [[nodiscard]] static bool allow(const endpoint_record& endpoint) noexcept {
         return !endpoint.breaker || endpoint.breaker->allows();
     }
+    void on_success(endpoint_record& endpoint, time_point now) {
+        if (endpoint.breaker) [[unlikely]] {
+            on_outcome(endpoint, {}, now);
+        }
+    }
     // A sent request has succeeded or failed.
     void on_outcome(endpoint_record& endpoint, const std::error_code& outcome, time_point now);
     // The endpoint's timer fired. `send_canary(endpoint)` returns whether it sent a canary.

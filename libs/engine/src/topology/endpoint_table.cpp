@@ -57,7 +57,7 @@ endpoint_record& endpoint_table::at(std::string_view host, std::uint16_t port) {
     by_name_.emplace(record.name, &record);
     if (context_.options.circuit_breaker) {
         context_.wheel.disarm(record);
-        record.breaker.emplace(context_.options.circuit_breaker->limits());
+        record.breaker.emplace(*context_.options.circuit_breaker);
     }
     return record;
 }

@@ -75,8 +75,8 @@ const bucket_state* topology::find_bucket(std::string_view name) const noexcept 
     return known == buckets_.end() ? nullptr : known->get();
 }
 
-void topology::open(bucket_state& bucket, time_point now) {
-    if (bucket.is_open || context_.is_closed) {
+void topology::open_links(bucket_state& bucket, time_point now) {
+    if (context_.is_closed) {
         return;
     }
     bucket.is_open = true;

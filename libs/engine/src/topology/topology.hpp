@@ -60,7 +60,11 @@ public:
         return buckets_;
     }
     // Starts to keep the bucket's links connected.
-    void open(bucket_state& bucket, time_point now);
+    void open(bucket_state& bucket, time_point now) {
+        if (!bucket.is_open) [[unlikely]] {
+            open_links(bucket, now);
+        }
+    }
     // The name service has answered.
     void on_resolved(
         resolution_id resolution, std::span<const wire::bootstrap_address> found, time_point now);
@@ -134,6 +138,7 @@ public:
     [[nodiscard]] std::optional<retry_reason> terminal_reason_of_services() const noexcept;
 
 private:
+    void open_links(bucket_state& bucket, time_point now);
     void add_seed_links(bucket_state& bucket, time_point now);
     void take_srv_targets(std::span<const wire::bootstrap_address> found);
     void refuse_srv_target(node_link& link) const;

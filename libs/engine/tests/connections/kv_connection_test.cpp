@@ -40,7 +40,7 @@ TEST(kv_connection, requests_one_write_until_the_driver_starts_it) {
     ASSERT_TRUE(with.send_noop());
     EXPECT_EQ(with.actions.size(), 1U);
     with.connection.is_write_requested = false;
-    const auto handed = with.connection.begin_outgoing().size();
+    const auto handed = with.connection.begin_outgoing().total_size();
     ASSERT_TRUE(with.send_noop());
     EXPECT_EQ(with.actions.size(), 1U) << "a write is in progress";
     EXPECT_TRUE(with.connection.on_written(handed));
@@ -80,7 +80,7 @@ TEST(kv_connection, requests_nothing_once_it_is_closed) {
 TEST(kv_connection, counts_bytes_that_the_driver_accepted_as_sent) {
     one_connection with(1);
     ASSERT_TRUE(with.send_noop());
-    const auto handed = with.connection.begin_outgoing().size();
+    const auto handed = with.connection.begin_outgoing().total_size();
     EXPECT_EQ(with.connection.sent_end(handed), 0U);
     ASSERT_TRUE(with.connection.on_written(4));
     EXPECT_EQ(with.connection.sent_end(handed), 4U);

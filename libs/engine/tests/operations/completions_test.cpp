@@ -43,4 +43,21 @@ TEST(completions, leave_completions_added_by_a_completion_for_the_next_call) {
     EXPECT_EQ(seen, (texts{"now", "later"}));
 }
 
+TEST(completions, an_entry_that_is_filled_in_place_keeps_its_place_while_others_end) {
+    completions ended;
+    std::vector<std::uint64_t> seen;
+    const auto see = [&](operation_result&& result) { seen.push_back(result.cas); };
+    ended.push(see, {});
+    ended.add().result.cas = 7;
+    const std::size_t place = ended.last_place();
+    for (int other = 0; other < 100; ++other) {  // until the queue has moved
+        ended.push([](operation_result&&) {}, {});
+    }
+    ended.at(place).done = see;
+    ended.add().result.cas = 8;
+    ended.remove_last();
+    EXPECT_EQ(ended.drain(), 102U);
+    EXPECT_EQ(seen, (std::vector<std::uint64_t>{0, 7}));
+}
+
 }  // namespace reprise::engine

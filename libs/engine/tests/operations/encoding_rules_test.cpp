@@ -89,11 +89,18 @@ TEST(encoding_rules, the_lengths_of_keys_are_checked_before_there_is_a_connectio
 
 TEST(encoding_rules, replicas_paths_and_the_cas_of_a_lock_are_checked) {
     operation_request request = upsert_request();
-    request.kind = operation_kind::get_replica;
-    for (const int replica : {0, 1, 3, 4}) {
-        request.replica = static_cast<std::uint8_t>(replica);
-        EXPECT_EQ(check_request(request, false).has_value(), replica == 1 || replica == 3);
+    request.specs.resize(1);
+    for (const operation_kind kind :
+         {operation_kind::get_replica, operation_kind::lookup_in_replica, operation_kind::get}) {
+        request.kind = kind;
+        for (const int replica : {0, 1, 3, 4}) {
+            request.replica = static_cast<std::uint8_t>(replica);
+            const bool is_right =
+                kind == operation_kind::get ? replica == 0 : replica == 1 || replica == 3;
+            EXPECT_EQ(check_request(request, false).has_value(), is_right) << replica;
+        }
     }
+    request.replica = 0;
     for (const operation_kind kind : {operation_kind::lookup_in, operation_kind::mutate_in}) {
         request.kind = kind;
         for (const std::size_t count : {0U, 1U, 16U, 17U}) {

@@ -23,6 +23,10 @@ struct life_slot : operation_base {
     life_request request;
 };
 
+operation_names names_of(const life_slot&) noexcept {
+    return {"get", true, wire::service::key_value, operation_id{5}, "a key"};
+}
+
 // Keeps its sink until the test answers.
 class late_strategy final : public retry_strategy {
 public:
@@ -49,14 +53,13 @@ struct one_life {
     lifecycle life{parts.context, decider, ended};
     life_slot slot;
     intrusive_list<life_slot> list;
-    operation_names names{"get", true, wire::service::key_value, operation_id{5}, "a key"};
     std::vector<operation_result> results;
 
     void start(operation_time time = {.usual = 1s}) {
         life.start(
             slot, [this](operation_result&& result) { results.push_back(std::move(result)); }, time,
             parts.now);
-        static_cast<void>(decider.begin(slot, names, parts.now));
+        static_cast<void>(decider.begin(slot, parts.now));
     }
     std::optional<retry_outcome> fail(retry_reason reason, attempt_stage stage) {
         retry_case failed;
@@ -64,11 +67,11 @@ struct one_life {
         failed.stage = stage;
         failed.own_error = errc::temporary_failure;
         operation_retries::note_failure(slot, failed);
-        return life.decide(slot, failed, decider.subject_of(slot, names), parts.now);
+        return life.decide(slot, failed, decider.subject_of(slot), parts.now);
     }
     [[nodiscard]] std::size_t waiting() const { return parts.client.waiting.count(); }
     void complete(operation_result&& result = {}) {
-        life.complete(slot, names, std::move(result), parts.now);
+        life.complete(slot, std::move(result), parts.now);
     }
 };
 
@@ -210,19 +213,18 @@ TEST(lifecycle, RH_13_a_capped_retry_that_is_woken_goes_on_only_if_it_is_paid_fo
         strategy->kept.back().answer(retry_action::after(1h));
         auto letters = with.decider.take_answers();
         const retry_outcome decided = with.life.on_answer(
-            with.slot, with.decider.subject_of(with.slot, with.names), letters.at(0),
-            with.parts.now);
+            with.slot, with.decider.subject_of(with.slot), letters.at(0), with.parts.now);
         EXPECT_TRUE(decided.is_capped);
         with.life.park(with.slot, with.list, with.parts.now + decided.delay);
         with.life.leave(with.slot);
     };
     wait_until_the_deadline();
     EXPECT_EQ(allowance.left(), 1U);
-    EXPECT_FALSE(with.life.charge(with.slot, with.names, with.parts.now));
+    EXPECT_FALSE(with.life.charge(with.slot, with.parts.now));
     EXPECT_EQ(allowance.left(), 0U);
-    EXPECT_FALSE(with.life.charge(with.slot, with.names, with.parts.now)) << "paid already";
+    EXPECT_FALSE(with.life.charge(with.slot, with.parts.now)) << "paid already";
     wait_until_the_deadline();
-    const auto refusal = with.life.charge(with.slot, with.names, with.parts.now);
+    const auto refusal = with.life.charge(with.slot, with.parts.now);
     ASSERT_TRUE(refusal);
     EXPECT_EQ(refusal->refusal, refusal_reason::outer_allowance);
     EXPECT_EQ(refusal->error, errc::temporary_failure);
@@ -234,12 +236,12 @@ TEST(lifecycle, an_operation_without_a_place_fails_with_the_reason_of_its_last_r
     EXPECT_TRUE(with.life.has_place());
     with.parts.client.waiting.take();
     EXPECT_FALSE(with.life.has_place());
-    const retry_outcome first = with.life.refuse_place(with.slot, with.names, with.parts.now);
+    const retry_outcome first = with.life.refuse_place(with.slot, with.parts.now);
     EXPECT_EQ(first.error, errc::retry_queue_full);
     EXPECT_EQ(first.refusal, refusal_reason::queue_full);
     EXPECT_EQ(with.slot.last_reason, retry_reason::socket_not_available);
     with.slot.last_reason = retry_reason::kv_locked;
-    static_cast<void>(with.life.refuse_place(with.slot, with.names, with.parts.now));
+    static_cast<void>(with.life.refuse_place(with.slot, with.parts.now));
     EXPECT_EQ(with.slot.last_reason, retry_reason::kv_locked);
     with.parts.client.waiting.release();
 }
@@ -261,7 +263,7 @@ TEST(lifecycle, an_operation_waits_for_a_late_answer_and_takes_only_its_own) {
     EXPECT_FALSE(lifecycle::is_awaited(with.slot, other)) << "about another attempt";
     ASSERT_TRUE(lifecycle::is_awaited(with.slot, letters[0]));
     const retry_outcome decided = with.life.on_answer(
-        with.slot, with.decider.subject_of(with.slot, with.names), letters[0], with.parts.now);
+        with.slot, with.decider.subject_of(with.slot), letters[0], with.parts.now);
     EXPECT_TRUE(decided.is_retry);
     EXPECT_EQ(decided.delay, 5ms);
     EXPECT_EQ(with.waiting(), 0U);

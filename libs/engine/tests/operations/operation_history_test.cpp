@@ -2,7 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "engine_driver.hpp"
+
 namespace reprise::engine {
+namespace operation_history_tests {
+
+using namespace std::chrono_literals;
+using wire::opcode;
+using wire::status;
+using answer = testing::scripted_cluster::scripted_answer;
 
 TEST(operation_history, control_characters_in_names_of_nodes_are_escaped) {
     operation_history history;
@@ -25,4 +33,55 @@ TEST(operation_history, reports_the_nodes_that_were_used_and_no_others) {
     EXPECT_EQ(report.entries.size(), 3U);
 }
 
+TEST(operation_history, RH_30_an_attempt_that_found_no_node_has_no_endpoint) {
+    testing::scripted_cluster cluster(1, 1);
+    testing::engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [&](const testing::seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode::get) {
+            return std::nullopt;
+        }
+        cluster.map = {{-1}};
+        ++cluster.revision.rev;
+        return answer{
+            .status = status::not_my_vbucket,
+            .value = cluster.configuration_text(0),
+            .datatype = wire::datatype::json};
+    };
+    const auto read = driver.get("k");
+    driver.advance(3s);
+    ASSERT_EQ(read->calls, 1);
+    ASSERT_NE(read->result.history, nullptr);
+    const retry_history& history = *read->result.history;
+    ASSERT_GE(history.entries.size(), 2U);
+    EXPECT_EQ(history.endpoint_of(history.entries[0]), "node1:11210");
+    EXPECT_EQ(history.entries[1].reason_as<retry_reason>(), retry_reason::node_not_available);
+    EXPECT_EQ(history.endpoint_of(history.entries[1]), "");
+}
+
+TEST(operation_history, RH_30_an_answer_that_cannot_be_read_is_in_the_history_with_its_code) {
+    testing::scripted_cluster cluster(1);
+    testing::engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [](const testing::seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::subdoc_multi_lookup
+                   ? std::optional(
+                         answer{.status = status::subdoc_multi_path_failure, .value = "short"})
+                   : std::nullopt;
+    };
+    auto request = driver.request(operation_kind::lookup_in, "k");
+    request.specs.resize(2);
+    for (subdoc_spec& spec : request.specs) {
+        spec.op = opcode::subdoc_get;
+        spec.path = "a";
+    }
+    const auto read = driver.start(std::move(request));
+    driver.advance(100ms);
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::decoding_failure);
+    ASSERT_NE(read->result.history, nullptr);
+    EXPECT_EQ(read->result.history->entries.back().code(), 0xccU);
+}
+
+}  // namespace operation_history_tests
 }  // namespace reprise::engine

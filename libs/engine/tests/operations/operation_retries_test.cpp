@@ -18,11 +18,14 @@ struct any_operation : operation_base {
     any_request request;
 };
 
+operation_names names_of(const any_operation&) noexcept {
+    return {"get", true, wire::service::key_value, operation_id{5}, "a key"};
+}
+
 struct deciding {
     engine_parts parts;
     operation_retries all{parts.context, parts.endpoints};
     any_operation operation;
-    operation_names names{"get", true, wire::service::key_value, operation_id{5}, "a key"};
 
     void fill_places() {
         while (parts.client.waiting.has_place()) {
@@ -36,9 +39,9 @@ struct deciding {
         operation_retries::note_failure(operation, failed);
         operation.deadline = parts.now + 1s;
         if (!operation.progress.is_started()) {
-            static_cast<void>(all.begin(operation, names, parts.now));
+            static_cast<void>(all.begin(operation, parts.now));
         }
-        return all.decide(failed, all.subject_of(operation, names), parts.now);
+        return all.decide(failed, all.subject_of(operation), parts.now);
     }
 };
 
@@ -60,9 +63,9 @@ TEST(operation_retries, note_each_retry_in_the_history_and_count_it) {
 TEST(operation_retries, number_the_questions_about_an_operation) {
     deciding with;
     static_cast<void>(with.decide(retry_reason::kv_locked, attempt_stage::response));
-    EXPECT_EQ(with.all.subject_of(with.operation, with.names).ticket.decision, 1U);
+    EXPECT_EQ(with.all.subject_of(with.operation).ticket.decision, 1U);
     static_cast<void>(with.decide(retry_reason::kv_locked, attempt_stage::response));
-    EXPECT_EQ(with.all.subject_of(with.operation, with.names).ticket.decision, 2U);
+    EXPECT_EQ(with.all.subject_of(with.operation).ticket.decision, 2U);
 }
 
 TEST(operation_retries, count_no_retry_that_is_refused) {

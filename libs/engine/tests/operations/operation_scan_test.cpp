@@ -278,6 +278,7 @@ TEST_F(range_scans, RH_49_a_scan_whose_vbucket_moved_continues_at_its_new_owner)
     EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys);
     EXPECT_EQ(last_start(), (wire::scan_bound{"k03", true}));
     EXPECT_EQ(cluster.all(opcode::range_scan_create).back().node, 0u);
+    EXPECT_EQ(cluster.count(opcode::range_scan_cancel), 0u) << "its scan ended with the move";
 }
 
 TEST_F(range_scans, RH_49_rows_that_a_server_repeats_are_not_delivered_again) {
@@ -409,6 +410,41 @@ TEST_F(range_scans, an_answer_above_the_limits_of_its_request_is_refused) {
     const auto done = run(std::move(terms));
     ASSERT_EQ(done->result.ec, errc::decoding_failure);
     EXPECT_NE(done->result.error->detail.find("more rows than the limit"), std::string::npos);
+}
+
+// One document may be larger than the limit, so an answer may exceed it by one document.
+TEST_F(range_scans, an_answer_with_more_bytes_than_its_limit_and_one_document_is_refused) {
+    std::vector<std::byte> items;
+    base::byte_writer writer(items);
+    const std::string key(200, 'k');
+    wire::scan_item item;
+    item.key = key;
+    while (items.size() < std::size_t{12} << 20U) {
+        wire::append_scan_item(writer, wire::scan_content::keys, item);
+    }
+    on_continue(1, [&](const seen_request& seen) {
+        const wire::range_scan_continue_response half{wire::scan_content::keys, items};
+        return answer{
+            .raw = answer_to(seen, status::success, half) +
+                   answer_to(seen, status::range_scan_more, half)};
+    });
+    scan_terms terms = all();
+    terms.byte_limit = 1;
+    terms.item_limit = 1'000'000'000;
+    const auto done = run(std::move(terms));
+    ASSERT_EQ(done->result.ec, errc::decoding_failure);
+    EXPECT_NE(done->result.error->detail.find("more bytes than the limit"), std::string::npos);
+}
+
+TEST_F(range_scans, the_scan_is_created_in_its_collection) {
+    cluster.collections["inventory.hotels"] = 9;
+    auto request = driver.request(operation_kind::range_scan, "", "", "inventory", "hotels");
+    request.scan = all();
+    const auto done = driver.start(std::move(request));
+    driver.advance(1s);
+    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    ASSERT_EQ(creates().size(), 1u);
+    EXPECT_EQ(creates().front().collection, wire::collection_id{9});
 }
 
 TEST_F(range_scans, a_snapshot_and_the_time_to_wait_for_it_are_sent_with_each_create) {

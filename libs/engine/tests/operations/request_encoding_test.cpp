@@ -245,8 +245,32 @@ TEST(operations, a_replica_read_goes_to_the_node_of_the_replica) {
     driver.connect();
     driver.advance(10ms);
     driver.start(driver.request(operation_kind::get_replica, "k"));
+    auto lookup = driver.request(operation_kind::lookup_in_replica, "k");
+    lookup.specs = {{opcode::subdoc_get, wire::path_flags::none, "a", {}}};
+    driver.start(std::move(lookup));
     driver.settle();
     EXPECT_EQ(cluster.all(opcode::get_replica).at(0).node, 1U);
+    EXPECT_EQ(cluster.all(opcode::subdoc_multi_lookup).at(0).node, 1U);
+}
+
+// VB-02: the forward map is that of active nodes.
+TEST(operations, VB_02_a_replica_read_does_not_follow_the_forward_map) {
+    scripted_cluster cluster(2, 1);
+    cluster.map = {{0, 1}};
+    cluster.forward_map = {{0, 1}};
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(10ms);
+    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::get_replica
+                   ? std::optional(answer{.status = status::not_my_vbucket})
+                   : std::nullopt;
+    };
+    driver.start(driver.request(operation_kind::get_replica, "k"));
+    driver.settle();
+    EXPECT_EQ(cluster.count(opcode::get_replica), 1U) << "it waits before it is sent again";
+    driver.advance(1ms);
+    EXPECT_EQ(cluster.count(opcode::get_replica), 2U);
 }
 
 TEST(operations, the_error_contains_the_servers_message) {

@@ -125,6 +125,16 @@ TEST(retry_rules, RH_35_a_busy_search_service_is_throttling) {
     }
 }
 
+// Whatever error the operation would end with: only a person can resolve the reason.
+TEST(retry_rules, a_terminal_reason_is_the_clients_fault_but_a_strategy_may_wait) {
+    failed_attempt failed;
+    failed.reason = retry_reason::authentication_error;
+    failed.own_error = errc::temporary_failure;
+    const failure_facts facts = facts_of(failed);
+    EXPECT_EQ(facts.fault, failure_fault::client);
+    EXPECT_FALSE(facts.safety.has_value());
+}
+
 TEST(retry_rules, RH_10_unknown_is_never_retried_whatever_the_strategy_answers) {
     bench with(retry_reason::unknown, true);
     with.options.strategy = std::make_shared<fixed_strategy>(retry_action::after(0ms));

@@ -188,6 +188,7 @@ TEST(status_mapping, RH_18_idempotent_operations_are_exactly_those_of_the_list) 
         operation_kind::exists,
         operation_kind::lookup_in,
         operation_kind::get_replica,
+        operation_kind::lookup_in_replica,
         operation_kind::noop,
         operation_kind::range_scan,
         operation_kind::range_scan_cancel};

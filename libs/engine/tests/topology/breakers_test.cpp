@@ -43,7 +43,7 @@ TEST(breakers, RH_34_only_timeouts_count_unless_the_predicate_decides_otherwise)
     ambiguous.all.on_outcome(ambiguous.endpoint, errc::ambiguous_timeout, ambiguous.parts.now);
     EXPECT_FALSE(breakers::allow(ambiguous.endpoint));
     engine_options options = one_breaker::options();
-    options.circuit_breaker->is_failure = [](const std::error_code& outcome) {
+    options.is_breaker_failure = [](const std::error_code& outcome) {
         return outcome == errc::temporary_failure;
     };
     engine_parts parts(options);

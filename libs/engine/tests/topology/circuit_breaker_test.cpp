@@ -66,8 +66,8 @@ TEST(circuit_breaker, RH_34_its_options_are_checked) {
             refused_field([&](auto& breaker) { breaker.sleep_window = bad; }),
             "circuit_breaker.sleep_window");
         EXPECT_EQ(
-            refused_field([&](auto& breaker) { breaker.canary_timeout = bad; }),
-            "circuit_breaker.canary_timeout");
+            refused_field([&](auto& breaker) { breaker.probe_timeout = bad; }),
+            "circuit_breaker.probe_timeout");
     }
 }
 
@@ -137,8 +137,8 @@ TEST(circuit_breaker, RH_34_everything_can_be_configured) {
     options.circuit_breaker->error_threshold_percent = 75;
     options.circuit_breaker->rolling_window = 3s;
     options.circuit_breaker->sleep_window = 2s;
-    options.circuit_breaker->canary_timeout = 700ms;
-    options.circuit_breaker->is_failure = [](const std::error_code& outcome) {
+    options.circuit_breaker->probe_timeout = 700ms;
+    options.is_breaker_failure = [](const std::error_code& outcome) {
         return outcome == errc::document_not_found;
     };
     engine_driver driver(cluster, options);

@@ -90,6 +90,14 @@ TEST(collections, report_one_that_is_missing_and_one_that_cannot_be) {
     EXPECT_EQ(of.entry.state, collection_state::unknown);
 }
 
+TEST(collections, a_final_answer_starts_the_count_of_outdated_ones_again) {
+    one_collection of;
+    of.entry.stale_answers = 3;
+    EXPECT_EQ(
+        of.answer(wire::status::not_supported, wire::value_response{}), collection_answer::taken);
+    EXPECT_EQ(of.entry.stale_answers, 0U);
+}
+
 TEST(collections, RH_19_RH_28_an_unknown_collection_is_missing_and_not_outdated) {
     one_collection of;
     EXPECT_EQ(

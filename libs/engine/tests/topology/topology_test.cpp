@@ -56,6 +56,14 @@ TEST(topology_part, gives_each_name_one_bucket_and_one_keyspace) {
     EXPECT_EQ(parts.nodes[named].entry->path, "inventory.hotels");
     EXPECT_EQ(parts.nodes[named].bucket, parts.nodes[plain].bucket);
     EXPECT_EQ(parts.nodes.find_bucket("other"), nullptr);
+    EXPECT_TRUE(parts.nodes.contains(named));
+    EXPECT_FALSE(parts.nodes.contains(keyspace_id{named.value + 1})) << "nobody got this one";
+}
+
+TEST(topology_part, shares_the_terminal_state_of_a_bucket_with_the_clients_other_loops) {
+    engine_parts parts;
+    parts.nodes.bucket("travel").terminal->is_access_denied = true;
+    EXPECT_TRUE(parts.context.client.terminal.of_bucket("travel")->is_access_denied);
 }
 
 TEST(topology_part, connects_to_all_seeds_when_a_bucket_is_opened) {

@@ -56,6 +56,7 @@ constexpr auto fixed_parameters = std::to_array<parameter_row>({
     {"allow_plain_http", &parameters::allow_plain_http},
     {"tls_verify", &parameters::tls_verify},
     {"network", &parameters::network},
+    {"preferred_server_group", &parameters::preferred_server_group},
     {"trust_certificate", &parameters::trust_certificate},
 });
 

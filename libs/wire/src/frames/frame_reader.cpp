@@ -4,6 +4,8 @@
 
 #include <reprise/base/assert.hpp>
 
+#include "frames/header_decoding.hpp"
+
 namespace reprise::wire {
 
 std::expected<frame_scan, wire_errc> scan_frame(
@@ -30,7 +32,7 @@ void frame_reader::feed(base::byte_view chunk) noexcept {
     }
 }
 
-std::expected<std::optional<frame_view>, wire_errc> frame_reader::next() {
+std::expected<const frame_view*, wire_errc> frame_reader::next() {
     if (failure_) {
         return std::unexpected(*failure_);
     }
@@ -41,21 +43,26 @@ std::expected<std::optional<frame_view>, wire_errc> frame_reader::next() {
     if (!gathered_.empty()) {
         return next_gathered();
     }
-    const auto scan = scan_frame(chunk_, limits_);
-    if (!scan) {
-        return fail(scan.error());
-    }
-    if (scan->frame) {
-        chunk_ = chunk_.subspan(scan->size);
-        return scan->frame;
+    // As scan_frame, but the header is read where the caller looks at it.
+    if (chunk_.size() >= header_size) {
+        frame_header& header = shown_.header_;
+        if (const auto error = detail::read_header(chunk_.data(), limits_, header)) {
+            return fail(*error);
+        }
+        const std::size_t size = header.frame_size();
+        if (chunk_.size() >= size) {
+            shown_.body_ = chunk_.subspan(header_size, header.body_size);
+            chunk_ = chunk_.subspan(size);
+            return &shown_;
+        }
     }
     gathered_.assign(chunk_.begin(), chunk_.end());
     chunk_ = {};
-    return std::nullopt;
+    return nullptr;
 }
 
 // Takes from the chunk only what the current frame still needs: first its header, then its body.
-std::expected<std::optional<frame_view>, wire_errc> frame_reader::next_gathered() {
+std::expected<const frame_view*, wire_errc> frame_reader::next_gathered() {
     for (;;) {
         const auto scan = scan_frame(gathered_, limits_);
         if (!scan) {
@@ -63,10 +70,11 @@ std::expected<std::optional<frame_view>, wire_errc> frame_reader::next_gathered(
         }
         if (scan->frame) {
             is_gathered_shown_ = true;
-            return scan->frame;
+            shown_ = *scan->frame;
+            return &shown_;
         }
         if (chunk_.empty()) {
-            return std::nullopt;
+            return nullptr;
         }
         const std::size_t taken = std::min(scan->size - gathered_.size(), chunk_.size());
         gathered_.insert(
@@ -75,7 +83,7 @@ std::expected<std::optional<frame_view>, wire_errc> frame_reader::next_gathered(
     }
 }
 
-std::expected<std::optional<frame_view>, wire_errc> frame_reader::fail(wire_errc error) noexcept {
+std::expected<const frame_view*, wire_errc> frame_reader::fail(wire_errc error) noexcept {
     failure_ = error;
     chunk_ = {};
     return std::unexpected(error);

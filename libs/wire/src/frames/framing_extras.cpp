@@ -175,11 +175,6 @@ std::chrono::milliseconds durability_wire_timeout(
         std::clamp<std::int64_t>(clamped * 9 / 10, 1, durability_timeout_max_ms)};
 }
 
-bool request_frame_infos::empty() const noexcept {
-    return !barrier && !preserve_ttl && !durability && !dcp_stream_id && !run_as_token &&
-           run_as_user.empty() && extra_privilege.empty();
-}
-
 std::expected<void, wire_errc> encode_request_frame_infos(
     base::byte_writer& out, const request_frame_infos& infos) {
     const std::size_t start = out.written();

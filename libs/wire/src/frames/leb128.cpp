@@ -2,25 +2,6 @@
 
 namespace reprise::wire {
 
-std::size_t leb128_size(std::uint32_t number) noexcept {
-    std::size_t size = 1;
-    while (number >= 0x80) {
-        number >>= 7;
-        ++size;
-    }
-    return size;
-}
-
-std::size_t encode_leb128(std::byte* out, std::uint32_t number) noexcept {
-    std::size_t size = 0;
-    while (number >= 0x80) {
-        out[size++] = static_cast<std::byte>((number & 0x7f) | 0x80);
-        number >>= 7;
-    }
-    out[size++] = static_cast<std::byte>(number);
-    return size;
-}
-
 std::expected<leb128_number, wire_errc> decode_leb128(base::byte_view bytes) noexcept {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < leb128_size_max; ++i) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include <reprise/base/assert.hpp>
+#include <reprise/base/byte_reader.hpp>
 
 namespace reprise::wire {
 
@@ -33,24 +34,28 @@ constexpr auto crc32_tables = make_crc32_tables();
 }  // namespace
 
 std::uint32_t crc32(base::byte_view bytes) noexcept {
-    const auto at = [&bytes](std::size_t i) { return std::to_integer<std::uint32_t>(bytes[i]); };
+    using base::load_little_endian;
+    const auto& tables = crc32_tables;
+    const std::byte* at = bytes.data();
+    const std::byte* const end = at + bytes.size();
     std::uint32_t crc = 0xffff'ffffu;
-    while (bytes.size() >= 8) {
-        const std::uint32_t low = crc ^ (at(0) | at(1) << 8 | at(2) << 16 | at(3) << 24);
-        crc = crc32_tables[7][low & 0xff] ^ crc32_tables[6][(low >> 8) & 0xff] ^
-              crc32_tables[5][(low >> 16) & 0xff] ^ crc32_tables[4][low >> 24] ^
-              crc32_tables[3][at(4)] ^ crc32_tables[2][at(5)] ^ crc32_tables[1][at(6)] ^
-              crc32_tables[0][at(7)];
-        bytes = bytes.subspan(8);
+    for (; end - at >= 8; at += 8) {
+        const std::uint32_t low = crc ^ load_little_endian<std::uint32_t>(at);
+        const std::uint32_t high = load_little_endian<std::uint32_t>(at + 4);
+        crc = tables[7][low & 0xff] ^ tables[6][(low >> 8) & 0xff] ^ tables[5][(low >> 16) & 0xff] ^
+              tables[4][low >> 24] ^ tables[3][high & 0xff] ^ tables[2][(high >> 8) & 0xff] ^
+              tables[1][(high >> 16) & 0xff] ^ tables[0][high >> 24];
     }
-    for (const std::byte byte : bytes) {
-        crc = (crc >> 8) ^ crc32_tables[0][(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xff];
+    if (end - at >= 4) {
+        const std::uint32_t low = crc ^ load_little_endian<std::uint32_t>(at);
+        crc = tables[3][low & 0xff] ^ tables[2][(low >> 8) & 0xff] ^ tables[1][(low >> 16) & 0xff] ^
+              tables[0][low >> 24];
+        at += 4;
+    }
+    for (; at != end; ++at) {
+        crc = (crc >> 8) ^ tables[0][(crc ^ std::to_integer<std::uint32_t>(*at)) & 0xff];
     }
     return crc ^ 0xffff'ffffu;
-}
-
-std::uint16_t key_hash(std::string_view key) noexcept {
-    return static_cast<std::uint16_t>((crc32(base::as_bytes(key)) >> 16) & 0x7fff);
 }
 
 vbucket_id vbucket_of(std::string_view key, std::size_t vbucket_count) noexcept {

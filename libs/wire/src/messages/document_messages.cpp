@@ -10,11 +10,6 @@ namespace reprise::wire {
 
 using base::store_big_endian;
 
-std::expected<void, wire_errc> document_request::encode(
-    base::byte_writer& out, const request_header& header) const {
-    return detail::begin_document_request(out, header, op, {}, key, 0);
-}
-
 std::expected<document_request, wire_errc> document_request::decode(
     const frame_view& frame, key_form form) {
     if (const auto error = detail::check_request(frame, request_shape::key, {.key = true})) {
@@ -25,17 +20,6 @@ std::expected<document_request, wire_errc> document_request::decode(
         return std::unexpected(key.error());
     }
     return document_request{frame.op(), *key};
-}
-
-std::expected<void, wire_errc> store_request::encode(
-    base::byte_writer& out, const request_header& header) const {
-    std::array<std::byte, 8> extras;
-    store_big_endian(store_big_endian(extras.data(), flags), expiry);
-    const auto begun = detail::begin_document_request(out, header, op, extras, key, value.size());
-    if (begun) {
-        out.write_bytes(value);
-    }
-    return begun;
 }
 
 std::expected<store_request, wire_errc> store_request::decode(
@@ -206,17 +190,6 @@ std::expected<void, wire_errc> document_response::encode(
     return {};
 }
 
-std::expected<document_response, wire_errc> document_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, response_shape::document)) {
-        return std::unexpected(*error);
-    }
-    if (frame.extras().size() < 4) {
-        return std::unexpected(wire_errc::extras_size_invalid);
-    }
-    const std::uint32_t flags = base::byte_reader(frame.extras()).read_u32();
-    return document_response{flags, frame.value(), frame.key()};
-}
-
 std::expected<void, wire_errc> mutation_response::encode(
     base::byte_writer& out, const response_header& header) const {
     const auto begun = detail::begin_response(out, header, {.extras = detail::token_size(token)});
@@ -225,13 +198,6 @@ std::expected<void, wire_errc> mutation_response::encode(
     }
     detail::store_token(*begun, token);
     return {};
-}
-
-std::expected<mutation_response, wire_errc> mutation_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, response_shape::mutation)) {
-        return std::unexpected(*error);
-    }
-    return mutation_response{detail::read_token(frame.extras())};
 }
 
 std::expected<void, wire_errc> counter_response::encode(

@@ -32,51 +32,17 @@ bool is_one_of(opcode op, std::initializer_list<opcode> ops) noexcept {
 
 }  // namespace
 
-std::optional<wire_errc> check_request_rules(
-    opcode op, std::uint64_t cas, wire::datatype datatype, std::uint16_t vbucket) noexcept {
-    const opcode_facts& facts = opcode_info(op);
-    if (facts.cas == cas_rule::must_be_zero && cas != 0) {
-        return wire_errc::cas_must_be_zero;
-    }
-    if (facts.cas == cas_rule::must_not_be_zero && cas == 0) {
-        return wire_errc::cas_must_not_be_zero;
-    }
-    const bool has_document_value =
-        facts.request == request_shape::store || facts.request == request_shape::concat;
-    const bool has_json_value = op == opcode::range_scan_create;
-    const unsigned allowed = has_document_value ? 0x03 : has_json_value ? 0x01 : 0x00;
-    if ((static_cast<unsigned>(datatype) & ~allowed) != 0) {
-        return wire_errc::datatype_invalid;
-    }
-    if (vbucket != 0 && facts.needs_vbucket_zero) {
-        return wire_errc::vbucket_must_be_zero;
-    }
-    return std::nullopt;
-}
-
-std::expected<std::byte*, wire_errc> begin_request(
-    base::byte_writer& out, const request_header& header, opcode op, const body_sizes& sizes) {
-    if (const auto error =
-            check_request_rules(op, header.cas, header.datatype, header.vbucket.value)) {
-        return std::unexpected(*error);
-    }
-    frame_header frame;
-    frame.op = op;
-    frame.datatype = header.datatype;
-    frame.vbucket_or_status = header.vbucket.value;
-    frame.opaque = header.opaque;
-    frame.cas = header.cas;
-    if (header.frame_infos.empty()) {
-        frame.magic = magic::request;
-        return begin_frame(out, frame, {}, sizes);
-    }
-    if (const auto allowed = check_frame_infos(op, header.frame_infos); !allowed) {
+frame_start begin_alternative_request(
+    base::byte_writer& out, const request_header& header, frame_header frame,
+    const body_sizes& sizes) {
+    const opcode op = frame.op;
+    if (const auto allowed = check_frame_infos(op, *header.frame_infos); !allowed) {
         return std::unexpected(allowed.error());
     }
     // Larger than the field may be, so that a field that is too long differs from a full writer.
     std::array<std::byte, 2 * framing_extras_size_max> buffer;
     base::byte_writer framing{base::mutable_byte_view(buffer)};
-    if (const auto encoded = encode_request_frame_infos(framing, header.frame_infos); !encoded) {
+    if (const auto encoded = encode_request_frame_infos(framing, *header.frame_infos); !encoded) {
         const bool is_full = encoded.error() == wire_errc::output_full;
         return std::unexpected(is_full ? wire_errc::frame_info_size_invalid : encoded.error());
     }
@@ -84,7 +50,7 @@ std::expected<std::byte*, wire_errc> begin_request(
     return begin_frame(out, frame, framing.bytes(), sizes);
 }
 
-std::expected<std::byte*, wire_errc> begin_response(
+frame_start begin_response(
     base::byte_writer& out, const response_header& header, const body_sizes& sizes) {
     frame_header frame;
     frame.op = header.op;
@@ -105,21 +71,6 @@ std::expected<std::byte*, wire_errc> begin_response(
     return begin_frame(out, frame, framing.bytes(), sizes);
 }
 
-std::expected<void, wire_errc> begin_document_request(
-    base::byte_writer& out, const request_header& header, opcode op, base::byte_view extras,
-    const document_key& key, std::size_t value_size) {
-    if (const auto checked = check(key); !checked) {
-        return checked;
-    }
-    const body_sizes sizes{extras.size(), encoded_size(key), value_size};
-    const auto begun = begin_request(out, header, op, sizes);
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    wire::encode(store(*begun, extras), key);
-    return {};
-}
-
 namespace {
 
 std::optional<wire_errc> check_request_frame(
@@ -138,19 +89,6 @@ std::optional<wire_errc> check_request_frame(
     return check_parts(frame, parts);
 }
 
-std::optional<wire_errc> check_response_frame(const frame_view& frame, bool is_expected) noexcept {
-    if (!frame.is_response()) {
-        return wire_errc::not_a_response;
-    }
-    if (!is_expected) {
-        return wire_errc::opcode_mismatch;
-    }
-    if (!is_success(frame.status())) {
-        return wire_errc::status_unexpected;
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<wire_errc> check_request(
@@ -166,21 +104,6 @@ std::optional<wire_errc> check_request(
 std::optional<wire_errc> check_response(
     const frame_view& frame, std::initializer_list<opcode> ops) noexcept {
     return check_response_frame(frame, ops.size() == 0 || is_one_of(frame.op(), ops));
-}
-
-std::optional<wire_errc> check_response(const frame_view& frame, response_shape shape) noexcept {
-    return check_response_frame(frame, opcode_info(frame.op()).response == shape);
-}
-
-std::optional<mutation_token> read_token(base::byte_view extras) noexcept {
-    if (extras.size() < 16) {
-        return std::nullopt;
-    }
-    base::byte_reader reader(extras);
-    mutation_token token;
-    token.vbucket_uuid = reader.read_u64();
-    token.seqno = reader.read_u64();
-    return token;
 }
 
 std::byte* store_token(std::byte* at, const std::optional<mutation_token>& token) noexcept {

@@ -327,10 +327,6 @@ std::expected<range_scan_continue_response, wire_errc> range_scan_continue_respo
     return response;
 }
 
-bool has_further_frames(const frame_view& response) noexcept {
-    return response.op() == opcode::range_scan_continue && response.status() == status::success;
-}
-
 std::expected<void, wire_errc> range_scan_cancel_request::encode(
     base::byte_writer& out, const request_header& header) const {
     const auto begun =

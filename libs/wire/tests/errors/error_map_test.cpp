@@ -346,6 +346,18 @@ TEST(error_map, the_default_map_covers_every_status_a_current_server_sends) {
     EXPECT_TRUE(map.find(0x51)->is_retry_indicated());
 }
 
+TEST(error_map, each_strategy_of_a_retry_rule_is_written_as_it_is_read) {
+    for (const auto kind :
+         {retry_spec_kind::constant, retry_spec_kind::linear, retry_spec_kind::exponential}) {
+        error_map_entry entry{0x7ff1, "TEST", "a test", {}, retry_spec{}};
+        entry.attributes = {error_attribute::auto_retry};
+        entry.retry->kind = kind;
+        const error_map map = parsed(encode_error_map(error_map(2, 9, {entry}), 2));
+        ASSERT_NE(map.find(0x7ff1), nullptr);
+        EXPECT_EQ(map.find(0x7ff1)->retry, entry.retry);
+    }
+}
+
 TEST(error_map, an_encoded_map_parses_to_the_same_value) {
     error_map_entry entry{0x7ff1, "TEST", "a \"test\"", {}, retry_spec{}};
     entry.attributes = {error_attribute::auto_retry, error_attribute::rate_limit};

@@ -81,7 +81,7 @@ TEST(frame_reader, returns_contiguous_frames_in_place) {
     }
     const auto nothing = reader.next();
     ASSERT_TRUE(nothing.has_value());
-    EXPECT_FALSE(nothing->has_value());
+    EXPECT_EQ(*nothing, nullptr);
     EXPECT_EQ(reader.gathered_size(), 0u);
 }
 
@@ -131,7 +131,7 @@ TEST(frame_reader, memory_grows_with_the_bytes_received_and_not_with_the_length_
     reader.feed(header);
     const auto frame = reader.next();
     ASSERT_TRUE(frame.has_value());
-    EXPECT_FALSE(frame->has_value());
+    EXPECT_EQ(*frame, nullptr);
     EXPECT_EQ(reader.gathered_size(), header_size);
     EXPECT_FALSE(reader.is_at_boundary());
 }

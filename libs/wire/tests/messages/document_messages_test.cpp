@@ -76,8 +76,8 @@ TEST(document_messages, set_request_golden_with_durability_and_preserve_ttl) {
     header.opaque = 0x2b;
     header.vbucket = vbucket_id{0x73};
     header.datatype = datatype::json;
-    header.frame_infos.preserve_ttl = true;
-    header.frame_infos.durability =
+    header.frame_infos.emplace().preserve_ttl = true;
+    header.frame_infos->durability =
         durability_requirement{durability_level::majority, std::chrono::milliseconds{2250}};
     const store_request request{
         opcode::set, {collection_id{8}, "foo", prefixed}, 0x02000006, 0, text("{\"a\":1}")};
@@ -89,7 +89,7 @@ TEST(document_messages, set_request_golden_with_durability_and_preserve_ttl) {
     EXPECT_EQ(decoded->key.key, "foo");
     EXPECT_EQ(decoded->flags, 0x02000006u);
     EXPECT_EQ(as_text(decoded->value), "{\"a\":1}");
-    EXPECT_EQ(decode_request_frame_infos(frame.framing_extras()), header.frame_infos);
+    EXPECT_EQ(decode_request_frame_infos(frame.framing_extras()), *header.frame_infos);
 }
 
 TEST(document_messages, set_response_golden_with_mutation_token) {
@@ -318,17 +318,17 @@ TEST(document_messages, keys_are_checked_before_anything_is_written) {
 TEST(document_messages, frame_infos_that_an_opcode_does_not_accept_are_rejected) {
     const document_key key{default_collection, "foo", prefixed};
     request_header header;
-    header.frame_infos.durability = durability_requirement{};
+    header.frame_infos.emplace().durability = durability_requirement{};
     EXPECT_EQ(
         encode_error(document_request{opcode::get, key}, header),
         wire_errc::frame_info_not_allowed);
     header = {};
-    header.frame_infos.preserve_ttl = true;
+    header.frame_infos.emplace().preserve_ttl = true;
     EXPECT_EQ(
         encode_error(touch_request{opcode::touch, key, 1}, header),
         wire_errc::preserve_ttl_not_supported);
     header = {};
-    header.frame_infos.barrier = true;
+    header.frame_infos.emplace().barrier = true;
     const auto bytes = encoded(document_request{opcode::get, key}, header);
     EXPECT_EQ(bytes[0], std::byte{0x08});
     EXPECT_TRUE(document_request::decode(frame_of(bytes), prefixed));

@@ -154,8 +154,8 @@ TEST(message_property, document_requests_survive_a_round_trip) {
         header.cas = made.number() | 1;
         expect_round_trip(document_request{opcode::unlock, made.key(form)}, header, form);
         header.datatype = made.one_of({datatype::raw, datatype::json, datatype::snappy});
-        header.frame_infos.preserve_ttl = made.coin();
-        header.frame_infos.durability = made.maybe([&] {
+        header.frame_infos.emplace().preserve_ttl = made.coin();
+        header.frame_infos->durability = made.maybe([&] {
             return durability_requirement{
                 made.one_of({durability_level::majority, durability_level::persist_to_majority}),
                 std::chrono::milliseconds{1 + made.below(65534)}};

@@ -1,12 +1,34 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include <reprise/base/bytes.hpp>
 
 namespace reprise::base {
+
+/// Returns the big-endian number at `at`, which must have sizeof(Number) bytes. For decoders that
+/// have checked the size of all their fields at once.
+template <class Number>
+Number load_big_endian(const std::byte* at) noexcept {
+    static_assert(std::is_unsigned_v<Number>);
+    // One load and one exchange of bytes: GCC 12 does not find these in a loop over the bytes.
+    Number number;
+    std::memcpy(&number, at, sizeof number);
+    return std::endian::native == std::endian::little ? std::byteswap(number) : number;
+}
+
+/// The same for a little-endian number.
+template <class Number>
+Number load_little_endian(const std::byte* at) noexcept {
+    static_assert(std::is_unsigned_v<Number>);
+    Number number;
+    std::memcpy(&number, at, sizeof number);
+    return std::endian::native == std::endian::little ? number : std::byteswap(number);
+}
 
 /// Reads big-endian numbers and sub-views from untrusted bytes.
 ///
@@ -56,16 +78,9 @@ private:
 
     template <class Number>
     Number read_number() noexcept {
-        static_assert(std::is_unsigned_v<Number>);
-        if (!take(sizeof(Number))) {
-            return 0;
-        }
-        const std::byte* at = bytes_.data() + (position_ - sizeof(Number));
-        std::uint64_t number = 0;
-        for (std::size_t i = 0; i < sizeof(Number); ++i) {
-            number = (number << 8) | std::to_integer<std::uint64_t>(at[i]);
-        }
-        return static_cast<Number>(number);
+        return take(sizeof(Number))
+                   ? load_big_endian<Number>(bytes_.data() + (position_ - sizeof(Number)))
+                   : Number{0};
     }
 
     byte_view bytes_;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -87,11 +88,37 @@ public:
     ~slice() = default;
 
     /// Copies `bytes`: inline if small, otherwise with one allocation.
-    static slice copy_of(byte_view bytes);
+    static slice copy_of(byte_view bytes) {
+        slice result;
+        result.assign(bytes);
+        return result;
+    }
     /// `*this = copy_of(bytes)`, without the copy on the way. `bytes` must not be its own.
-    void assign(byte_view bytes);
+    void assign(byte_view bytes) {
+        if (bytes.size() <= inline_size_max) {
+            assign_inline(bytes);
+        } else {
+            fill(block_ref::make(bytes.size()), bytes);
+        }
+    }
     /// The same, but uses a block of `pool` instead of an allocation.
-    static slice copy_of(byte_view bytes, block_pool& pool);
+    void assign(byte_view bytes, block_pool& pool) {
+        if (bytes.size() <= inline_size_max) {
+            assign_inline(bytes);
+        } else {
+            assign_pooled(bytes, pool);
+        }
+    }
+    static slice copy_of(byte_view bytes, block_pool& pool) {
+        slice result;
+        result.assign(bytes, pool);
+        return result;
+    }
+    /// Empties the slice and releases its block.
+    void clear() noexcept {
+        owner_.reset();
+        size_ = 0;
+    }
 
     /// `part` must lie within `owner`. Copies it if it fits inline; otherwise shares the block and
     /// keeps it alive.
@@ -105,7 +132,15 @@ public:
     bool is_shared() const noexcept { return static_cast<bool>(owner_); }
 
 private:
-    // Copies into `owner`, or inline if it is empty.
+    void assign_inline(byte_view bytes) noexcept {
+        owner_.reset();
+        size_ = bytes.size();
+        if (!bytes.empty()) {
+            std::memcpy(inline_.data(), bytes.data(), bytes.size());
+        }
+    }
+    void assign_pooled(byte_view bytes, block_pool& pool);
+    // Copies into `owner`.
     void fill(block_ref&& owner, byte_view bytes) noexcept;
     void take_inline(const slice& other) noexcept {
         if (size_ != 0 && !owner_) {

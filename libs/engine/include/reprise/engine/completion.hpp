@@ -51,6 +51,12 @@ public:
     ~completion() { reset(); }
 
     [[nodiscard]] explicit operator bool() const noexcept { return act_ != nullptr; }
+    // Destroys the callable without a call.
+    void reset() noexcept {
+        if (act_ != nullptr) {
+            std::exchange(act_, nullptr)(verb::destroy, storage_, nullptr, nullptr);
+        }
+    }
 
     // Calls the callable and leaves this object empty. It must not be empty before.
     void operator()(operation_result&& result) {
@@ -103,11 +109,6 @@ private:
             other.act_(verb::move, other.storage_, storage_, nullptr);
         }
         act_ = std::exchange(other.act_, nullptr);
-    }
-    void reset() noexcept {
-        if (act_ != nullptr) {
-            std::exchange(act_, nullptr)(verb::destroy, storage_, nullptr, nullptr);
-        }
     }
 
     alignas(std::max_align_t) std::byte storage_[inline_size_max];

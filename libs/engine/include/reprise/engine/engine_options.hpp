@@ -2,14 +2,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <reprise/engine/http_options.hpp>
 #include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry/budget.hpp>
+#include <reprise/retry/circuit_breaker_fsm.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 #include <reprise/retry/settings.hpp>
 #include <reprise/retry/time.hpp>
@@ -103,6 +106,8 @@ struct engine_options {
     service_budgets service_retry_budgets{};
     // Enables a breaker for each endpoint. Empty: no breakers.
     std::optional<circuit_breaker_options> circuit_breaker{};
+    // Whether the end of a request counts against its endpoint. Null: only timeouts do.
+    std::function<bool(const std::error_code& outcome)> is_breaker_failure{};
     std::shared_ptr<log_sink> log{};
     bool log_keys = false;
     // Limits how many decisions are logged for each reason and second. The others of that second

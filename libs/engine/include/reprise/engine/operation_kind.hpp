@@ -32,6 +32,7 @@ enum class operation_kind : std::uint8_t {
     lookup_in,          // sub-document reads, 1..16 specs
     mutate_in,          // sub-document writes, 1..16 specs, all or nothing
     get_replica,        // reads copy number `replica`
+    lookup_in_replica,  // the same for sub-document reads
     noop,               // to any node of the bucket; no key
     range_scan,         // needs `scan`; no key; see scan_request.hpp
     range_scan_cancel,  // sent by the engine itself
@@ -97,6 +98,8 @@ inline constexpr auto operation_table = std::to_array<operation_facts>({
      operation_class::subdoc_mutate},
     {operation_kind::get_replica, "get_replica", wire::opcode::get_replica,
      operation_class::replica_read},
+    {operation_kind::lookup_in_replica, "lookup_in_replica", wire::opcode::subdoc_multi_lookup,
+     operation_class::replica_read},
     {operation_kind::noop, "noop", wire::opcode::noop, operation_class::noop},
     {operation_kind::range_scan, "range_scan", wire::opcode::range_scan_create,
      operation_class::read},
@@ -126,8 +129,16 @@ inline constexpr operation_facts unknown_operation{.op = wire::opcode{0xff}};
     return facts_of(kind).op;
 }
 
-// According to the list of RFC 0049, get, exists, lookup_in, get_replica and noop; and range scans.
-[[nodiscard]] bool is_idempotent(operation_kind kind) noexcept;
+// According to the list of RFC 0049, get, exists, lookup_in, reads of replicas and noop; and range
+// scans.
+[[nodiscard]] inline bool is_idempotent(operation_kind kind) noexcept {
+    return wire::opcode_info(opcode_of(kind)).is_idempotent;
+}
+
+// Whether the operation reads copy number operation_request::replica.
+[[nodiscard]] constexpr bool reads_replica(operation_kind kind) noexcept {
+    return facts_of(kind).of == operation_class::replica_read;
+}
 
 // The class of a key-value operation. Durability only matters for mutations.
 [[nodiscard]] constexpr operation_class class_of(operation_kind kind, bool is_durable) noexcept {

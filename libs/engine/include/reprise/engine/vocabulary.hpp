@@ -3,7 +3,6 @@
 /// The words of couchbase_types that the engine uses without their namespace.
 
 #include <reprise/couchbase_types/attempt_observer.hpp>
-#include <reprise/couchbase_types/circuit_breaker_options.hpp>
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/error_info.hpp>
 #include <reprise/couchbase_types/hello_order.hpp>
@@ -20,7 +19,6 @@ using couchbase::all_retry_reasons;
 using couchbase::attempt_observer;
 using couchbase::attempt_record;
 using couchbase::best_effort_strategy;
-using couchbase::circuit_breaker_options;
 using couchbase::decision_record;
 using couchbase::errc;
 using couchbase::error_info;

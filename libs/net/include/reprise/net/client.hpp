@@ -93,6 +93,13 @@ public:
     /// equal numbers.
     [[nodiscard]] keyspace_number keyspace(
         std::string_view bucket, std::string_view scope = {}, std::string_view collection = {});
+    /// The names of a keyspace, with `_default` where they were empty.
+    struct keyspace_names {
+        std::string bucket{};
+        std::string scope{};
+        std::string collection{};
+    };
+    [[nodiscard]] keyspace_names names_of(keyspace_number keyspace) const;
     /// Starts to connect to the bucket, or to the cluster if `bucket` is empty.
     void open(std::string_view bucket);
 

@@ -47,7 +47,8 @@ struct connection_parameters {
     std::optional<bool> allow_plain_http;
     std::optional<bool> tls_verify;      ///< `none`/`peer`, or a boolean
     std::optional<std::string> network;  ///< `auto`, `default`, `external` or another name
-    std::optional<std::string> trust_certificate;  ///< path to a PEM file
+    std::optional<std::string> preferred_server_group;  ///< for reads of replicas
+    std::optional<std::string> trust_certificate;       ///< path to a PEM file
 
     friend bool operator==(const connection_parameters&, const connection_parameters&) = default;
 };

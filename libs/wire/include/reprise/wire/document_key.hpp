@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <expected>
 #include <string_view>
 
@@ -33,15 +34,40 @@ struct document_key {
 
 /// Checks whether the key can be sent. Accepts any collection id, because ids come from the server.
 /// Fails with key_missing, key_too_long or collection_not_expressible.
-std::expected<void, wire_errc> check(const document_key& key) noexcept;
+inline std::expected<void, wire_errc> check(const document_key& key) noexcept {
+    if (key.key.empty()) {
+        return std::unexpected(wire_errc::key_missing);
+    }
+    const bool is_default = key.collection == default_collection;
+    if (!is_default && key.form == key_form::bare) {
+        return std::unexpected(wire_errc::collection_not_expressible);
+    }
+    const std::size_t size_max =
+        is_default ? key_size_max_default_collection : key_size_max_named_collection;
+    if (key.key.size() > size_max) {
+        return std::unexpected(wire_errc::key_too_long);
+    }
+    return {};
+}
 
 /// Returns the size of the key field in bytes, including the prefix. The key must have passed
 /// `check`.
-std::size_t encoded_size(const document_key& key) noexcept;
+inline std::size_t encoded_size(const document_key& key) noexcept {
+    const bool is_bare = key.form == key_form::bare;
+    return key.key.size() + (is_bare ? 0 : leb128_size(key.collection.value));
+}
 
 /// Writes the key field and returns a pointer past it. `out` must have room for
 /// `encoded_size(key)`.
-std::byte* encode(std::byte* out, const document_key& key) noexcept;
+inline std::byte* encode(std::byte* out, const document_key& key) noexcept {
+    if (key.form == key_form::collection_prefixed) {
+        out += encode_leb128(out, key.collection.value);
+    }
+    if (!key.key.empty()) {
+        std::memcpy(out, key.key.data(), key.key.size());
+    }
+    return out + key.key.size();
+}
 
 /// Decodes the whole key field of a request. The result points into `field`. Fails with the errors
 /// of `check` and of LEB128, and with collection_id_reserved.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -8,6 +9,7 @@
 #include <reprise/base/bytes.hpp>
 #include <reprise/wire/document_key.hpp>
 #include <reprise/wire/message.hpp>
+#include <reprise/wire/message_head.hpp>
 
 // Messages about whole documents. See message.hpp for encoding and decoding.
 
@@ -135,5 +137,43 @@ struct get_meta_response {
     std::expected<void, wire_errc> encode(base::byte_writer&, const response_header&) const;
     static std::expected<get_meta_response, wire_errc> decode(const frame_view&);
 };
+
+// The most frequent messages.
+
+inline std::expected<void, wire_errc> document_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    return detail::begin_document_request(out, header, op, {}, key, 0);
+}
+
+inline std::expected<void, wire_errc> store_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    std::array<std::byte, 8> extras;
+    base::store_big_endian(base::store_big_endian(extras.data(), flags), expiry);
+    const auto begun = detail::begin_document_request(out, header, op, extras, key, value.size());
+    if (begun) {
+        out.write_bytes(value);
+    }
+    return begun;
+}
+
+inline std::expected<document_response, wire_errc> document_response::decode(
+    const frame_view& frame) {
+    if (const auto error = detail::check_response(frame, response_shape::document)) {
+        return std::unexpected(*error);
+    }
+    if (frame.extras().size() < 4) {
+        return std::unexpected(wire_errc::extras_size_invalid);
+    }
+    const std::uint32_t flags = base::byte_reader(frame.extras()).read_u32();
+    return document_response{flags, frame.value(), frame.key()};
+}
+
+inline std::expected<mutation_response, wire_errc> mutation_response::decode(
+    const frame_view& frame) {
+    if (const auto error = detail::check_response(frame, response_shape::mutation)) {
+        return std::unexpected(*error);
+    }
+    return mutation_response{detail::read_token(frame.extras())};
+}
 
 }  // namespace reprise::wire

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <expected>
 
+#include <reprise/base/assert.hpp>
 #include <reprise/base/byte_writer.hpp>
 #include <reprise/base/bytes.hpp>
 #include <reprise/wire/datatype.hpp>
@@ -55,14 +56,36 @@ std::expected<frame_header, wire_errc> decode_header(
     base::byte_view bytes, const frame_limits& limits) noexcept;
 
 /// Writes 24 bytes at `out`. Asserts that the header's sizes fit its magic.
-std::byte* encode_header(std::byte* out, const frame_header& header) noexcept;
+inline std::byte* encode_header(std::byte* out, const frame_header& header) noexcept {
+    using base::store_big_endian;
+    *out++ = static_cast<std::byte>(header.magic);
+    *out++ = static_cast<std::byte>(header.op);
+    if (has_framing_extras(header.magic)) {
+        REPRISE_ASSERT(header.key_size <= 255);
+        *out++ = static_cast<std::byte>(header.framing_extras_size);
+        *out++ = static_cast<std::byte>(header.key_size);
+    } else {
+        REPRISE_ASSERT(header.framing_extras_size == 0);
+        out = store_big_endian(out, header.key_size);
+    }
+    *out++ = static_cast<std::byte>(header.extras_size);
+    *out++ = static_cast<std::byte>(header.datatype);
+    out = store_big_endian(out, header.vbucket_or_status);
+    out = store_big_endian(out, header.body_size);
+    out = store_big_endian(out, header.opaque);
+    return store_big_endian(out, header.cas);
+}
 
 /// One whole frame in memory that it does not own. A copy copies the header and a pointer.
 class frame_view {
 public:
     frame_view() noexcept = default;
     /// The header must be a decoded one, and `body` must have exactly header.body_size bytes.
-    frame_view(const frame_header& header, base::byte_view body) noexcept;
+    frame_view(const frame_header& header, base::byte_view body) noexcept
+        : header_(header), body_(body) {
+        REPRISE_ASSERT(body.size() == header.body_size);
+        REPRISE_ASSERT(header.value_offset() <= header.body_size);
+    }
 
     const frame_header& header() const noexcept { return header_; }
     wire::magic magic() const noexcept { return header_.magic; }
@@ -100,6 +123,8 @@ public:
     base::byte_view body() const noexcept { return body_; }
 
 private:
+    friend class frame_reader;  // decodes into it
+
     frame_header header_;
     base::byte_view body_;
 };

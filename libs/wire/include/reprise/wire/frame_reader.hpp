@@ -41,10 +41,10 @@ public:
     /// that the previous chunk was consumed that way.
     void feed(base::byte_view chunk) noexcept;
 
-    /// Returns the next frame, or nothing if it needs more bytes. The view is valid until the next
+    /// Returns the next frame, or null if it needs more bytes. The frame is valid until the next
     /// call to `next()` or `feed()`. After an error every call returns the same error: the stream
     /// is lost and the connection must be closed.
-    std::expected<std::optional<frame_view>, wire_errc> next();
+    std::expected<const frame_view*, wire_errc> next();
 
     /// True between frames. If the stream ends elsewhere, it ends in the middle of a frame.
     bool is_at_boundary() const noexcept { return chunk_.empty() && gathered_.empty(); }
@@ -52,14 +52,15 @@ public:
     std::size_t gathered_size() const noexcept { return gathered_.size(); }
 
 private:
-    std::expected<std::optional<frame_view>, wire_errc> next_gathered();
-    std::expected<std::optional<frame_view>, wire_errc> fail(wire_errc error) noexcept;
+    std::expected<const frame_view*, wire_errc> next_gathered();
+    std::expected<const frame_view*, wire_errc> fail(wire_errc error) noexcept;
 
     frame_limits limits_;
     base::byte_view chunk_;
     // The beginning of a frame that crosses chunks, or the whole frame until the next call.
     std::vector<std::byte> gathered_;
     bool is_gathered_shown_ = false;
+    frame_view shown_;  // the frame that the last call returned
     std::optional<wire_errc> failure_;
 };
 

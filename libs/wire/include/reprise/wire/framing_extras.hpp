@@ -72,7 +72,10 @@ struct request_frame_infos {
     std::string_view run_as_user;                      ///< id 4; a leading ^ marks an external user
     std::string_view extra_privilege;                  ///< id 6
 
-    bool empty() const noexcept;
+    bool empty() const noexcept {
+        return !barrier && !preserve_ttl && !durability && !dcp_stream_id && !run_as_token &&
+               run_as_user.empty() && extra_privilege.empty();
+    }
     friend bool operator==(const request_frame_infos&, const request_frame_infos&) = default;
 };
 

@@ -14,10 +14,25 @@ namespace reprise::wire {
 inline constexpr std::size_t leb128_size_max = 5;
 
 /// Returns the size of the shortest form of `number`, 1 to 5 bytes.
-std::size_t leb128_size(std::uint32_t number) noexcept;
+inline std::size_t leb128_size(std::uint32_t number) noexcept {
+    std::size_t size = 1;
+    while (number >= 0x80) {
+        number >>= 7;
+        ++size;
+    }
+    return size;
+}
 
 /// Writes the shortest form; `out` must have room for `leb128_size(number)`. Returns the size.
-std::size_t encode_leb128(std::byte* out, std::uint32_t number) noexcept;
+inline std::size_t encode_leb128(std::byte* out, std::uint32_t number) noexcept {
+    std::size_t size = 0;
+    while (number >= 0x80) {
+        out[size++] = static_cast<std::byte>((number & 0x7f) | 0x80);
+        number >>= 7;
+    }
+    out[size++] = static_cast<std::byte>(number);
+    return size;
+}
 
 struct leb128_number {
     std::uint32_t value = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 
 #include <reprise/base/byte_writer.hpp>
 #include <reprise/base/bytes.hpp>
@@ -34,7 +35,8 @@ struct request_header {
     vbucket_id vbucket{};
     std::uint64_t cas = 0;  ///< expected CAS, 0 for any; several messages require 0
     wire::datatype datatype = wire::datatype::raw;
-    request_frame_infos frame_infos;  ///< if anything is set, it is an alternative request
+    /// If anything is set in it, it is an alternative request.
+    std::optional<request_frame_infos> frame_infos{};
 };
 
 /// The fields of a response beside its message.

@@ -117,7 +117,9 @@ struct range_scan_continue_response {
 };
 
 /// Whether further frames with the same opaque follow this response.
-[[nodiscard]] bool has_further_frames(const frame_view& response) noexcept;
+[[nodiscard]] inline bool has_further_frames(const frame_view& response) noexcept {
+    return response.op() == opcode::range_scan_continue && response.status() == status::success;
+}
 /// Whether it is one of the statuses that end an answer to range_scan_continue without an error.
 [[nodiscard]] constexpr bool is_scan_end(status code) noexcept {
     return code == status::range_scan_more || code == status::range_scan_complete;

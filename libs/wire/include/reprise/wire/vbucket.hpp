@@ -13,7 +13,9 @@ namespace reprise::wire {
 std::uint32_t crc32(base::byte_view bytes) noexcept;
 
 /// The 15-bit hash that places a key: bits 16..30 of its CRC-32.
-std::uint16_t key_hash(std::string_view key) noexcept;
+inline std::uint16_t key_hash(std::string_view key) noexcept {
+    return static_cast<std::uint16_t>((crc32(base::as_bytes(key)) >> 16) & 0x7fff);
+}
 
 /// Returns the vbucket that holds `key` in a map of `vbucket_count` rows (1 to 65536). `key` is the
 /// document key without its collection prefix, so documents of one name in two collections share a
