@@ -127,7 +127,8 @@ def unpack_packages(folder, architecture):
     apt = ["apt-get", "-qq", "-o", f"APT::Architecture={architecture}",
            "-o", f"APT::Architectures={architecture}", "-o", "APT::Sandbox::User=root",
            "-o", f"Dir::State::Lists={folder}/lists", "-o", f"Dir::Cache={folder}/cache"]
-    subprocess.run([*apt, "update"], check=True)
+    # A mirror that is being updated fails for one of its lists; the packages may be in another.
+    subprocess.run([*apt, "update"], check=False)
     subprocess.run([*apt, "download", *CLIENT_PACKAGES], cwd=folder, check=True)
     for package in folder.glob("*.deb"):
         subprocess.run(["dpkg", "-x", str(package), str(folder / "root")], check=True)

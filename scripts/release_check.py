@@ -40,6 +40,7 @@ PARTS = {
     "platforms": "./dev platforms",
     "bench_retry": "./dev bench retry",
     "bench_kv": "./dev bench kv",
+    "bench_lab": "./dev bench lab",
 }
 # Needs servers that nobody can download, so it runs only if you name it. `interop` includes a shorter
 # form where the servers are present.

@@ -2,7 +2,7 @@
 outside the root README; generated pages are exempt. Every link to a file or folder of this tree
 leads to one, and every anchor to a heading of its page; links to other sites are well-formed. The
 marks around fenced code are not indented: one that is indented by four columns ends nothing, and
-the text after it is shown as code."""
+the text after it is shown as code. All rows of a table have as many cells as its first."""
 
 import re
 from pathlib import PurePosixPath
@@ -52,6 +52,20 @@ def prose_lines(text):
             in_code = line.startswith("    ") and (in_code or not previous.strip())
             yield number, "" if in_code else line
         previous = line
+
+
+def ragged_rows(text):
+    """Yields (number, cells, cells of the first row) of rows that differ from the first of their table."""
+    expected = 0
+    for number, line in prose_lines(text):
+        if not line.startswith("|"):
+            expected = 0
+            continue
+        row = re.sub(r"<!--.*?-->", "", CODE_SPAN.sub("code", line)).replace("\\|", "")
+        cells = row.count("|") - 1
+        expected = expected or cells
+        if cells != expected:
+            yield number, cells, expected
 
 
 def slug(title, used):
@@ -129,6 +143,8 @@ def check(tree):
                                     f"line has {len(line)} columns, limit {COLUMNS_MAX}")
                 if INDENTED_FENCE.match(line):
                     yield Violation(page, number, "indented fence: it neither starts nor ends code")
+        for number, cells, expected in ragged_rows(text):
+            yield Violation(page, number, f"row of {cells} cells in a table of {expected}")
         for link in links_of(text):
             if problem := check_link(tree, page, link, folders, anchors_of):
                 yield Violation(page, link.line, problem)

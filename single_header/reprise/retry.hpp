@@ -231,7 +231,8 @@ inline constexpr time_point no_deadline = time_point::max();
 ///   3. a member `retry_facts() const`.
 ///
 /// `std::error_code` and exceptions are described out of the box. A type with none of these has no
-/// facts: as the error of a result it does not compile, as an exception it is never retried.
+/// facts. As an exception it is retried by strategies that retry failures without facts, such as
+/// `attempts(3)`; as the error of a result it does not compile with any other strategy.
 
 namespace reprise {
 
@@ -249,7 +250,8 @@ enum class failure_fault : std::uint8_t {
     other,   ///< Neither, or both.
 };
 
-/// The facts of one failure. A default-constructed value means "nothing is known": not retried.
+/// The facts of one failure. A default-constructed value means "nothing is known": the strategy
+/// decides (`safety_options::failures_without_facts`).
 struct failure_facts {
     /// Absent: the failure brings no retry information, the fault decides instead.
     std::optional<retry_safety> safety{};
@@ -853,8 +855,11 @@ public:
             }
             square *= square;
         }
-        const double value = static_cast<double>(options_.base.count()) * power +
-                             static_cast<double>(options_.step.count()) * retry;
+        // Not 0 x infinity, which is no number.
+        const double grown = options_.base == duration::zero()
+                                 ? 0.0
+                                 : static_cast<double>(options_.base.count()) * power;
+        const double value = grown + static_cast<double>(options_.step.count()) * retry;
         return value < static_cast<double>(options_.cap.count())
                    ? duration{static_cast<std::int64_t>(value)}
                    : options_.cap;
@@ -2670,7 +2675,7 @@ public:
         const std::uint32_t running = progress_.retries() + 1;
         const failed_attempt nothing_failed;
         const admission answer = progress_.on_proposal(
-            propose_hedge(), proposal_of(nothing_failed, now), limits_of(terms));
+            propose_hedge(terms), proposal_of(nothing_failed, now), limits_of(terms));
         record(entry_kind::hedge, running, step_of(answer), nothing_failed, terms, now);
         if (attached_ && answer.is_admitted()) {
             attached_->observation.on_hedge(progress_.retries() + 1);
@@ -2824,9 +2829,12 @@ private:
         return terms.limits;
     }
 
-    [[nodiscard]] retry_action propose_hedge() const noexcept {
+    [[nodiscard]] retry_action propose_hedge(const request_terms& terms) const noexcept {
         if (attached_ && !attached_->allows_hedge()) {
             return retry_action::no(refusal_reason::circuit_open);
+        }
+        if (terms.limits.allowance != nullptr && terms.limits.allowance->left() == 0U) {
+            return retry_action::no(refusal_reason::attempts_exhausted);
         }
         return progress_.is_granted() ? retry_action::after(duration::zero())
                                       : retry_action::no(refusal_reason::no_initial_token);
@@ -3285,7 +3293,7 @@ public:
 
     /// The caller asked to stop during the delay before the first attempt, which is not made.
     void on_canceled_start(time_point now) noexcept {
-        core().on_end(refusal_reason::canceled, now);
+        end_unattempted(refusal_reason::canceled, now);
     }
 
     /// The wait before the next attempt was interrupted by the caller: that attempt is not made.
@@ -3390,8 +3398,9 @@ private:
 ///
 /// The loop catches whatever an operation throws and asks, in this order: the exception types
 /// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
-/// `std::system_error`. An exception none of these knows is not retried: it goes straight on to the
-/// caller, as the very object that was thrown.
+/// `std::system_error`. An exception that none of these knows has no facts: the strategy decides
+/// (`safety_options::failures_without_facts`). What is not retried goes on to the caller as the
+/// very object that was thrown.
 
 namespace reprise {
 
@@ -3421,6 +3430,19 @@ namespace detail {
 /// Facts by inheritance or `std::system_error`; empty for everything else.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_exception(const std::exception_ptr& thrown) noexcept;
+
+}  // namespace detail
+
+/// An exception that an operation returns instead of throwing it, such as the error of a
+/// `std::expected<T, std::exception_ptr>`, has the facts that it would have if it were thrown.
+template <>
+struct failure_traits<std::exception_ptr> {
+    [[nodiscard]] static failure_facts describe(const std::exception_ptr& thrown) noexcept {
+        return thrown == nullptr ? failure_facts{} : detail::describe_exception(thrown);
+    }
+};
+
+namespace detail {
 
 inline namespace REPRISE_VARIANT {
 
@@ -3462,9 +3484,11 @@ template <class... Exceptions>
 /// `bool`, `std::optional`,        do not compile: some of their values usually mean failure (-1, a
 /// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but nothing says which
 /// raw pointers
+/// classes with `ok()`, or with    do not compile either: they are statuses (`grpc::Status`,
+/// `value()` and `category()`      `std::error_condition`), but no loop can read them
 /// ```
 ///
-/// For the last group name the failures with `fails_if(predicate, operation)`, specialise
+/// For the last two groups name the failures with `fails_if(predicate, operation)`, specialise
 /// `outcome_traits`, or state that there are none among the values:
 /// `throws_on_failure(operation)`. An error without facts does not compile either. In programs
 /// built without exceptions, and as the first completion argument of an Asio operation, plain
@@ -3497,6 +3521,35 @@ concept may_hide_failure =
     std::same_as<R, bool> || optional_like<R> || std::same_as<R, std::exception_ptr> ||
     (std::is_enum_v<R> && !std::same_as<R, std::byte>) || signed_number<R> ||
     std::is_pointer_v<R> || std::is_null_pointer_v<R>;
+
+/// Classes that report a success or a failure in a way that nothing here reads: `absl::Status`, or
+/// Boost's error codes where no header of the Asio forms is included.
+template <class R>
+concept unread_status = requires(const R& r) {
+    { r.ok() } -> std::same_as<bool>;
+} || requires(const R& r) {
+    r.value();
+    r.category();
+};
+
+/// The base of operations that carry more than a call: a predicate, a fallback, hedging.
+struct operation_wrapper {};
+
+/// True for `std::ref` of such an operation. A loop would see the call and nothing else.
+template <class Operation>
+inline constexpr bool hides_wrapper = false;
+template <class Operation>
+inline constexpr bool hides_wrapper<std::reference_wrapper<Operation>> =
+    std::derived_from<Operation, operation_wrapper>;
+
+/// Does not compile, with a sentence, for what hides a part of an operation.
+template <class Operation>
+constexpr void check_visible() noexcept {
+    static_assert(
+        !hides_wrapper<Operation>,
+        "std::ref hides what fails_if, throws_on_failure, with_fallback and hedged add to an "
+        "operation; put std::ref inside: reprise::fails_if(predicate, std::ref(operation))");
+}
 
 struct plain_outcome {};
 struct expected_outcome {};
@@ -3580,9 +3633,11 @@ concept fails_only_by_throwing = requires { requires Operation::fails_only_by_th
 /// operation throws.
 template <class Strategy, class Operation, class R, bool Throws>
 constexpr void check_result_type() noexcept {
+    check_visible<Operation>();
     if constexpr (!judges_result<Operation, R>) {
-        constexpr bool is_doubtful =
-            plain_result<R> && may_hide_failure<R> && !fails_only_by_throwing<Operation>;
+        constexpr bool is_unsaid = plain_result<R> && !fails_only_by_throwing<Operation>;
+        constexpr bool is_doubtful = is_unsaid && may_hide_failure<R>;
+        constexpr bool is_unread = is_unsaid && unread_status<R>;
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
             "the error in this result says nothing about retries; give it (1) a function "
@@ -3595,7 +3650,13 @@ constexpr void check_result_type() noexcept {
             "values are failures; say it: reprise::fails_if(predicate, operation), or "
             "reprise::throws_on_failure(operation) if the operation fails only by throwing");
         static_assert(
-            is_doubtful || !plain_result<R> || Throws,
+            !is_unread,
+            "this class has a status of its own, ok() or value() and category(), which loops do "
+            "not read; say when it is a failure: reprise::fails_if(predicate, operation), a "
+            "specialisation of reprise::outcome_traits, or reprise::throws_on_failure(operation); "
+            "for Boost's error codes include <reprise/asio/error_facts.hpp>");
+        static_assert(
+            is_doubtful || is_unread || !plain_result<R> || Throws,
             "this result cannot report a failure; return something like std::expected or "
             "std::error_code, or use reprise::fails_if(predicate, operation)");
     }
@@ -3649,11 +3710,13 @@ namespace detail {
 /// (`fails_if`), a statement (`throws_on_failure`), a fallback (`with_fallback`), hedging
 /// (`hedged`, of the Asio forms).
 template <class Operation>
-class wrapped_operation {
+class wrapped_operation : public operation_wrapper {
 public:
     static constexpr bool fails_only_by_throwing = detail::fails_only_by_throwing<Operation>;
 
-    explicit wrapped_operation(Operation operation) : operation_(std::move(operation)) {}
+    explicit wrapped_operation(Operation operation) : operation_(std::move(operation)) {
+        check_visible<Operation>();
+    }
 
     template <class... Args>
         requires std::invocable<Operation&, Args...>
@@ -3690,8 +3753,8 @@ public:
         : detail::wrapped_operation<Operation>(std::move(operation)),
           predicate_(std::move(predicate)) {}
 
-    /// The facts of a failed result; absent for a success. A predicate that throws counts as a
-    /// failure without facts, which is not retried.
+    /// The facts of a failed result; absent for a success. If the predicate throws, the result may
+    /// have been a success: it counts as a failure that must not be retried.
     template <class Result, class = detail::variant>
     [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
         static_assert(
@@ -3701,16 +3764,17 @@ public:
             "the predicate takes the operation's result and returns bool (true: failed) or "
             "std::optional<reprise::failure_facts>");
         using verdict = std::optional<failure_facts>;
-        return detail::result_or(verdict{failure_facts{}}, [&]() -> verdict {
-            if constexpr (std::predicate<const Predicate&, const Result&>) {
-                if (std::invoke(predicate_, result)) {
-                    return failure_facts{.safety = retry_safety::maybe};
+        return detail::result_or(
+            verdict{failure_facts{.safety = retry_safety::no}}, [&]() -> verdict {
+                if constexpr (std::predicate<const Predicate&, const Result&>) {
+                    if (std::invoke(predicate_, result)) {
+                        return failure_facts{.safety = retry_safety::maybe};
+                    }
+                    return std::nullopt;
+                } else {
+                    return std::invoke(predicate_, result);
                 }
-                return std::nullopt;
-            } else {
-                return std::invoke(predicate_, result);
-            }
-        });
+            });
     }
 
 private:
@@ -5858,8 +5922,11 @@ namespace reprise::adapters {
 ///     https://bob:secret@shop.example/orders?key=42   ->   https://shop.example/orders
 [[nodiscard]] inline std::string public_url(std::string_view url) {
     url = url.substr(0, std::min(url.find('?'), url.find('#')));
-    const std::size_t scheme = url.find("://");
-    const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
+    // libcurl takes any number of slashes after the scheme, and a URL without a scheme.
+    const std::size_t scheme = url.find_first_of(":/");
+    const bool has_scheme = scheme != std::string_view::npos && url.substr(scheme, 2) == ":/";
+    const std::size_t host =
+        std::min(url.find_first_not_of('/', has_scheme ? scheme + 1 : 0), url.size());
     // A user may contain anything but a slash.
     const std::size_t user = url.substr(0, url.find('/', host)).rfind('@');
     std::string text(url.substr(0, host));
@@ -6237,9 +6304,18 @@ inline constexpr std::array sqlstate_rows{
 
 namespace reprise::detail {
 
-/// `text` as part of one line: at most `size_max` bytes, control characters replaced, the first
-/// letter in lower case unless an abbreviation starts with it.
+/// `text` with its control characters replaced: what comes from outside begins no line of its own.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+/// `text` as part of one line: at most `size_max` bytes and no part of a UTF-8 character, control
+/// characters replaced, the first letter in lower case unless an abbreviation starts with it.
 [[nodiscard]] std::string failure_line(std::string_view text, std::size_t size_max);
+
+/// The value of a code as its category has it, which may be negative; a plain number without one.
+[[nodiscard]] std::string code_text(std::uint32_t code, bool has_category);
+
+/// `value` by one conversion of `printf`, with a point in every locale: "%.6g".
+[[nodiscard]] std::string number_text(const char* format, double value);
 
 /// "1.5 ms"
 [[nodiscard]] std::string milliseconds_text(duration time);
@@ -6553,7 +6629,7 @@ namespace {
     if (facts.code == 0) {
         return "_OTHER";
     }
-    const std::string code = std::to_string(facts.code);
+    const std::string code = code_text(facts.code, facts.category != nullptr);
     return facts.category == nullptr ? code : std::string(facts.category->name()) + ":" + code;
 }
 
@@ -6846,7 +6922,6 @@ void circuit_breaker_fsm::on_probe_lost(time_point now) noexcept {
 bool circuit_breaker_fsm::close() noexcept {
     const bool was_closed = state_ == breaker_state::closed;
     state_ = breaker_state::closed;
-    newest_begin_.reset();
     steps_ = {};
     sum_ = {};
     return !was_closed;
@@ -6941,7 +7016,7 @@ std::string decision_event::failure_text() const {
 
 std::string to_string(const decision_event& event) {
     const history_entry& entry = event.entry;
-    std::string text(event.call);
+    std::string text = detail::one_line(event.call);
     text += ": attempt " + std::to_string(entry.attempt());
     if (entry.is_hedge()) {
         text += " still running";
@@ -6949,7 +7024,8 @@ std::string to_string(const decision_event& event) {
         text += entry.is_attempt() ? " failed" : " not made";
         detail::append_failure_text(
             text, event.failure_text(),
-            entry.code() == 0 ? std::string() : std::to_string(entry.code()));
+            entry.code() == 0 ? std::string()
+                              : detail::code_text(entry.code(), event.facts.category != nullptr));
         text += entry.is_timeout() ? ", timeout" : "";
         text += entry.is_throttling() ? ", throttled" : "";
     }
@@ -7178,8 +7254,8 @@ constexpr std::array asio_ssl_stream_rows{
     error_row{.code = 3, .name = "unexpected_result"},
 };
 
-/// OpenSSL's packed codes. A refused handshake or certificate is not repeated: it has no facts,
-/// like every code that is not listed. The one row is how OpenSSL 3 reports a truncated stream.
+/// OpenSSL's packed codes. A refused handshake or certificate has no facts, like every code that is
+/// not listed. The one row is how OpenSSL 3 reports a truncated stream.
 constexpr std::array openssl_rows{
     error_row{.code = 0x0A000126, .name = "unexpected eof while reading", .safety = maybe},
 };
@@ -7393,12 +7469,6 @@ namespace reprise::detail {
 
 namespace {
 
-[[nodiscard]] std::string number_text(const char* format, double value) {
-    std::array<char, 48> text{};
-    const int size = std::snprintf(text.data(), text.size(), format, value);
-    return {text.data(), static_cast<std::size_t>(size)};
-}
-
 [[nodiscard]] bool is_upper(std::string_view text, std::size_t place) noexcept {
     return text.size() > place && std::isupper(static_cast<unsigned char>(text[place])) != 0;
 }
@@ -7406,6 +7476,21 @@ namespace {
 [[nodiscard]] bool is_control(char letter) noexcept {
     const auto code = static_cast<unsigned char>(letter);
     return code < 0x20 || code == 0x7f;
+}
+
+/// The size of the longest beginning of `text` within `size_max` that ends with a whole character.
+[[nodiscard]] std::size_t whole_characters(std::string_view text, std::size_t size_max) noexcept {
+    if (text.size() <= size_max) {
+        return text.size();
+    }
+    constexpr std::size_t character_size_max = 4;
+    for (std::size_t cut = 0; cut < character_size_max && cut < size_max; ++cut) {
+        const auto next = static_cast<unsigned char>(text[size_max - cut]);
+        if ((next & 0xc0U) != 0x80U) {  // It begins a character.
+            return size_max - cut;
+        }
+    }
+    return size_max;  // not UTF-8
 }
 
 }  // namespace
@@ -7424,11 +7509,14 @@ std::string text_of_thrown(const std::exception_ptr& thrown) {
     return text;
 }
 
+std::string one_line(std::string_view text) {
+    std::string line(text);
+    std::ranges::replace_if(line, is_control, ' ');
+    return line;
+}
+
 std::string failure_line(std::string_view text, std::size_t size_max) {
-    std::string line(text.substr(0, size_max));
-    for (char& letter : line) {
-        letter = is_control(letter) ? ' ' : letter;
-    }
+    std::string line = one_line(text.substr(0, whole_characters(text, size_max)));
     // "Connection refused" becomes part of a sentence; "SSL error" stays as it is.
     if (is_upper(line, 0) && !is_upper(line, 1)) {
         line[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(line[0])));
@@ -7436,9 +7524,26 @@ std::string failure_line(std::string_view text, std::size_t size_max) {
     return line;
 }
 
+std::string code_text(std::uint32_t code, bool has_category) {
+    return has_category ? std::to_string(static_cast<std::int32_t>(code)) : std::to_string(code);
+}
+
+std::string number_text(const char* format, double value) {
+    std::array<char, 48> buffer{};
+    const int size = std::snprintf(buffer.data(), buffer.size(), format, value);
+    std::string text(buffer.data(), static_cast<std::size_t>(size));
+    // Where the program has chosen another locale, the point is a comma or several bytes.
+    const std::size_t point = text.find_first_not_of("+-0123456789abefinx");
+    if (point != std::string::npos) {
+        const std::size_t fraction = text.find_first_of("0123456789", point);
+        text.replace(point, fraction - point, ".");
+    }
+    return text;
+}
+
 std::string milliseconds_text(duration time) {
     const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
-    return number_text("%.6g ms", static_cast<double>(micros) / 1000.0);
+    return number_text("%.6g", static_cast<double>(micros) / 1000.0) + " ms";
 }
 
 void append_failure_text(std::string& out, std::string_view message, std::string_view code) {
@@ -7779,14 +7884,12 @@ namespace reprise::detail {
 
 namespace {
 
-[[nodiscard]] std::string number_text(double value) {
-    std::array<char, 48> text{};
-    const int size = std::snprintf(text.data(), text.size(), "%.15g", value);
-    return {text.data(), static_cast<std::size_t>(size)};
+[[nodiscard]] std::string exact_text(double value) {
+    return number_text("%.15g", value);
 }
 
 [[nodiscard]] std::string seconds_text(duration time) {
-    return number_text(std::chrono::duration<double>(time).count());
+    return exact_text(std::chrono::duration<double>(time).count());
 }
 
 [[nodiscard]] std::string both_labels(std::string_view first, std::string_view second) {
@@ -7810,7 +7913,7 @@ void prometheus_text::sample(std::string_view name, std::string_view label, std:
 }
 
 void prometheus_text::sample(std::string_view name, std::string_view label, double value) {
-    write(name, label, number_text(value));
+    write(name, label, exact_text(value));
 }
 
 void prometheus_text::histogram(
@@ -8186,12 +8289,12 @@ namespace {
 using detail::append_decision;
 using detail::milliseconds_text;
 
-[[nodiscard]] std::string code_text(const retry_history& history, std::uint32_t code) {
+[[nodiscard]] std::string code_of(const retry_history& history, const history_entry& entry) {
     if (!history.has_hexadecimal_codes) {
-        return std::to_string(code);
+        return detail::code_text(entry.code(), entry.category() != 0);
     }
     std::array<char, 16> text{};
-    std::snprintf(text.data(), text.size(), "0x%02x", unsigned{code});
+    std::snprintf(text.data(), text.size(), "0x%02x", unsigned{entry.code()});
     return text.data();
 }
 
@@ -8200,7 +8303,7 @@ void append_failure(std::string& text, const retry_history& history, const histo
     if (history.reason_name != nullptr) {
         text += history.reason_name(entry.reason_code());
         if (entry.code() != 0) {
-            text += " (" + code_text(history, entry.code()) + ")";
+            text += " (" + code_of(history, entry) + ")";
         }
         return;
     }
@@ -8212,7 +8315,7 @@ void append_failure(std::string& text, const retry_history& history, const histo
     text += entry.is_attempt() ? " failed" : " not made";
     const std::string message = history.message_of(entry);
     detail::append_failure_text(
-        text, message, entry.code() == 0 ? std::string() : code_text(history, entry.code()));
+        text, message, entry.code() == 0 ? std::string() : code_of(history, entry));
 }
 
 // Appends the endpoint and the stage of the failure.

@@ -76,17 +76,23 @@ void expect_canceled(const Result& result) {
 
 asio::awaitable<void> await_reads(client_fixture& with) {
     const auto& at = with.at;
-    const auto named = with.options<couchbase::get_options>();
+    const auto named = with.options<couchbase::common_options>();
+    const auto replica = with.options<couchbase::get_replica_options>();
+    auto get = with.options<couchbase::get_options>();
     expect_canceled(co_await at.async_get(long_text + "k", {}, use_awaitable));
-    expect_canceled(co_await at.async_get("k", named, use_awaitable));
+    expect_canceled(co_await at.async_get("k", get, use_awaitable));
+    get.with_expiry = true;
+    get.project = {long_text, short_text};
+    expect_canceled(co_await at.async_get("k", get, use_awaitable));
+    expect_canceled(co_await at.async_get("k", get));
     expect_canceled(co_await at.async_get_and_touch("k", 10min, {}, use_awaitable));
     expect_canceled(co_await at.async_get_and_touch("k", 10min, named, use_awaitable));
     expect_canceled(co_await at.async_get_and_lock("k", 15s, {}, use_awaitable));
     expect_canceled(co_await at.async_get_and_lock("k", 15s, named, use_awaitable));
     expect_canceled(co_await at.async_get_any_replica("k", {}, use_awaitable));
-    expect_canceled(co_await at.async_get_any_replica("k", named, use_awaitable));
+    expect_canceled(co_await at.async_get_any_replica("k", replica, use_awaitable));
     expect_canceled(co_await at.async_get_all_replicas("k", {}, use_awaitable));
-    expect_canceled(co_await at.async_get_all_replicas("k", named, use_awaitable));
+    expect_canceled(co_await at.async_get_all_replicas("k", replica, use_awaitable));
     expect_canceled(co_await at.async_exists("k", {}, use_awaitable));
     expect_canceled(co_await at.async_exists("k", named, use_awaitable));
     expect_canceled(co_await at.async_unlock("k", couchbase::cas{1}, {}, use_awaitable));
@@ -142,6 +148,9 @@ asio::awaitable<void> await_paths(client_fixture& with) {
     const std::vector changes{change::upsert(long_text, long_text), change::increment("n")};
     expect_canceled(co_await at.async_lookup_in("k", paths, {}, use_awaitable));
     expect_canceled(co_await at.async_lookup_in("k", paths, lookup, use_awaitable));
+    const auto replica = with.options<couchbase::lookup_in_replica_options>();
+    expect_canceled(co_await at.async_lookup_in_any_replica("k", paths, replica, use_awaitable));
+    expect_canceled(co_await at.async_lookup_in_all_replicas("k", paths, {}, use_awaitable));
     expect_canceled(co_await at.async_mutate_in("k", changes, {}, use_awaitable));
     expect_canceled(co_await at.async_mutate_in("k", changes, mutate, use_awaitable));
 }
@@ -228,6 +237,8 @@ asio::awaitable<void> await_defaults_of_documents(client_fixture& with) {
     expect_canceled(co_await at.async_increment("k"));
     expect_canceled(co_await at.async_decrement("k"));
     expect_canceled(co_await at.async_lookup_in("k", paths));
+    expect_canceled(co_await at.async_lookup_in_any_replica("k", paths));
+    expect_canceled(co_await at.async_lookup_in_all_replicas("k", paths));
     expect_canceled(co_await at.async_mutate_in("k", changes));
 }
 

@@ -588,6 +588,10 @@ class pages_rule(planted_tree):
         self.plant("docs/guide/a.md", "# A\n\n```text\nx\n    ```\n\n## Still code\n")
         self.assert_reported("docs/guide/a.md:5", "indented fence")
 
+    def test_rows_with_missing_cells_are_reported(self):
+        self.plant("docs/guide/a.md", "# A\n\n| a | b |\n|---|---|\n| `x \\| y` | 1 |<!-- z -->\n| 2 |\n")
+        self.assert_reported("docs/guide/a.md:6", "row of 1 cells in a table of 2")
+
 
 class switches_rule(planted_tree):
     rule = "switches"

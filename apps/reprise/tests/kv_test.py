@@ -32,6 +32,40 @@ class WithSandbox(SandboxCase):
         self.assertEqual(self.command("remove", "doc").returncode, 0)
         self.assertEqual(self.command("exists", "doc").returncode, 3)
 
+    def test_get_reads_paths_and_the_expiry(self):
+        stored = self.command("upsert", "part", '{"a": 1, "b": {"c": [1, 2]}, "d": 3}',
+                              "--expiry", "1h")
+        self.assertEqual(stored.returncode, 0, stored.stderr)
+        read = self.command("get", "part", "--project", "b.c[1]", "--project", "a")
+        self.assertEqual((read.returncode, read.stdout), (0, '{"b":{"c":[2]},"a":1}\n'))
+        shown = json.loads(self.command("get", "part", "--with-expiry", "--json").stdout)
+        self.assertGreater(shown["expiry"], 1_700_000_000)
+        self.assertEqual((shown["value"]["d"], shown["format"]), (3, "json"))
+        self.command("upsert", "part", "1")
+        shown = json.loads(self.command("get", "part", "--with-expiry", "--json").stdout)
+        self.assertIsNone(shown["expiry"])
+        self.assertEqual(self.command("get", "part", "--with-expiry").returncode, 2)
+
+    def test_scan_lists_documents_line_by_line(self):
+        for number in range(5):
+            self.command("upsert", f"scan_{number}", str(number))
+        found = self.command("scan", "--prefix", "scan_", "--json")
+        self.assertEqual(found.returncode, 0, found.stderr)
+        rows = {row["key"]: row for row in map(json.loads, found.stdout.splitlines())}
+        self.assertEqual(sorted(rows), [f"scan_{number}" for number in range(5)])
+        self.assertEqual(rows["scan_3"]["value"], 3)
+        self.assertIsNone(rows["scan_3"]["expiry"])
+        ids = self.command("scan", "--from", "scan_1", "--to", "scan_3", "--ids-only")
+        self.assertEqual(sorted(ids.stdout.splitlines()),
+                         [f"scan_{number}" for number in (1, 2, 3)])
+        ids = self.command("scan", "--prefix", "scan_3", "--ids-only", "--json")
+        self.assertEqual(ids.stdout, '{"key":"scan_3"}\n')
+        self.assertEqual(self.command("scan", "--prefix", "scan_3").stdout, "scan_3\t3\n")
+        sample = self.command("scan", "--sample", "2", "--ids-only")
+        self.assertEqual(len(sample.stdout.splitlines()), 2, sample.stderr)
+        self.assertEqual(self.command("scan", "--sample", "2", "--prefix", "a").returncode, 2)
+        self.assertEqual(self.command("scan", "--collection", "nowhere").returncode, 3)
+
     def test_exit_codes_show_the_class_of_an_error(self):
         self.assertEqual(self.command("get", "nowhere").returncode, 3)
         self.assertEqual(self.command("insert", "there", "1").returncode, 0)

@@ -6,9 +6,13 @@ using detail::call_kind;
 using detail::make_call;
 using detail::run_call;
 
+std::expected<get_result, error> collection::get(std::string_view key) const {
+    return run_call<get_result>(target_, make_call(call_kind::get, key, common_options{}));
+}
+
 std::expected<get_result, error> collection::get(
     std::string_view key, const get_options& options) const {
-    return run_call<get_result>(target_, make_call(call_kind::get, key, options));
+    return detail::run_get(target_, detail::make_get(key, options));
 }
 
 std::expected<get_result, error> collection::get_and_touch(
@@ -99,6 +103,22 @@ std::expected<lookup_in_result, error> collection::lookup_in(
     auto call = make_call(call_kind::lookup_in, key, options);
     call.specs = detail::take_specs(std::move(specs));
     return run_call<lookup_in_result>(target_, call);
+}
+
+std::expected<lookup_in_replica_result, error> collection::lookup_in_any_replica(
+    std::string_view key, std::vector<lookup_spec> specs,
+    const lookup_in_replica_options& options) const {
+    auto call = make_call(call_kind::lookup_in_any_replica, key, options);
+    call.specs = detail::take_specs(std::move(specs));
+    return run_call<lookup_in_replica_result>(target_, call);
+}
+
+std::expected<std::vector<lookup_in_replica_result>, error> collection::lookup_in_all_replicas(
+    std::string_view key, std::vector<lookup_spec> specs,
+    const lookup_in_replica_options& options) const {
+    auto call = make_call(call_kind::lookup_in_all_replicas, key, options);
+    call.specs = detail::take_specs(std::move(specs));
+    return run_call<detail::lookup_replica_list>(target_, call);
 }
 
 std::expected<mutate_in_result, error> collection::mutate_in(

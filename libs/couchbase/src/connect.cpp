@@ -157,6 +157,7 @@ engine::engine_options to_engine(const cluster_options& from) {
     to.retry_budget = from.retry_budget;
     to.service_retry_budgets = from.service_retry_budgets;
     to.circuit_breaker = from.circuit_breaker;
+    to.is_breaker_failure = from.is_breaker_failure;
     to.observer = from.observer;
     std::ranges::copy_if(
         from.operation_observers, std::back_inserter(to.operation_observers),
@@ -290,6 +291,8 @@ std::expected<connect_plan, error> plan_connect(
     }
     connect_plan plan{to_client(options), {}};
     plan.facts.bucket = where->bucket;
+    plan.facts.server_group =
+        where->parameters.preferred_server_group.value_or(options.preferred_server_group);
     plan.facts.may_send_secrets = may_send_secrets(options, *where);
     plan.facts.has_certificate = plan.options.identity.has_client_certificate;
     apply_hosts(plan.options, *where);

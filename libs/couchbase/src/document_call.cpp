@@ -27,6 +27,9 @@ engine::operation_kind to_engine(call_kind kind) noexcept {
     if (kind <= plain_call_last) {
         return static_cast<engine::operation_kind>(kind);
     }
+    if (kind == call_kind::lookup_in_any_replica || kind == call_kind::lookup_in_all_replicas) {
+        return engine::operation_kind::lookup_in;
+    }
     return kind == call_kind::ping ? engine::operation_kind::noop : engine::operation_kind::get;
 }
 
@@ -112,7 +115,8 @@ std::optional<mutation_token> token_of(
 
 template <class Result>
 constexpr bool is_subdocument =
-    std::is_same_v<Result, lookup_in_result> || std::is_same_v<Result, mutate_in_result>;
+    std::is_same_v<Result, lookup_in_result> || std::is_same_v<Result, mutate_in_result> ||
+    std::is_same_v<Result, lookup_in_replica_result> || std::is_same_v<Result, lookup_replica_list>;
 // Results that identify their mutation.
 template <class Result>
 constexpr bool has_token =
@@ -120,7 +124,8 @@ constexpr bool has_token =
     std::is_same_v<Result, mutate_in_result>;
 template <class Result>
 constexpr bool is_of_replicas =
-    std::is_same_v<Result, get_replica_result> || std::is_same_v<Result, replica_list>;
+    std::is_same_v<Result, get_replica_result> || std::is_same_v<Result, replica_list> ||
+    std::is_same_v<Result, lookup_in_replica_result> || std::is_same_v<Result, lookup_replica_list>;
 
 template <class Result>
 std::expected<Result, error> to_result(engine::operation_result&& result, const answer_note& note) {
@@ -141,7 +146,7 @@ std::expected<Result, error> to_result(engine::operation_result&& result, const 
             token_of(result, *note.bucket), trace_of(result)};
     } else if constexpr (std::is_same_v<Result, get_result>) {
         return get_result{
-            document_bytes_access::make(std::move(result.value)), result.flags, cas{result.cas},
+            document_bytes_access::make(std::move(result.value)), result.flags, 0, cas{result.cas},
             trace_of(result)};
     } else if constexpr (std::is_same_v<Result, mutation_result>) {
         return mutation_result{cas{result.cas}, token_of(result, *note.bucket), trace_of(result)};
@@ -231,11 +236,13 @@ engine::completion make_completion(result_receiver<Result>* receiver, answer_not
 // Waits for a call that consists of several operations.
 template <class Result>
 std::expected<Result, error> await_call(
-    net::client& client, const call_target& target, engine::operation_request&& request) {
+    net::client& client, const call_target& target, engine::operation_request&& request,
+    answer_note&& note, read_preference preference) {
     waiting_receiver<Result> receiver;
     const auto refused = client.await([&](std::move_only_function<void()> done) {
         receiver.done = std::move(done);
-        start_replica_read<Result>(target, std::move(request), &receiver, 0);
+        start_replica_read<Result>(
+            target, std::move(request), std::move(note), preference, &receiver, 0);
     });
     if (refused != net::refusal::none) {
         return std::unexpected(to_error(refused));
@@ -255,7 +262,8 @@ std::expected<Result, error> run_call(const call_target& target, const document_
     // Keeps the client alive, because a completion may release the last handle.
     const std::shared_ptr<session> held = target.client;
     if constexpr (is_of_replicas<Result>) {
-        return await_call<Result>(held->client(), target, std::move(request));
+        return await_call<Result>(
+            held->client(), target, std::move(request), std::move(note), call.preference);
     } else {
         auto result = held->client().call(target.keyspace, std::move(request));
         if (!result) {
@@ -276,7 +284,8 @@ void start_call(
         return;
     }
     if constexpr (is_of_replicas<Result>) {
-        start_replica_read<Result>(target, std::move(request), receiver, ticket);
+        start_replica_read<Result>(
+            target, std::move(request), std::move(note), call.preference, receiver, ticket);
     } else {
         // Does not keep the client alive: operations end with the client, not the other way round.
         const auto refused = target.client->client().start(
@@ -310,6 +319,15 @@ template void start_call(
 template std::expected<lookup_in_result, error> run_call(const call_target&, const document_call&);
 template void start_call(
     const call_target&, const document_call&, result_receiver<lookup_in_result>*, call_ticket);
+template std::expected<lookup_in_replica_result, error> run_call(
+    const call_target&, const document_call&);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<lookup_in_replica_result>*,
+    call_ticket);
+template std::expected<lookup_replica_list, error> run_call(
+    const call_target&, const document_call&);
+template void start_call(
+    const call_target&, const document_call&, result_receiver<lookup_replica_list>*, call_ticket);
 template std::expected<mutate_in_result, error> run_call(const call_target&, const document_call&);
 template void start_call(
     const call_target&, const document_call&, result_receiver<mutate_in_result>*, call_ticket);

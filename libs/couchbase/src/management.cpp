@@ -7,6 +7,7 @@
 #include <reprise/services/query_index_statement.hpp>
 #include <reprise/wire/collections_manifest.hpp>
 
+#include "index_watch.hpp"
 #include "session.hpp"
 #include "unsent_request.hpp"
 
@@ -259,6 +260,73 @@ std::expected<query_index_list_result, error> query_index_manager::list(
     }
     result.trace = std::move(answer->trace);
     return result;
+}
+
+std::expected<change_result, error> query_index_manager::build_deferred(
+    const index_target& on, const query_options& options) const {
+    auto listed = list(on, options);
+    if (!listed) {
+        return std::unexpected(std::move(listed.error()));
+    }
+    std::vector<std::string> deferred;
+    for (query_index& each : listed->indexes) {
+        if (each.is_deferred) {
+            deferred.push_back(std::move(each.name));
+        }
+    }
+    return deferred.empty() ? change_result{std::move(listed->trace)}
+                            : build(on, deferred, options);
+}
+
+std::expected<query_index_list_result, error> query_index_manager::watch(
+    const index_target& on, const std::vector<std::string>& names, duration timeout,
+    const query_options& options) const {
+    return detail::watch_indexes(names, timeout, real_clock(), [&](duration left) {
+        query_options bounded = options;
+        bounded.timeout = std::min(options.timeout.value_or(left), left);
+        return list(on, bounded);
+    });
+}
+
+std::expected<change_result, error> collection_index_manager::create(
+    query_index index, const query_options& options) const {
+    index.on = on_;
+    return manager_.create(index, options);
+}
+
+std::expected<change_result, error> collection_index_manager::create_primary(
+    const query_options& options) const {
+    return create({.is_primary = true}, options);
+}
+
+std::expected<change_result, error> collection_index_manager::drop(
+    std::string_view name, const query_options& options) const {
+    return manager_.drop(on_, name, options);
+}
+
+std::expected<change_result, error> collection_index_manager::drop_primary(
+    const query_options& options) const {
+    return manager_.drop(on_, {}, options);
+}
+
+std::expected<change_result, error> collection_index_manager::build(
+    const std::vector<std::string>& names, const query_options& options) const {
+    return manager_.build(on_, names, options);
+}
+
+std::expected<change_result, error> collection_index_manager::build_deferred(
+    const query_options& options) const {
+    return manager_.build_deferred(on_, options);
+}
+
+std::expected<query_index_list_result, error> collection_index_manager::list(
+    const query_options& options) const {
+    return manager_.list(on_, options);
+}
+
+std::expected<query_index_list_result, error> collection_index_manager::watch(
+    const std::vector<std::string>& names, duration timeout, const query_options& options) const {
+    return manager_.watch(on_, names, timeout, options);
 }
 
 }  // namespace reprise::couchbase

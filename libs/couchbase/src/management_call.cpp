@@ -5,6 +5,7 @@
 
 #include "service_calls.hpp"
 #include "service_kind.hpp"
+#include "session.hpp"
 
 namespace reprise::couchbase {
 
@@ -44,6 +45,17 @@ bucket_manager cluster::buckets() const {
 
 query_index_manager cluster::query_indexes() const {
     return query_index_manager(client_);
+}
+
+collection_index_manager collection::query_indexes() const {
+    const auto names = target_.client->client().names_of(target_.keyspace);
+    // Indexes of the default collection name their bucket alone.
+    constexpr std::string_view default_name = "_default";
+    const bool is_default = names.scope == default_name && names.collection == default_name;
+    return {
+        query_index_manager(target_.client),
+        is_default ? index_target{.bucket = names.bucket}
+                   : index_target{names.bucket, names.scope, names.collection}};
 }
 
 collection_manager bucket::collections() const {

@@ -19,15 +19,53 @@ struct copy_outcome {
 
 namespace {
 
-get_replica_result to_replica_result(copy_outcome&& from) {
+constexpr std::string_view lookup_capability = "subdoc.ReplicaRead";
+
+// What is read of each copy, and under which name errors report the call.
+template <class Result>
+struct replica_call;
+template <>
+struct replica_call<get_replica_result> {
+    using copy = get_replica_result;
+    static constexpr std::string_view name = "get_any_replica";
+};
+template <>
+struct replica_call<replica_list> {
+    using copy = get_replica_result;
+    static constexpr std::string_view name = "get_all_replicas";
+};
+template <>
+struct replica_call<lookup_in_replica_result> {
+    using copy = lookup_in_replica_result;
+    static constexpr std::string_view name = "lookup_in_any_replica";
+};
+template <>
+struct replica_call<lookup_replica_list> {
+    using copy = lookup_in_replica_result;
+    static constexpr std::string_view name = "lookup_in_all_replicas";
+};
+
+template <class Copy>
+Copy to_copy(copy_outcome&& from, const answer_note& note) {
     engine::operation_result& read = from.result;
-    return {
-        get_result{
-            document_bytes_access::make(std::move(read.value)),
-            read.flags,
-            cas{read.cas},
-            {read.retry_attempts, std::move(read.history)}},
-        from.copy != 0};
+    if constexpr (std::is_same_v<Copy, lookup_in_replica_result>) {
+        return {
+            lookup_in_result{
+                to_path_results(std::move(read.paths), *note.paths),
+                cas{read.cas},
+                read.is_deleted,
+                {read.retry_attempts, std::move(read.history)}},
+            from.copy != 0};
+    } else {
+        return {
+            get_result{
+                document_bytes_access::make(std::move(read.value)),
+                read.flags,
+                0,
+                cas{read.cas},
+                {read.retry_attempts, std::move(read.history)}},
+            from.copy != 0};
+    }
 }
 
 std::string name_of_copy(std::uint8_t copy) {
@@ -54,26 +92,70 @@ error combine_failures(const std::vector<copy_outcome>& failed, std::string_view
     return error(std::move(info));
 }
 
+error not_in_group(const std::string& group) {
+    return {
+        errc::document_unretrievable, group.empty()
+                                          ? "no preferred_server_group is set"
+                                          : "no copy is in the server group '" + group + "'"};
+}
+
 error canceled_read() {
     return {errc::request_canceled, "the client is closed"};
 }
 
 }  // namespace
 
+std::vector<std::uint8_t> choose_copies(
+    const wire::cluster_configuration& map, std::size_t vbucket, read_preference preference,
+    std::string_view server_group) {
+    std::vector<std::uint8_t> all{0};
+    std::vector<std::uint8_t> near;
+    for (std::uint8_t copy = 0; copy <= wire::replica_count_max; ++copy) {
+        const auto node = copy == 0 ? map.active_node(vbucket) : map.replica_node(vbucket, copy);
+        if (!node) {
+            continue;
+        }
+        if (copy != 0) {
+            all.push_back(copy);
+        }
+        if (!server_group.empty() && map.nodes()[*node].server_group == server_group) {
+            near.push_back(copy);
+        }
+    }
+    switch (preference) {
+        case read_preference::selected_server_group:
+            return near;
+        case read_preference::selected_server_group_or_all_available:
+            return near.empty() ? all : near;
+        case read_preference::no_preference:
+            break;
+    }
+    return all;
+}
+
+bool has_replica_lookups(const wire::cluster_configuration& map) {
+    const auto names = map.bucket_capabilities();
+    return std::ranges::find(names, lookup_capability) != names.end();
+}
+
 // One running call. It lives on the client's loop and is owned by the completions of its reads. It
 // does not keep the client alive: reads end with the client, not the other way round.
 template <class Result>
 class replica_read : public std::enable_shared_from_this<replica_read<Result>> {
 public:
-    static constexpr bool is_first_enough = std::is_same_v<Result, get_replica_result>;
+    using copy_type = replica_call<Result>::copy;
+    static constexpr bool is_first_enough = std::is_same_v<Result, copy_type>;
+    static constexpr bool is_lookup = std::is_same_v<copy_type, lookup_in_replica_result>;
 
     replica_read(
-        const call_target& target, engine::operation_request&& request,
-        result_receiver<Result>* receiver, call_ticket ticket)
+        const call_target& target, engine::operation_request&& request, answer_note&& note,
+        read_preference preference, result_receiver<Result>* receiver, call_ticket ticket)
         : client_(target.client),
           keyspace_(target.keyspace),
           bucket_(target.bucket),
           request_(std::move(request)),
+          note_(std::move(note)),
+          preference_(preference),
           receiver_(receiver),
           ticket_(ticket) {}
 
@@ -117,27 +199,31 @@ private:
     [[nodiscard]] bool has_map(session& client) const { return map_of(client) != nullptr; }
 
     [[nodiscard]] std::vector<std::uint8_t> copies_in_map(session& client) const {
-        std::vector<std::uint8_t> copies{0};
         const auto map = map_of(client);
         if (map == nullptr || map->vbucket_count() == 0) {
-            return copies;
+            return {0};
         }
         const auto vbucket = wire::vbucket_of(request_.key.text(), map->vbucket_count());
-        for (std::uint8_t copy = 1; copy <= wire::replica_count_max; ++copy) {
-            if (map->replica_node(vbucket.value, copy)) {
-                copies.push_back(copy);
-            }
-        }
-        return copies;
+        return choose_copies(*map, vbucket.value, preference_, client.facts().server_group);
     }
 
     void read_copies(session& client) {
+        if (const auto map = map_of(client);
+            is_lookup && map != nullptr && !has_replica_lookups(*map)) {
+            return finish(std::unexpected(
+                error(errc::feature_not_available, "the bucket has no lookups in replicas")));
+        }
         const std::vector<std::uint8_t> copies = copies_in_map(client);
+        if (copies.empty()) {
+            return finish(std::unexpected(not_in_group(client.facts().server_group)));
+        }
         open_count_ = copies.size();
         for (const std::uint8_t copy : copies) {
             engine::operation_request read = request_;
-            read.kind =
-                copy == 0 ? engine::operation_kind::get : engine::operation_kind::get_replica;
+            if (copy != 0) {
+                read.kind = is_lookup ? engine::operation_kind::lookup_in_replica
+                                      : engine::operation_kind::get_replica;
+            }
             read.replica = copy;
             start(
                 client, std::move(read),
@@ -169,7 +255,7 @@ private:
                 if (const auto client = open_count_ > 0 ? client_.lock() : nullptr) {
                     client->client().cancel(ticket_);
                 }
-                return finish(to_replica_result(std::move(read_.front())));
+                return finish(to_copy<copy_type>(std::move(read_.front()), note_));
             }
         }
         if (open_count_ == 0) {
@@ -181,13 +267,13 @@ private:
         std::ranges::sort(failed_, {}, &copy_outcome::copy);
         std::ranges::sort(read_, {}, &copy_outcome::copy);
         if (read_.empty()) {
-            return finish(std::unexpected(combine_failures(
-                failed_, is_first_enough ? "get_any_replica" : "get_all_replicas")));
+            return finish(std::unexpected(combine_failures(failed_, replica_call<Result>::name)));
         }
         if constexpr (!is_first_enough) {
-            replica_list all;
+            Result all;
+            all.reserve(read_.size());
             for (copy_outcome& each : read_) {
-                all.push_back(to_replica_result(std::move(each)));
+                all.push_back(to_copy<copy_type>(std::move(each), note_));
             }
             finish(std::move(all));
         }
@@ -203,6 +289,8 @@ private:
     std::uint32_t keyspace_;
     std::shared_ptr<const std::string> bucket_;
     engine::operation_request request_;
+    answer_note note_;
+    read_preference preference_;
     result_receiver<Result>* receiver_;  // null once it was notified
     call_ticket ticket_;                 // shared by all reads
     std::size_t open_count_ = 0;
@@ -212,16 +300,16 @@ private:
 
 template <class Result>
 void start_replica_read(
-    const call_target& target, engine::operation_request&& request,
-    result_receiver<Result>* receiver, call_ticket ticket) {
+    const call_target& target, engine::operation_request&& request, answer_note&& note,
+    read_preference preference, result_receiver<Result>* receiver, call_ticket ticket) {
     net::client& client = target.client->client();
     if (ticket == 0) {
         ticket = client.reserve_ticket();
     }
     // One deadline for the wait and the reads.
     request.deadline = net::steady_now() + request.timeout.value_or(target.client->kv_timeout());
-    auto read =
-        std::make_shared<replica_read<Result>>(target, std::move(request), receiver, ticket);
+    auto read = std::make_shared<replica_read<Result>>(
+        target, std::move(request), std::move(note), preference, receiver, ticket);
     if (const auto refused = client.post([read] { read->begin(); });
         refused != net::refusal::none) {
         receiver->complete(receiver, std::unexpected(to_error(refused)), true);
@@ -229,9 +317,16 @@ void start_replica_read(
 }
 
 template void start_replica_read(
-    const call_target&, engine::operation_request&&, result_receiver<get_replica_result>*,
-    call_ticket);
+    const call_target&, engine::operation_request&&, answer_note&&, read_preference,
+    result_receiver<get_replica_result>*, call_ticket);
 template void start_replica_read(
-    const call_target&, engine::operation_request&&, result_receiver<replica_list>*, call_ticket);
+    const call_target&, engine::operation_request&&, answer_note&&, read_preference,
+    result_receiver<replica_list>*, call_ticket);
+template void start_replica_read(
+    const call_target&, engine::operation_request&&, answer_note&&, read_preference,
+    result_receiver<lookup_in_replica_result>*, call_ticket);
+template void start_replica_read(
+    const call_target&, engine::operation_request&&, answer_note&&, read_preference,
+    result_receiver<lookup_replica_list>*, call_ticket);
 
 }  // namespace reprise::couchbase::detail

@@ -2,17 +2,30 @@
 
 #include <reprise/couchbase/detail/document_call.hpp>
 #include <reprise/engine/operation_request.hpp>
+#include <reprise/wire/cluster_configuration.hpp>
 
-// Reads of all copies of a document: get_any_replica and get_all_replicas.
+#include "subdocument_call.hpp"
+
+// Reads of all copies of a document: get_any_replica, get_all_replicas, and the same for lookups.
 
 namespace reprise::couchbase::detail {
 
-// Starts one read of the active copy and one of each replica that the cluster's map names.
-// `request` is the read of the active copy. The receiver is notified once, as in start_call.
-// Defined for get_replica_result (the first copy wins) and replica_list (all copies).
+// The copies to read, 0 for the active one. None if all are outside the group and must be in it.
+[[nodiscard]] std::vector<std::uint8_t> choose_copies(
+    const wire::cluster_configuration& map, std::size_t vbucket, read_preference preference,
+    std::string_view server_group);
+
+// Whether the bucket's nodes accept lookups of replicas.
+[[nodiscard]] bool has_replica_lookups(const wire::cluster_configuration& map);
+
+// Starts one read of the active copy and one of each replica that the cluster's map names, as far
+// as `preference` allows it.
+// `request` is the read of the active copy, `note` what its answer needs. The receiver is notified
+// once, as in start_call. Defined for get_replica_result and lookup_in_replica_result (the first
+// copy wins), and for replica_list and lookup_replica_list (all copies).
 template <class Result>
 void start_replica_read(
-    const call_target& target, engine::operation_request&& request,
-    result_receiver<Result>* receiver, call_ticket ticket);
+    const call_target& target, engine::operation_request&& request, answer_note&& note,
+    read_preference preference, result_receiver<Result>* receiver, call_ticket ticket);
 
 }  // namespace reprise::couchbase::detail

@@ -6,6 +6,7 @@
 #include <reprise/couchbase/row_stream.hpp>
 
 #include "session.hpp"
+#include "stream_reading.hpp"
 #include "unsent_request.hpp"
 
 namespace reprise::couchbase::detail {
@@ -191,66 +192,12 @@ std::expected<row_handle, error> open_rows(const service_work& work) {
     return row_handle{work.client, std::move(source), &cursor};
 }
 
-error second_read_error() {
-    return {client_errc::read_in_progress, "start the next read when the last one has completed"};
-}
-
-net::refusal await_reading(
-    session& client, const std::function<net::refusal(std::move_only_function<void()>)>& ask) {
-    auto not_asked = net::refusal::none;
-    const auto refused = client.client().await([&](std::move_only_function<void()> done) {
-        const auto ended = std::make_shared<std::move_only_function<void()>>(std::move(done));
-        not_asked = ask([ended] { (*ended)(); });
-        if (not_asked != net::refusal::none) {
-            (*ended)();
-        }
-    });
-    return refused != net::refusal::none ? refused : not_asked;
-}
-
 std::expected<std::optional<row_view>, error> next_row(const row_handle& rows) {
-    if (!rows.source->try_begin_read()) {
-        return std::unexpected(second_read_error());
-    }
-    // Keeps the handle alive, because a completion may release the last one.
-    const row_handle held = rows;  // NOLINT(performance-unnecessary-copy-initialization)
-    auto row = held.source->try_next();
-    if (!row) {
-        const auto refused = await_reading(*held.client, [&](row_source::waiter ready) {
-            return held.source->ask(*held.client, std::move(ready));
-        });
-        const bool is_refused = refused != net::refusal::none;
-        held.source->set_refused(is_refused ? std::optional(to_error(refused)) : std::nullopt);
-        if (is_refused) {
-            row.emplace(std::unexpected(to_error(refused)));
-        } else {
-            row = held.source->try_next();
-        }
-    }
-    held.source->end_read();
-    return std::move(*row);
+    return read_next<row_view>(rows);
 }
 
 void start_next_row(const row_handle& rows, result_receiver<std::optional<row_view>>* receiver) {
-    row_source& source = *rows.source;
-    if (!source.try_begin_read()) {
-        return receiver->complete(receiver, std::unexpected(second_read_error()), true);
-    }
-    if (auto here = source.try_next()) {
-        source.end_read();
-        return receiver->complete(receiver, std::move(*here), true);
-    }
-    source.set_refused(std::nullopt);
-    const auto refused = source.ask(*rows.client, [receiver, at = &source] {
-        auto row = *at->try_next();
-        at->end_read();
-        receiver->complete(receiver, std::move(row), false);
-    });
-    if (refused != net::refusal::none) {
-        source.set_refused(to_error(refused));
-        source.end_read();
-        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
-    }
+    start_reading(rows, receiver);
 }
 
 void cancel_rows(const row_handle& rows) noexcept {

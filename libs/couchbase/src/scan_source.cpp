@@ -14,6 +14,7 @@
 #include "scan_schedule.hpp"
 #include "scan_terms.hpp"
 #include "session.hpp"
+#include "stream_reading.hpp"
 
 namespace reprise::couchbase::detail {
 
@@ -56,7 +57,7 @@ public:
     // The next document that is here, the end, or an error. Empty: call ask() for more.
     [[nodiscard]] std::optional<std::expected<std::optional<scanned_document>, error>> try_next() {
         if (left_ == 0) {
-            is_over_ = true;
+            end_early();
         } else if (row_ < batch_.size()) {
             return read_row(batch_[row_++]);
         }
@@ -95,6 +96,14 @@ public:
     void set_refused(std::optional<error> why) { refused_ = std::move(why); }
 
 private:
+    // A sample has as many documents as it may have: ends the server's part of it.
+    void end_early() {
+        if (const auto client = client_.lock(); client != nullptr && !is_over_) {
+            cancel(*client);
+        }
+        is_over_ = true;
+    }
+
     std::expected<std::optional<scanned_document>, error> read_row(std::string_view row) {
         auto document = to_document(row, terms_.is_key_only);
         if (!document) {
@@ -337,63 +346,13 @@ private:
     bool is_stopped_ = false;
 };
 
-namespace {
-
-// Ends the server's part of a sample that has as many documents as it may have.
-void end_early(const scan_handle& scan) {
-    if (scan.source->is_over()) {
-        scan.source->cancel(*scan.client);
-    }
-}
-
-}  // namespace
-
 std::expected<std::optional<scanned_document>, error> next_document(const scan_handle& scan) {
-    if (!scan.source->try_begin_read()) {
-        return std::unexpected(second_read_error());
-    }
-    // Keeps the handle alive, because a completion may release the last one.
-    const scan_handle held = scan;  // NOLINT(performance-unnecessary-copy-initialization)
-    auto document = held.source->try_next();
-    if (!document) {
-        const auto refused = await_reading(*held.client, [&](scan_source::waiter ready) {
-            return held.source->ask(*held.client, std::move(ready));
-        });
-        const bool is_refused = refused != net::refusal::none;
-        held.source->set_refused(is_refused ? std::optional(to_error(refused)) : std::nullopt);
-        if (is_refused) {
-            document.emplace(std::unexpected(to_error(refused)));
-        } else {
-            document = held.source->try_next();
-        }
-    }
-    end_early(held);
-    held.source->end_read();
-    return std::move(*document);
+    return read_next<scanned_document>(scan);
 }
 
 void start_next_document(
     const scan_handle& scan, result_receiver<std::optional<scanned_document>>* receiver) {
-    scan_source& source = *scan.source;
-    if (!source.try_begin_read()) {
-        return receiver->complete(receiver, std::unexpected(second_read_error()), true);
-    }
-    if (auto here = source.try_next()) {
-        end_early(scan);
-        source.end_read();
-        return receiver->complete(receiver, std::move(*here), true);
-    }
-    source.set_refused(std::nullopt);
-    const auto refused = source.ask(*scan.client, [receiver, at = &source] {
-        auto document = *at->try_next();
-        at->end_read();
-        receiver->complete(receiver, std::move(document), false);
-    });
-    if (refused != net::refusal::none) {
-        source.set_refused(to_error(refused));
-        source.end_read();
-        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
-    }
+    start_reading(scan, receiver);
 }
 
 void cancel_scan(const scan_handle& scan) noexcept {

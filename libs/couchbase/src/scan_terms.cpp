@@ -93,9 +93,7 @@ std::expected<scanned_document, error> to_document(std::string_view row, bool is
     document.key = found.key;
     document.flags = found.flags;
     document.cas = cas{found.cas};
-    if (found.expiry != 0) {
-        document.expires = std::chrono::sys_seconds{std::chrono::seconds{found.expiry}};
-    }
+    document.expiry_seconds = found.expiry;
     if (is_key_only) {
         return document;
     }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +21,7 @@ namespace reprise::couchbase::detail {
 struct session_facts {
     std::string bucket{};  // of the connection string
     duration kv_timeout{};
+    std::string server_group{};     // the preferred one; empty: none
     bool has_certificate = false;   // the certificate is the client's identity
     bool may_send_secrets = false;  // over TLS, or because the user allows it
     engine::http_options http{};
@@ -64,6 +64,9 @@ struct cluster_access {
 // document_bytes holds a slice in its storage.
 struct document_bytes_access {
     [[nodiscard]] static document_bytes make(base::slice&& bytes) noexcept;
+    [[nodiscard]] static document_bytes copy_of(std::string_view text) {
+        return make(base::slice::copy_of(std::as_bytes(std::span{text})));
+    }
     [[nodiscard]] static base::slice& slice_of(document_bytes& bytes) noexcept {
         return *std::launder(reinterpret_cast<base::slice*>(bytes.storage_));
     }
@@ -72,13 +75,6 @@ struct document_bytes_access {
     }
     [[nodiscard]] static void* storage_of(document_bytes& bytes) noexcept { return bytes.storage_; }
 };
-
-// The error of a read that was started while another one waits.
-[[nodiscard]] error second_read_error();
-// Calls `ask` with a function, and waits until that function is called. Returns what `ask` returned
-// if it was refused.
-[[nodiscard]] net::refusal await_reading(
-    session& client, const std::function<net::refusal(std::move_only_function<void()>)>& ask);
 
 // The error of a refused start.
 [[nodiscard]] error to_error(net::refusal refused);

@@ -121,16 +121,12 @@ std::expected<void, error> check_call(const document_call& call) {
     return {};
 }
 
-document_bytes bytes_of(std::string_view text) {
-    return document_bytes_access::make(base::slice::copy_of(std::as_bytes(std::span{text})));
-}
-
 // For `exists`, a missing path is a valid answer with a boolean content.
 void settle_exists(path_result& outcome) {
     const bool is_missing = outcome.code == errc::path_not_found;
     if (!outcome.code || is_missing) {
         outcome.code = {};
-        outcome.value = bytes_of(is_missing ? "false" : "true");
+        outcome.value = document_bytes_access::copy_of(is_missing ? "false" : "true");
     }
 }
 

@@ -37,13 +37,26 @@ void expect_refused(
 
 TEST(connect, parameters_with_an_effect_are_accepted) {
     for (const char* parameter :
-         {"kv_connect_timeout=1s", "kv_timeout=1s", "kv_durable_timeout=1s",
-          "config_poll_interval=1s", "config_poll_floor=10ms", "revision_delay_max=0",
-          "missing_bucket_patience=1s", "tcp_keepalive_time=30s", "num_kv_connections=2",
-          "enable_tcp_keepalives=false", "enable_mutation_tokens=false", "enable_dns_srv=false",
-          "force_ipv4=true", "network=external", "scram_iterations_max=4096",
-          "allow_plain_without_tls=true", "hello_after_authentication=true",
-          "trust_srv_targets=true", "seed_silence_max=500ms"}) {
+         {"kv_connect_timeout=1s",
+          "kv_timeout=1s",
+          "kv_durable_timeout=1s",
+          "config_poll_interval=1s",
+          "config_poll_floor=10ms",
+          "revision_delay_max=0",
+          "missing_bucket_patience=1s",
+          "tcp_keepalive_time=30s",
+          "num_kv_connections=2",
+          "enable_tcp_keepalives=false",
+          "enable_mutation_tokens=false",
+          "enable_dns_srv=false",
+          "force_ipv4=true",
+          "network=external",
+          "preferred_server_group=east",
+          "scram_iterations_max=4096",
+          "allow_plain_without_tls=true",
+          "hello_after_authentication=true",
+          "trust_srv_targets=true",
+          "seed_silence_max=500ms"}) {
         const auto refusal = refusal_of(std::string("couchbase://127.0.0.1:1?") + parameter);
         EXPECT_FALSE(refusal.first) << refusal.second;
     }

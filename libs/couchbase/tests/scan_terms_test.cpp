@@ -85,10 +85,10 @@ TEST(scan_terms, a_row_becomes_a_document) {
     EXPECT_EQ(document->text(), "{}");
     EXPECT_EQ(document->format(), document_format::json);
     EXPECT_EQ(document->cas, cas{9});
-    EXPECT_EQ(document->expires, std::chrono::sys_seconds{std::chrono::seconds{60}});
+    EXPECT_EQ(document->expiry(), std::chrono::sys_seconds{std::chrono::seconds{60}});
     item.expiry = 0;
     EXPECT_EQ(
-        to_document(row_of(item, wire::scan_content::documents), false)->expires, std::nullopt);
+        to_document(row_of(item, wire::scan_content::documents), false)->expiry(), std::nullopt);
     const auto key = to_document(row_of(item, wire::scan_content::keys), true);
     ASSERT_TRUE(key);
     EXPECT_EQ(key->key, "k");

@@ -220,7 +220,7 @@ TEST(sandbox_disturbance, a_pending_durable_write_is_answered_once_its_replicas_
     wire::store_request request;
     request.key.key = key;
     wire::request_header header = raw::at_key(key);
-    header.frame_infos.durability = wire::durability_requirement{};
+    header.frame_infos.emplace().durability = wire::durability_requirement{};
     const auto began = std::chrono::steady_clock::now();
     const auto answered = client.call(request, header);
     ASSERT_TRUE(answered);
@@ -249,7 +249,7 @@ TEST(sandbox_disturbance, a_pending_write_progresses_without_its_client) {
         wire::store_request request;
         request.key.key = key;
         wire::request_header header = raw::at_key(key);
-        header.frame_infos.durability = wire::durability_requirement{};
+        header.frame_infos.emplace().durability = wire::durability_requirement{};
         client.send(request, header);
         client.send(wire::empty_request{wire::opcode::quit});
     }

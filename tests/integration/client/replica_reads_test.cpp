@@ -20,6 +20,8 @@ using namespace live;
 namespace asio = boost::asio;
 using couchbase::errc;
 using reprise::wire::opcode;
+using look = couchbase::lookup_spec;
+using couchbase::json_text;
 using any_result = std::expected<couchbase::get_replica_result, couchbase::error>;
 
 class replica_reads : public ::testing::TestWithParam<couchbase::thread_mode> {
@@ -122,12 +124,123 @@ TEST_P(replica_reads, errors_of_the_bucket_are_reported_and_not_hidden) {
     EXPECT_EQ(nowhere.get_all_replicas("k").error().code(), errc::bucket_access_failure);
 }
 
+TEST_P(replica_reads, lookups_read_all_copies_or_the_first_one) {
+    const auto missing = at().lookup_in_all_replicas("k", {look::get("a")});
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code(), errc::document_unretrievable) << missing.error();
+    EXPECT_EQ(missing.error().info().operation, "lookup_in_all_replicas");
+    const auto stored = at().upsert("k", json_text{R"({"a":1,"b":{"c":"x"}})"});
+    ASSERT_TRUE(stored);
+    const auto all = at().lookup_in_all_replicas(
+        "k", {look::get("b.c"), look::get("$document.CAS", {.is_xattr = true}), look::get("no")});
+    ASSERT_TRUE(all) << words(all);
+    ASSERT_EQ(all->size(), 3U);
+    for (const auto& copy : *all) {
+        EXPECT_EQ(copy.is_replica, &copy != &all->front());
+        EXPECT_EQ(copy.content_as<std::string>(0).value(), "x");
+        EXPECT_TRUE(copy.content_as<std::string>(1));
+        EXPECT_EQ(copy.content(2).error().code(), errc::path_not_found);
+        EXPECT_EQ(copy.cas, stored->cas);
+    }
+    const auto any = at().lookup_in_any_replica("k", {look::get("a")});
+    ASSERT_TRUE(any) << words(any);
+    EXPECT_EQ(any->content_as<int>(0).value(), 1);
+    EXPECT_EQ(at().lookup_in_any_replica("k", {}).error().code(), errc::invalid_argument);
+}
+
+TEST_P(replica_reads, RH_18_a_lookup_of_a_replica_is_sent_again_when_its_connection_breaks) {
+    ASSERT_TRUE(at().upsert("k", json_text{R"({"a":1})"}));
+    auto rule = fault(opcode::subdoc_multi_lookup, sandbox::fault_close_after{});
+    rule.limit = 2;
+    add_fault(*server_, rule);
+    const auto all = at().lookup_in_all_replicas("k", {look::get("a")});
+    ASSERT_TRUE(all) << words(all);
+    EXPECT_EQ(all->size(), 3U);
+    add_fault(*server_, fault(opcode::subdoc_multi_lookup, sandbox::fault_no_answer{}));
+    const auto any = at().lookup_in_any_replica("k", {look::get("a")}, {.timeout = 200ms});
+    ASSERT_FALSE(any);
+    EXPECT_EQ(any.error().code(), errc::unambiguous_timeout) << any.error();
+    EXPECT_EQ(any.error().info().operation, "lookup_in_any_replica");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     with, replica_reads,
     ::testing::Values(couchbase::thread_mode::own_thread, couchbase::thread_mode::caller_drives),
     [](const auto& each) {
         return each.param == couchbase::thread_mode::own_thread ? "own_thread" : "caller_drives";
     });
+
+// Each of three nodes is in a server group of its own, and has every document.
+class server_groups : public ::testing::Test {
+protected:
+    server_groups() : server_(start(three_groups())) {}
+
+    static sandbox::server_options three_groups() {
+        auto options = small_options();
+        options.cluster.node_count = 3;
+        options.cluster.replica_count = 2;
+        options.cluster.server_groups = {"east", "west", "north"};
+        return options;
+    }
+    couchbase::cluster connect_in(const std::string& group) const {
+        auto options = app_options();
+        options.preferred_server_group = group;
+        return connect(*server_, options);
+    }
+    static couchbase::get_replica_options with(couchbase::read_preference preference) {
+        return {.preference = preference};
+    }
+
+    std::unique_ptr<sandbox::embedded_cluster> server_;
+    static constexpr auto selected = couchbase::read_preference::selected_server_group;
+    static constexpr auto selected_first =
+        couchbase::read_preference::selected_server_group_or_all_available;
+};
+
+TEST_F(server_groups, only_the_copies_of_the_preferred_group_are_read) {
+    const auto cluster = connect_in("west");
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", json_text{R"({"a":1})"}));
+    EXPECT_EQ(at.get_all_replicas("k")->size(), 3U);
+    for (const auto preference : {selected, selected_first}) {
+        EXPECT_EQ(at.get_all_replicas("k", with(preference))->size(), 1U);
+        EXPECT_EQ(at.lookup_in_all_replicas("k", {look::get("a")}, with(preference))->size(), 1U);
+        EXPECT_TRUE(at.get_any_replica("k", with(preference)));
+        EXPECT_TRUE(at.lookup_in_any_replica("k", {look::get("a")}, with(preference)));
+    }
+    const auto text = server_->addresses().connection_string;
+    const auto named =
+        couchbase::cluster::connect(
+            text + (text.contains('?') ? "&" : "?") + "preferred_server_group=north", app_options())
+            .value();
+    EXPECT_EQ(documents(named).get_all_replicas("k", with(selected))->size(), 1U);
+}
+
+TEST_F(server_groups, without_a_copy_in_the_group_nothing_or_everything_is_read) {
+    for (const std::string group : {"", "mars"}) {
+        const auto cluster = connect_in(group);
+        const auto at = documents(cluster);
+        ASSERT_TRUE(at.upsert("k", json_text{R"({"a":1})"}));
+        const auto none = at.get_any_replica("k", with(selected));
+        ASSERT_FALSE(none);
+        EXPECT_EQ(none.error().code(), errc::document_unretrievable) << none.error();
+        EXPECT_NE(
+            none.error().message().find(group.empty() ? "preferred_server_group" : "'mars'"),
+            std::string::npos)
+            << none.error();
+        EXPECT_EQ(at.get_all_replicas("k", with(selected_first))->size(), 3U);
+    }
+}
+
+TEST_F(server_groups, a_copy_of_the_group_that_cannot_be_read_is_not_replaced_by_another_one) {
+    const auto cluster = connect_in("east");
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    for (const opcode op : {opcode::get, opcode::get_replica}) {
+        add_fault(*server_, fault(op, sandbox::fault_status{reprise::wire::status::einternal, {}}));
+    }
+    EXPECT_FALSE(at.get_any_replica("k", with(selected_first)));
+}
 
 TEST(replica_read_tokens, futures_callbacks_and_executors_work) {
     const auto server = start();
@@ -137,18 +250,28 @@ TEST(replica_read_tokens, futures_callbacks_and_executors_work) {
                        .value();
     const auto at = documents(cluster);
     int read = 0;
-    at.async_upsert("k", "v", {}, [&](const auto& stored) {
-        EXPECT_TRUE(stored) << words(stored);
-        at.async_get_all_replicas("k", {}, [&](const auto& all) {
-            read += all && all->size() == 2;
-            at.async_get_any_replica("k", {}, [&](const any_result& any) {
-                read += any && any->text() == "v";
-                cluster.close();
+    at.async_upsert("j", json_text{R"({"a":1})"}, {}, [&](const auto&) {
+        at.async_upsert("k", "v", {}, [&](const auto& stored) {
+            EXPECT_TRUE(stored) << words(stored);
+            at.async_get_all_replicas("k", {}, [&](const auto& all) {
+                read += all && all->size() == 2;
+                at.async_get_any_replica("k", {}, [&](const any_result& any) {
+                    read += any && any->text() == "v";
+                    at.async_lookup_in_any_replica(
+                        "j", {look::get("a")}, {}, [&](const auto& found) {
+                            read += found && found->content(0)->text() == "1";
+                            at.async_lookup_in_all_replicas(
+                                "j", {look::get("a")}, {}, [&](const auto& each) {
+                                    read += each && each->size() == 2;
+                                    cluster.close();
+                                });
+                        });
+                });
             });
         });
     });
     context.run_for(30s);
-    EXPECT_EQ(read, 2);
+    EXPECT_EQ(read, 4);
 }
 
 TEST(replica_read_tokens, cancellation_ends_all_its_reads) {

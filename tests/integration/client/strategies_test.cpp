@@ -194,7 +194,7 @@ TEST(strategies, RH_34_a_breaker_opens_after_timeouts_and_closes_when_the_node_i
     server_options.cluster.node_count = 1;
     const auto server = start(std::move(server_options));
     auto options = app_options();
-    couchbase::circuit_breaker_options breaker;
+    reprise::circuit_breaker_options breaker;
     breaker.volume_threshold = 3;
     breaker.sleep_window = 100ms;
     options.circuit_breaker = breaker;
@@ -212,6 +212,25 @@ TEST(strategies, RH_34_a_breaker_opens_after_timeouts_and_closes_when_the_node_i
     server->with_cluster([](sandbox::cluster& brain) { brain.faults().clear(); });
     const auto read = at.get("k");
     EXPECT_TRUE(read) << words(read);
+}
+
+TEST(strategies, RH_34_what_counts_against_an_endpoint_can_be_chosen) {
+    auto server_options = small_options();
+    server_options.cluster.node_count = 1;
+    const auto server = start(std::move(server_options));
+    auto options = app_options();
+    options.circuit_breaker = {.volume_threshold = 3, .sleep_window = 1h};
+    options.is_breaker_failure = [](const std::error_code& outcome) {
+        return outcome == errc::document_not_found;
+    };
+    const auto cluster = connect(*server, options);
+    const auto at = documents(cluster);
+    for (int number = 0; number < 3; ++number) {
+        EXPECT_EQ(at.get("missing").error().code(), errc::document_not_found);
+    }
+    const auto read = at.get("missing", {.timeout = 40ms});
+    ASSERT_FALSE(read);
+    EXPECT_TRUE(read.error().retry_reasons().contains(retry_reason::circuit_breaker_open));
 }
 
 TEST(strategies, RH_17_a_strategy_of_the_retry_library_decides_for_a_call) {

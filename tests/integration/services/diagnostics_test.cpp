@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "live_services.hpp"
@@ -103,6 +104,66 @@ TEST(diagnostics, key_value_is_refused_for_http_requests) {
         cluster.management_request({.service = service_kind::key_value, .target = "/"});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code(), errc::invalid_argument);
+}
+
+// The state of each service.
+std::map<service_kind, couchbase::ping_state> states_of(const couchbase::ping_report& report) {
+    std::map<service_kind, couchbase::ping_state> states;
+    for (const couchbase::service_ping& each : report.services) {
+        EXPECT_EQ(each.failure.has_value(), each.state != couchbase::ping_state::ok);
+        EXPECT_GE(each.latency, 0s);
+        states[each.service] = each.state;
+    }
+    return states;
+}
+
+TEST(ping, asks_each_service_of_a_cluster_and_of_a_bucket) {
+    using couchbase::ping_state;
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    for (const auto& report : {cluster.ping(), cluster.bucket(bucket_name).ping()}) {
+        ASSERT_TRUE(report) << words(report);
+        const auto states = states_of(*report);
+        EXPECT_EQ(states.size(), 6U);
+        EXPECT_TRUE(report->is_well());
+        for (const auto& [service, state] : states) {
+            EXPECT_EQ(state, ping_state::ok) << to_string(service);
+        }
+    }
+    const auto some = cluster.ping({.services = {service_kind::query}});
+    ASSERT_TRUE(some);
+    EXPECT_EQ(states_of(*some), (std::map{std::pair{service_kind::query, ping_state::ok}}));
+    EXPECT_EQ(requests_to(*server, service::query), 3U);
+}
+
+TEST(ping, reports_what_does_not_answer_and_ends_with_its_timeout) {
+    using couchbase::ping_state;
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto nowhere = cluster.bucket("nowhere").ping({.timeout = 10s});
+    ASSERT_TRUE(nowhere) << words(nowhere);
+    EXPECT_EQ(states_of(*nowhere).at(service_kind::key_value), ping_state::error);
+    EXPECT_EQ(states_of(*nowhere).at(service_kind::query), ping_state::ok);
+    EXPECT_FALSE(nowhere->is_well());
+    add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}, 1000));
+    const auto begun = std::chrono::steady_clock::now();
+    const auto silent = cluster.ping({.timeout = 300ms});
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);
+    ASSERT_TRUE(silent) << words(silent);
+    EXPECT_EQ(states_of(*silent).at(service_kind::query), ping_state::timeout);
+    EXPECT_EQ(states_of(*silent).at(service_kind::search), ping_state::ok);
+    EXPECT_FALSE(silent->is_well());
+}
+
+TEST(ping, a_service_that_no_node_has_is_not_offered_and_no_failure) {
+    auto options = service_options();
+    options.services = {service::query};
+    const auto server = start(options);
+    const auto cluster = connect(*server);
+    const auto report = cluster.ping();
+    ASSERT_TRUE(report) << words(report);
+    EXPECT_EQ(states_of(*report).at(service_kind::analytics), couchbase::ping_state::not_offered);
+    EXPECT_TRUE(report->is_well());
 }
 
 }  // namespace service_diagnostics_test

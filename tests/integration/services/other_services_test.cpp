@@ -181,6 +181,39 @@ TEST(management, query_indexes_are_created_listed_and_dropped) {
     EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
 }
 
+TEST(management, the_indexes_of_a_collection_are_built_later_and_awaited) {
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const auto bucket = cluster.bucket(bucket_name);
+    ASSERT_TRUE(bucket.collections().create_scope("s"));
+    ASSERT_TRUE(bucket.collections().create_collection({.scope = "s", .name = "c"}));
+    const auto indexes = bucket.scope("s").collection("c").query_indexes();
+    const auto primary = indexes.create_primary();
+    ASSERT_TRUE(primary) << words(primary);
+    ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
+    ASSERT_TRUE(indexes.create({.name = "b", .keys = {"b"}, .is_deferred = true}));
+    const auto early = indexes.watch({"", "a"}, 300ms);
+    ASSERT_FALSE(early);
+    EXPECT_EQ(early.error().code(), errc::unambiguous_timeout) << early.error();
+    const auto built = indexes.build_deferred();
+    ASSERT_TRUE(built) << words(built);
+    const auto online = indexes.watch({"", "a", "b"}, 10s);
+    ASSERT_TRUE(online) << words(online);
+    EXPECT_EQ(online->indexes.size(), 3U);
+    EXPECT_EQ(online->indexes.back().on.collection, "c");
+    EXPECT_TRUE(indexes.build_deferred()) << "nothing is left to build";
+    EXPECT_EQ(indexes.watch({"no"}, 10s).error().code(), errc::index_not_found);
+    ASSERT_TRUE(indexes.drop("a"));
+    ASSERT_TRUE(indexes.drop_primary());
+    EXPECT_EQ(indexes.list()->indexes.size(), 1U);
+    // Those of other collections are not theirs.
+    const auto of_default = bucket.default_collection().query_indexes();
+    ASSERT_TRUE(of_default.create({.name = "d", .keys = {"d"}}));
+    EXPECT_EQ(of_default.list()->indexes.size(), 1U);
+    EXPECT_EQ(of_default.list()->indexes.front().name, "d");
+    EXPECT_EQ(indexes.list()->indexes.front().name, "b");
+}
+
 TEST(management, any_request_can_be_sent) {
     const auto server = start_services();
     const auto cluster = connect(*server);

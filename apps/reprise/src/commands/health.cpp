@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,31 +35,11 @@ static_assert(
     base::have_same_names<service_kind, wire::service, base::enumerator_count<service_kind>()>(),
     "the services of the client and of the protocol are the same numbers");
 
-using ping_result = std::expected<void, couchbase::error>;
-
-// A check that has no time left still reports why it failed.
-constexpr duration shortest_check = std::chrono::milliseconds{1};
+using couchbase::ping_state;
+using couchbase::service_ping;
 
 [[nodiscard]] duration ping_timeout(const opened_cluster& at) {
     return at.access.timeout.value_or(std::chrono::seconds{2});
-}
-
-// A service that no node offers is reported at once; everything else is tried until the timeout.
-[[nodiscard]] ping_result ping_http(
-    const opened_cluster& at, wire::service asked, duration timeout) {
-    const auto answer = at.cluster.management_request(
-        {.service = static_cast<service_kind>(asked),
-         .target = std::string(wire::facts_of(asked).health_path)},
-        {.timeout = timeout,
-         .strategy = couchbase::overriding(
-             std::make_shared<couchbase::fail_fast_on_terminal_error_strategy>(),
-             {{couchbase::retry_reason::service_not_available, couchbase::retry_action::no()}})});
-    return answer ? ping_result() : std::unexpected(answer.error());
-}
-
-[[nodiscard]] bool is_not_offered(const ping_result& result) {
-    return !result &&
-           result.error().info().last_reason == couchbase::retry_reason::service_not_available;
 }
 
 // The error, and what prevents the connection.
@@ -71,118 +50,87 @@ constexpr duration shortest_check = std::chrono::milliseconds{1};
 
 // A check would send the password in clear text: only the user can allow that, and it is not a
 // fault of the service.
-[[nodiscard]] bool is_not_checked(const ping_result& result) {
-    return !result && result.error().code() == couchbase::errc::plain_http_not_allowed;
+[[nodiscard]] bool is_not_checked(const service_ping& row) {
+    return row.failure && row.failure->code() == couchbase::errc::plain_http_not_allowed;
 }
 
-struct ping_row {
-    std::string_view name;
-    std::chrono::duration<double, std::milli> time{};
-    ping_result result;
+// False if the service was checked and did not answer.
+[[nodiscard]] bool is_well(const service_ping& row) {
+    return row.state == ping_state::ok || row.state == ping_state::not_offered ||
+           is_not_checked(row);
+}
 
-    // False if the service was checked and did not answer.
-    [[nodiscard]] bool is_well() const {
-        return result || is_not_offered(result) || is_not_checked(result);
+// The state as used in JSON.
+[[nodiscard]] std::string_view state_of(const service_ping& row) {
+    if (is_not_checked(row)) {
+        return "not_checked";
     }
-    // The state as used in JSON.
-    [[nodiscard]] std::string_view state() const {
-        if (result) {
-            return "ok";
-        }
-        return is_not_offered(result)   ? "not_offered"
-               : is_not_checked(result) ? "not_checked"
-                                        : "failed";
-    }
-};
+    return is_well(row) ? to_string(row.state) : "failed";
+}
 
-[[nodiscard]] std::string to_line(const ping_row& row) {
-    if (is_not_offered(row.result)) {
-        return fmt::format("{:<10} {:>12}  not offered\n", row.name, "-");
+[[nodiscard]] std::string_view name_of(const service_ping& row) {
+    return row.service == service_kind::key_value
+               ? "key-value"
+               : wire::to_string(static_cast<wire::service>(row.service));
+}
+
+[[nodiscard]] double milliseconds_of(const service_ping& row) {
+    return std::chrono::duration<double, std::milli>(row.latency).count();
+}
+
+[[nodiscard]] std::string to_line(const service_ping& row) {
+    if (row.state == ping_state::not_offered) {
+        return fmt::format("{:<10} {:>12}  not offered\n", name_of(row), "-");
     }
-    if (is_not_checked(row.result)) {
+    if (is_not_checked(row)) {
         return fmt::format(
             "{:<10} {:>12}  not checked: HTTP without TLS would expose the password; use "
             "couchbases://, or --allow-plain-http\n",
-            row.name, "-");
+            name_of(row), "-");
     }
     return fmt::format(
-        "{:<10} {:>9.3f} ms  {}\n", row.name, row.time.count(),
-        row.result ? "ok" : failure_text(row.result.error()));
+        "{:<10} {:>9.3f} ms  {}\n", name_of(row), milliseconds_of(row),
+        row.failure ? failure_text(*row.failure) : "ok");
 }
 
-void write_json(json::writer& out, const ping_row& row) {
-    const bool was_asked = row.result || !row.is_well();
+void write_json(json::writer& out, const service_ping& row) {
     out.begin_object();
-    out.member("service", row.name);
-    out.member("state", row.state());
-    if (was_asked) {
-        out.member("ms", row.time.count());
+    out.member("service", name_of(row));
+    out.member("state", state_of(row));
+    if (row.state == ping_state::ok || !is_well(row)) {
+        out.member("ms", milliseconds_of(row));
     }
-    if (!row.is_well()) {
-        out.key("error").raw(to_json(row.result.error()));
+    if (!is_well(row)) {
+        out.key("error").raw(to_json(*row.failure));
     }
     out.end_object();
 }
 
-// Prints each row when it is ready; as JSON, all rows at the end.
-class ping_printer {
-public:
-    explicit ping_printer(bool is_json) : is_json_(is_json) {
-        out_.begin_object().key("services").begin_array();
-    }
-    void add(const ping_row& row) {
-        is_well_ = is_well_ && row.is_well();
-        if (is_json_) {
-            write_json(out_, row);
-        } else {
+void print_ping(const couchbase::ping_report& report, bool is_json) {
+    if (!is_json) {
+        for (const service_ping& row : report.services) {
             print(to_line(row));
         }
+        return;
     }
-    // Returns true if every checked service answered.
-    [[nodiscard]] bool end() {
-        out_.end_array().member("ok", is_well_).end_object();
-        if (is_json_) {
-            print(text_ + "\n");
-        }
-        return is_well_;
+    std::string text;
+    json::writer out(text, json::layout::indented);
+    out.begin_object().key("services").begin_array();
+    for (const service_ping& row : report.services) {
+        write_json(out, row);
     }
-
-private:
-    bool is_json_;
-    bool is_well_ = true;
-    std::string text_;
-    json::writer out_{text_, json::layout::indented};
-};
-
-// Measures one check.
-template <class Ask>
-[[nodiscard]] ping_row timed(std::string_view name, const Ask& ask) {
-    const auto begun = std::chrono::steady_clock::now();
-    ping_result result = ask();
-    return {name, std::chrono::steady_clock::now() - begun, std::move(result)};
+    out.end_array().member("ok", std::ranges::all_of(report.services, is_well)).end_object();
+    print(text + "\n");
 }
 
-// Key-value first, because it finds the other services. These are asked at once, each in a thread
-// of its own: all checks together take no longer than the timeout.
+[[nodiscard]] couchbase::ping_report ping(const opened_cluster& at) {
+    return take(at.cluster.bucket(at.access.bucket).ping({.timeout = ping_timeout(at)}));
+}
+
 void run_ping(const health_options& options) {
-    const auto opened = open_cluster(options.access, access_kind::reads);
-    const auto deadline = std::chrono::steady_clock::now() + ping_timeout(opened);
-    ping_printer printer(options.is_json);
-    printer.add(timed("key-value", [&] {
-        return opened.cluster.bucket(opened.access.bucket).wait_until_ready(ping_timeout(opened));
-    }));
-    const duration left =
-        std::max<duration>(deadline - std::chrono::steady_clock::now(), shortest_check);
-    std::vector<std::future<ping_row>> rows;
-    for (const wire::service each : wire::list_services(wire::is_http_service)) {
-        rows.push_back(std::async(std::launch::async, [&opened, each, left] {
-            return timed(to_string(each), [&] { return ping_http(opened, each, left); });
-        }));
-    }
-    for (auto& row : rows) {
-        printer.add(row.get());
-    }
-    if (!printer.end()) {
+    const auto report = ping(open_cluster(options.access, access_kind::reads));
+    print_ping(report, options.is_json);
+    if (!std::ranges::all_of(report.services, is_well)) {
         throw exit_request(exit_code::failed);
     }
 }
@@ -207,16 +155,12 @@ void print_report(const couchbase::diagnostics_report& report) {
 // A new client has no connections to show, so each service is called once.
 void run_diagnostics(const health_options& options) {
     const auto opened = open_cluster(options.access, access_kind::reads);
-    const auto ready =
-        opened.cluster.bucket(opened.access.bucket).wait_until_ready(ping_timeout(opened));
-    if (!ready) {
-        complain(ready.error().message());
-    } else {
-        for (const wire::service each : wire::list_services(wire::is_http_service)) {
-            if (const auto answered = ping_http(opened, each, ping_timeout(opened));
-                !answered && !is_not_offered(answered)) {
-                complain(fmt::format("{}: {}", to_string(each), answered.error().message()));
-            }
+    for (const service_ping& row : ping(opened).services) {
+        if (row.failure && row.state != ping_state::not_offered) {
+            complain(fmt::format("{}: {}", name_of(row), row.failure->message()));
+        }
+        if (row.service == service_kind::key_value && row.failure) {
+            break;  // the others fail for the same reason
         }
     }
     const auto report = opened.cluster.diagnostics();

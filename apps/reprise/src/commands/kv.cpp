@@ -1,12 +1,16 @@
 /// `reprise get|exists|upsert|insert|replace|remove KEY [VALUE]`: one document of one cluster.
+/// `reprise scan`: documents by their keys.
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <reprise/base/base64.hpp>
+#include <reprise/base/printable.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
@@ -28,7 +32,20 @@ struct kv_options {
     std::string collection;
     std::uint64_t cas = 0;
     std::string expiry;
+    std::vector<std::string> project;
+    bool with_expiry = false;
     bool json = false;
+};
+
+struct scan_command {
+    kv_options where;
+    std::optional<std::string> prefix;
+    std::string from;
+    std::string to;
+    std::optional<std::size_t> sample;
+    std::optional<std::uint32_t> seed;
+    std::size_t concurrency = 1;
+    bool ids_only = false;
 };
 
 /// One example per line, below "Examples:".
@@ -111,9 +128,25 @@ void write_document(json::writer& out, const couchbase::get_result& read) {
     }
 }
 
+// Seconds since 1970, or null.
+void write_expiry(json::writer& out, const couchbase::get_result& read) {
+    out.key("expiry");
+    if (read.expiry()) {
+        out.value(read.expiry_seconds);
+    } else {
+        out.value(nullptr);
+    }
+}
+
 void run_get(const kv_options& options) {
+    if (options.with_expiry && !options.json) {
+        throw usage_error("--with-expiry needs --json: the expiry is no part of the document");
+    }
     const auto opened = open_collection(options, access_kind::reads);
-    const auto read = take(opened.documents.get(options.key, {.timeout = opened.access.timeout}));
+    const auto read = take(opened.documents.get(
+        options.key, {.timeout = opened.access.timeout,
+                      .with_expiry = options.with_expiry,
+                      .project = options.project}));
     if (!options.json) {
         print_document(read.text());
         if (read.format() != couchbase::document_format::binary) {
@@ -128,6 +161,9 @@ void run_get(const kv_options& options) {
     out.member("cas", std::to_string(read.cas.value));
     out.member("format", to_string(read.format()));
     out.member("flags", read.flags);
+    if (options.with_expiry) {
+        write_expiry(out, read);
+    }
     write_document(out, read);
     out.member("retry_attempts", read.trace.retry_attempts);
     out.end_object();
@@ -182,14 +218,70 @@ void run_remove(const kv_options& options) {
             options.key, {.timeout = opened.access.timeout, .cas = couchbase::cas{options.cas}})));
 }
 
+[[nodiscard]] couchbase::scan_kind kind_of(const scan_command& options) {
+    const bool has_range = !options.from.empty() || !options.to.empty();
+    if (int{options.prefix.has_value()} + int{options.sample.has_value()} + int{has_range} > 1) {
+        throw usage_error("--prefix, --sample and --from/--to exclude each other");
+    }
+    if (options.sample) {
+        return couchbase::sampling_scan{*options.sample, options.seed};
+    }
+    if (options.prefix) {
+        return couchbase::prefix_scan{*options.prefix};
+    }
+    return couchbase::range_scan{{options.from}, {options.to}};
+}
+
+// Control characters, tabs and line breaks included, are escaped.
+[[nodiscard]] std::string to_text_line(const couchbase::scanned_document& found, bool ids_only) {
+    if (ids_only) {
+        return base::printable(found.key) + "\n";
+    }
+    return base::printable(found.key) + "\t" + base::printable(found.text()) + "\n";
+}
+
+[[nodiscard]] std::string to_json_line(const couchbase::scanned_document& found, bool ids_only) {
+    std::string text;
+    json::writer out(text);
+    out.begin_object();
+    out.member("key", found.key);
+    if (!ids_only) {
+        out.member("cas", std::to_string(found.cas.value));
+        write_expiry(out, found);
+        write_document(out, found);
+    }
+    out.end_object();
+    return text + "\n";
+}
+
+// One line for each document, as it arrives. An error after some of them is the command's error.
+void run_scan(const scan_command& options) {
+    const auto kind = kind_of(options);
+    const auto opened = open_collection(options.where, access_kind::reads);
+    auto found = take(opened.documents.scan(
+        kind, {.timeout = opened.access.timeout,
+               .keys_only = options.ids_only,
+               .concurrency = options.concurrency}));
+    for (const auto& document : found) {
+        print(
+            options.where.json ? to_json_line(document, options.ids_only)
+                               : to_text_line(document, options.ids_only));
+    }
+    static_cast<void>(take(found.finish()));
+}
+
+void add_place_options(CLI::App& command, kv_options& options) {
+    add_access_options(command, options.access);
+    command.add_option("--scope", options.scope, "Scope (default: _default)");
+    command.add_option("--collection", options.collection, "Collection (default: _default)");
+}
+
 // The options that all six commands have.
 std::shared_ptr<kv_options> add_document_options(CLI::App& command, std::string_view examples) {
     command.footer(make_footer(examples));
     auto options = std::make_shared<kv_options>();
     command.add_option("key", options->key, "The document's key")->required();
-    add_access_options(command, options->access);
-    command.add_option("--scope", options->scope, "Scope (default: _default)");
-    command.add_option("--collection", options->collection, "Collection (default: _default)");
+    add_place_options(command, *options);
     command.add_flag(
         "--json", options->json,
         "Print the result or error as JSON; a JSON document is embedded unchanged");
@@ -219,6 +311,29 @@ void add_store_command(
     command->callback([options, kind] { run_store(*options, kind); });
 }
 
+void add_scan_command(CLI::App& app) {
+    CLI::App* command = app.add_subcommand("scan", "Read documents by their keys");
+    command->footer(
+        make_footer("  reprise scan --prefix airline_ -c couchbase://host -u app -b travel\n"
+                    "  reprise scan --from a --to b --ids-only -c couchbase://host -b travel\n"
+                    "  reprise scan --sample 10 --json -c couchbase://host -b travel"));
+    const auto options = std::make_shared<scan_command>();
+    add_place_options(*command, options->where);
+    command->add_option("--prefix", options->prefix, "Keys that begin with this");
+    command->add_option("--from", options->from, "The first key of a range; it is included");
+    command->add_option("--to", options->to, "The last key of a range; it is included");
+    command->add_option("--sample", options->sample, "This many documents at random")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--seed", options->seed, "Chooses the same sample again");
+    command->add_option("--concurrency", options->concurrency, "Vbuckets of each node at once")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    command->add_flag("--ids-only", options->ids_only, "Read only the keys");
+    command->add_flag(
+        "--json", options->where.json, "Print each document as JSON, with its CAS and expiry");
+    command->callback([options] { run_scan(*options); });
+}
+
 }  // namespace
 
 void add_kv_commands(CLI::App& app) {
@@ -227,6 +342,9 @@ void add_kv_commands(CLI::App& app) {
         *get,
         "  reprise get k -c couchbase://host -u app --password-file secret.txt -b travel\n"
         "  reprise get k --json --scope inventory --collection airline -c couchbase://host");
+    get->add_option("--project", get_options->project, "Read only this path; may be repeated")
+        ->allow_extra_args(false);
+    get->add_flag("--with-expiry", get_options->with_expiry, "Also show the expiry; with --json");
     get->callback([get_options] { run_get(*get_options); });
     CLI::App* exists = app.add_subcommand("exists", "Check whether a document exists");
     const auto exists_options =
@@ -241,6 +359,7 @@ void add_kv_commands(CLI::App& app) {
         add_document_options(*remove, "  reprise remove k -c couchbase://host -u app -b travel");
     remove->add_option("--cas", options->cas, "Only if the document has this CAS");
     remove->callback([options] { run_remove(*options); });
+    add_scan_command(app);
 }
 
 }  // namespace reprise::app

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include <curl/curl.h>
 
@@ -34,7 +35,9 @@ namespace reprise::adapters {
 /// What `curl_perform` needs to know about a request.
 struct curl_options {
     /// Whether the request may be sent twice. Unspecified: the method decides. State `repeatable`
-    /// for a POST that carries an idempotency key.
+    /// for a POST that carries an idempotency key. libcurl itself sends a request again, also a
+    /// POST, if a connection that it reused closes without an answer; `not_repeatable` prevents
+    /// that by a new connection for each attempt.
     repeatability repeat = repeatability::unspecified;
     /// A longer body fails with CURLE_WRITE_ERROR, which is not retried. In bytes.
     std::size_t body_size_max = std::size_t{64} << 20;
@@ -45,9 +48,10 @@ struct curl_result {
     CURLcode code = CURLE_OK;  ///< What `curl_easy_perform` returned.
     int status = 0;            ///< The HTTP status; 0 if no answer arrived.
     std::string body{};
-    std::string retry_after{};  ///< The text of the Retry-After field; empty without one.
-    std::string method{};       ///< The method sent last, after redirects.
-    bool is_sent = false;       ///< Some bytes of a request were sent.
+    std::string retry_after{};   ///< The text of the Retry-After field; empty without one.
+    std::string method{};        ///< The method sent last, after redirects.
+    bool is_sent = false;        ///< Some bytes of a request were sent.
+    bool is_redirected = false;  ///< Followed at least one redirect (CURLOPT_FOLLOWLOCATION).
     std::chrono::sys_seconds ended_at{};
     repeatability repeat = repeatability::unspecified;  ///< From the options.
 
@@ -63,6 +67,10 @@ struct curl_result {
     /// anything was sent, and the statuses 408 and 429. Repeated only for requests that may be sent
     /// twice: other timeouts, broken connections, truncated answers and 5xx. Never repeated: other
     /// 4xx, bad URLs, untrusted certificates, and what your own callbacks ended.
+    ///
+    /// A redirect can turn a POST into a GET, and libcurl does not tell what the first request was.
+    /// A GET after a redirect is therefore repeated only if you state that the request is
+    /// repeatable: the server may have executed a POST before it redirected.
     [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
@@ -103,14 +111,20 @@ inline std::size_t append_curl_body(char* data, std::size_t, std::size_t size, v
 class curl_transfer_options {
 public:
     /// Both must outlive the object.
-    curl_transfer_options(CURL* handle, curl_body& body, duration limit) noexcept
-        : handle_(handle), is_limited_(limit < std::chrono::hours{24 * 20}) {
+    curl_transfer_options(
+        CURL* handle, curl_body& body, duration limit, repeatability repeat) noexcept
+        : handle_(handle),
+          is_limited_(limit < std::chrono::hours{24 * 20}),
+          needs_connection_(repeat == repeatability::not_repeatable) {
         curl_easy_setopt(handle_, CURLOPT_WRITEFUNCTION, append_curl_body);
         curl_easy_setopt(handle_, CURLOPT_WRITEDATA, &body);
         if (is_limited_) {  // libcurl's limit is 32 bits of milliseconds, and 0 means none.
             const auto time = std::chrono::ceil<std::chrono::milliseconds>(limit);
             const auto count = std::max<std::int64_t>(1, time.count());
             curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, static_cast<long>(count));
+        }
+        if (needs_connection_) {
+            curl_easy_setopt(handle_, CURLOPT_FRESH_CONNECT, 1L);
         }
     }
     ~curl_transfer_options() {
@@ -119,6 +133,9 @@ public:
         if (is_limited_) {
             curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, 0L);
         }
+        if (needs_connection_) {
+            curl_easy_setopt(handle_, CURLOPT_FRESH_CONNECT, 0L);
+        }
     }
     curl_transfer_options(const curl_transfer_options&) = delete;
     curl_transfer_options& operator=(const curl_transfer_options&) = delete;
@@ -126,6 +143,7 @@ public:
 private:
     CURL* handle_;
     bool is_limited_;
+    bool needs_connection_;
 };
 
 inline void read_curl_answer(CURL* handle, curl_result& result) {
@@ -134,6 +152,8 @@ inline void read_curl_answer(CURL* handle, curl_result& result) {
     result.status = static_cast<int>(number);
     curl_easy_getinfo(handle, CURLINFO_REQUEST_SIZE, &number);
     result.is_sent = number > 0;
+    curl_easy_getinfo(handle, CURLINFO_REDIRECT_COUNT, &number);
+    result.is_redirected = number > 0;
     const char* method = nullptr;
     curl_easy_getinfo(handle, CURLINFO_EFFECTIVE_METHOD, &method);
     result.method = method != nullptr ? method : "";
@@ -148,22 +168,29 @@ inline void read_curl_answer(CURL* handle, curl_result& result) {
 inline failure_facts curl_result::retry_facts() const noexcept {
     const bool has_bad_status =
         status >= 400 && (code == CURLE_OK || code == CURLE_HTTP_RETURNED_ERROR);
-    const failure_facts facts = has_bad_status ? http_facts(status, retry_after, ended_at)
-                                               : detail::curl_code_facts(code, is_sent);
-    return is_sent ? facts_after_sending(facts, method, repeat) : facts;
+    failure_facts facts = has_bad_status ? http_facts(status, retry_after, ended_at)
+                                         : detail::curl_code_facts(code, is_sent);
+    if (!is_sent) {
+        return facts;
+    }
+    const bool is_first_unknown = is_redirected && method == "GET";
+    if (is_first_unknown && facts.safety == retry_safety::yes) {
+        facts.safety = retry_safety::maybe;  // A 429 refuses the last request, not the first.
+    }
+    return facts_after_sending(facts, is_first_unknown ? std::string_view() : method, repeat);
 }
 
-/// Performs one transfer with `handle`, whose options are yours, and collects the body. Three
+/// Performs one transfer with `handle`, whose options are yours, and collects the body. Some
 /// options are set for the transfer and have libcurl's default values afterwards:
-/// CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA and, if the attempt has a limit, CURLOPT_TIMEOUT_MS.
-/// Set them again for a transfer of your own. A request body must be one that libcurl can send
-/// again (CURLOPT_COPYPOSTFIELDS or CURLOPT_POSTFIELDS; a read callback must start from the
-/// beginning).
+/// CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA, if the attempt has a limit CURLOPT_TIMEOUT_MS, and for
+/// a request that is not repeatable CURLOPT_FRESH_CONNECT. Set them again for a transfer of your
+/// own. A request body must be one that libcurl can send again (CURLOPT_COPYPOSTFIELDS or
+/// CURLOPT_POSTFIELDS; a read callback must start from the beginning).
 [[nodiscard]] inline curl_result curl_perform(
     CURL* handle, const attempt& current, const curl_options& options = {}) {
     curl_result result;
     detail::curl_body body{&result.body, options.body_size_max};
-    const detail::curl_transfer_options set(handle, body, current.timeout);
+    const detail::curl_transfer_options set(handle, body, current.timeout, options.repeat);
     result.code = curl_easy_perform(handle);
     result.ended_at = current.calendar_time();
     result.repeat = options.repeat;

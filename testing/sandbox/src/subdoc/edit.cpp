@@ -35,7 +35,7 @@ std::string splice(std::string_view document, text_range cut, std::string_view t
 struct edit_site {
     std::string_view document;
     const edit_request& request;
-    subdoc_path path;
+    wire::subdoc_path path;
     path_match match;
 
     bool ends_in_index() const noexcept { return !path.empty() && path.back().is_index; }
@@ -48,7 +48,7 @@ bool is_empty_container(std::string_view document, text_range container) noexcep
 }
 
 // `"name":content`, or `content` for an index, wrapped in the missing levels in between.
-std::string member_text(const subdoc_path& path, std::size_t from, std::string content) {
+std::string member_text(const wire::subdoc_path& path, std::size_t from, std::string content) {
     for (std::size_t i = path.size(); i-- > from;) {
         std::string outer;
         if (!path[i].is_index) {
@@ -87,7 +87,8 @@ status check_value(std::string_view value, std::size_t path_depth) noexcept {
     if (!depth) {
         return status::subdoc_value_cantinsert;
     }
-    return *depth + path_depth > subdoc_depth_max ? status::subdoc_value_etoodeep : status::success;
+    return *depth + path_depth > wire::subdoc_depth_max ? status::subdoc_value_etoodeep
+                                                        : status::success;
 }
 
 edited edit_member(const edit_site& site) {
@@ -137,7 +138,8 @@ status check_elements(std::string_view value, std::size_t path_depth) {
     if (!depth || is_empty_container(wrapped, value_range(wrapped))) {
         return status::subdoc_value_cantinsert;
     }
-    return *depth + path_depth > subdoc_depth_max ? status::subdoc_value_etoodeep : status::success;
+    return *depth + path_depth > wire::subdoc_depth_max ? status::subdoc_value_etoodeep
+                                                        : status::success;
 }
 
 edited push_elements(const edit_site& site) {
@@ -271,7 +273,7 @@ edited count_up(const edit_site& site) {
 
 std::expected<std::string, status> lookup_path(
     std::string_view document, opcode op, std::string_view path_text) {
-    const auto path = parse_subdoc_path(path_text);
+    const auto path = wire::parse_subdoc_path(path_text);
     if (!path) {
         return std::unexpected(path.error());
     }
@@ -301,7 +303,7 @@ std::expected<std::string, status> lookup_path(
 }
 
 edited edit_path(std::string_view document, const edit_request& request) {
-    auto path = parse_subdoc_path(request.path);
+    auto path = wire::parse_subdoc_path(request.path);
     if (!path) {
         return refuse(path.error());
     }

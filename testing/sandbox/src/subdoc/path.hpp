@@ -2,33 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <expected>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include <reprise/wire/status.hpp>
+#include <reprise/wire/subdoc_path.hpp>
 
 #include "subdoc/json_text.hpp"
 
 namespace reprise::sandbox::detail {
-
-// The largest number of path components, and the deepest document that sub-document operations
-// accept.
-inline constexpr std::size_t subdoc_depth_max = 32;
-
-// One step into a document.
-struct path_component {
-    bool is_index = false;
-    std::int64_t index = 0;  // -1: the last element
-    std::string name;
-};
-
-using subdoc_path = std::vector<path_component>;
-
-// Parses "a.b[2].`x.y`". An empty text results in an empty path (the document itself). Errors:
-// subdoc_path_einval for a syntax error, subdoc_path_e2big for too many components.
-std::expected<subdoc_path, wire::status> parse_subdoc_path(std::string_view text);
 
 // Where a path leads in a document.
 struct path_match {
@@ -48,6 +28,6 @@ struct path_match {
 };
 
 // `document` must be JSON.
-path_match find_path(std::string_view document, const subdoc_path& path);
+path_match find_path(std::string_view document, const wire::subdoc_path& path);
 
 }  // namespace reprise::sandbox::detail

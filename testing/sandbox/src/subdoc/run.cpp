@@ -21,7 +21,7 @@ status check_body(const subdoc_subject& subject) noexcept {
     if (!depth) {
         return status::subdoc_doc_not_json;
     }
-    return *depth > subdoc_depth_max ? status::subdoc_doc_e2deep : status::success;
+    return *depth > wire::subdoc_depth_max ? status::subdoc_doc_e2deep : status::success;
 }
 
 std::string_view xattr_text(const subdoc_subject& subject) noexcept {

@@ -93,7 +93,10 @@ wire::cluster_configuration_description describe_nodes(
     description.cluster_name = cluster.options.cluster_name;
     description.cluster_uuid = cluster.cluster_uuid;
     for (const node_record* node : members) {
-        description.nodes.push_back(node->endpoints);
+        wire::cluster_node& announced = description.nodes.emplace_back(node->endpoints);
+        if (const auto& groups = cluster.options.server_groups; !groups.empty()) {
+            announced.server_group = groups[node->id.value % groups.size()];
+        }
     }
     if (cluster.options.offers_enhanced_prepared && offers(members, wire::service::query)) {
         description.cluster_capabilities.emplace_back("n1ql", "enhancedPreparedStatements");

@@ -179,7 +179,7 @@ TEST_F(expiries, touch_and_get_and_touch_change_the_expiry) {
 TEST_F(expiries, set_resets_the_expiry_unless_asked_to_preserve_it) {
     client.store(opcode::set, "k", "1", 0, 0, 10);
     wire::request_header header = peer::at("k");
-    header.frame_infos.preserve_ttl = true;
+    header.frame_infos.emplace().preserve_ttl = true;
     const wire::store_request again{opcode::set, client.key("k"), 0, 0, base::as_bytes("2")};
     EXPECT_EQ(client.ask(again, header).status, status::success);
     client.now += std::chrono::seconds(11);

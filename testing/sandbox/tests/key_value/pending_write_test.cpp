@@ -29,7 +29,7 @@ struct pending_write : testing::Test {
         std::string_view name, durability_level level = durability_level::majority,
         std::optional<std::chrono::milliseconds> timeout = std::nullopt) {
         wire::request_header header = peer::at(name);
-        header.frame_infos.durability = wire::durability_requirement{level, timeout};
+        header.frame_infos.emplace().durability = wire::durability_requirement{level, timeout};
         return header;
     }
     std::vector<reply> set_durable(

@@ -108,7 +108,7 @@ TEST_F(strictness, durable_writes_need_no_hello_feature) {
     plain.ready({hello_feature::xerror, hello_feature::json});
     const std::string name = key_on(two, 0);
     wire::request_header header = peer::at(name);
-    header.frame_infos.durability = wire::durability_requirement{};
+    header.frame_infos.emplace().durability = wire::durability_requirement{};
     const wire::store_request store{opcode::set, plain.key(name), 0, 0, base::as_bytes("1")};
     EXPECT_EQ(plain.ask(store, header).status, status::success);
 }
@@ -118,7 +118,7 @@ TEST_F(strictness, preserving_an_expiry_without_its_feature_is_refused) {
     plain.ready({hello_feature::xerror, hello_feature::json});
     wire::request_header header = peer::at("k");
     const wire::store_request store{opcode::set, plain.key("k"), 0, 0, base::as_bytes("1")};
-    header.frame_infos.preserve_ttl = true;
+    header.frame_infos.emplace().preserve_ttl = true;
     EXPECT_EQ(plain.ask(store, header).status, status::not_supported);
 }
 

@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include "subdoc/path.hpp"
-
 namespace subdoc_edit_test {
 
 using namespace reprise::sandbox::detail;
@@ -28,26 +26,6 @@ std::string edit(
 std::string look(std::string_view document, opcode op, std::string_view path) {
     const auto result = lookup_path(document, op, path);
     return result ? *result : std::string(to_string(result.error()));
-}
-
-TEST(subdoc_path, accepts_names_indexes_and_backticks) {
-    EXPECT_EQ(parse_subdoc_path("")->size(), 0u);
-    EXPECT_EQ(parse_subdoc_path("a.b[2].c")->size(), 4u);
-    EXPECT_EQ(parse_subdoc_path("[-1]")->front().index, -1);
-    EXPECT_EQ(parse_subdoc_path("`a.b`.c")->front().name, "a.b");
-    EXPECT_EQ(parse_subdoc_path("`a``b`")->front().name, "a`b");
-    for (const char* bad :
-         {".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[-2]", "a[1", "a]", "`a", "a.[", "a[1]b",
-          "a[1].", "a[99999999999999999999]"}) {
-        const auto path = parse_subdoc_path(bad);
-        ASSERT_FALSE(path) << bad;
-        EXPECT_EQ(path.error(), status::subdoc_path_einval) << bad;
-    }
-    std::string deep = "a";
-    for (int i = 0; i < 32; ++i) {
-        deep += ".a";
-    }
-    EXPECT_EQ(parse_subdoc_path(deep).error(), status::subdoc_path_e2big);
 }
 
 TEST(subdoc_lookup, finds_values_byte_for_byte) {

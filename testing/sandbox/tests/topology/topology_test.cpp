@@ -232,7 +232,7 @@ TEST_F(topology, durability_requires_a_majority_of_copies) {
     peer client(cluster, 0);
     client.ready();
     wire::request_header header = peer::at(key);
-    header.frame_infos.durability = wire::durability_requirement{};
+    header.frame_infos.emplace().durability = wire::durability_requirement{};
     const wire::store_request store{opcode::set, client.key(key), 0, 0, base::as_bytes("1")};
     EXPECT_EQ(client.ask(store, header).status, status::success);
     ASSERT_TRUE(cluster.set_node_state(node_id{static_cast<std::uint32_t>(replica)}, false));
@@ -249,7 +249,7 @@ TEST_F(topology, a_durable_write_survives_a_failover_and_a_held_plain_one_does_n
         const wire::store_request store{opcode::set, client.key(key), 0, 0, base::as_bytes(value)};
         return client.ask(store, header).status;
     };
-    header.frame_infos.durability = wire::durability_requirement{};
+    header.frame_infos.emplace().durability = wire::durability_requirement{};
     EXPECT_EQ(set("durable"), status::success);
     cluster.hold_replication(true);
     header.frame_infos = {};
@@ -267,7 +267,7 @@ TEST_F(topology, an_ephemeral_bucket_cannot_persist) {
     client.ready();
     EXPECT_EQ(client.select("cache"), status::success);
     wire::request_header header = peer::at(key);
-    header.frame_infos.durability =
+    header.frame_infos.emplace().durability =
         wire::durability_requirement{wire::durability_level::persist_to_majority, std::nullopt};
     EXPECT_EQ(
         client

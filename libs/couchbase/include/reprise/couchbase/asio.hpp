@@ -126,7 +126,7 @@ private:
     boost::asio::executor_work_guard<executor_type> work_;
 };
 
-template <class Result>
+template <class Result, auto Start = &start_call<Result>>
 struct start_stored_call {
     template <class Handler>
     void operator()(Handler&& handler, stored_call stored) const {
@@ -144,7 +144,7 @@ struct start_stored_call {
         }
         auto* receiver = handler_receiver<std::decay_t<Handler>, Result>::make(
             std::decay_t<Handler>(std::forward<Handler>(handler)));
-        start_call<Result>(stored.target, stored.refresh(), receiver, ticket);
+        Start(stored.target, stored.refresh(), receiver, ticket);
     }
 };
 
@@ -233,17 +233,17 @@ auto initiate_work(given<Given...>, service_work&& work, Token& token) {
         start_stored_work<Result>{}, choose_token(token), std::move(work));
 }
 
-template <class Result, class Token, class... Given>
+template <class Result, class Start = start_stored_call<Result>, class Token, class... Given>
 auto initiate_call(
     given<Given...>, const call_target& target, document_call&& call, std::string&& key,
     std::string&& value, Token& token) {
     using signature = void(std::expected<Result, error>);
     stored_call stored{target, std::move(call), std::move(key), std::move(value)};
     using initiated = decltype(boost::asio::async_initiate<chosen_token<Token>, signature>(
-        start_stored_call<Result>{}, choose_token(token), std::move(stored)));
+        Start{}, choose_token(token), std::move(stored)));
     reprise::detail::check_co_await_arguments<is_awaited<initiated>, Given...>();
     return boost::asio::async_initiate<chosen_token<Token>, signature>(
-        start_stored_call<Result>{}, choose_token(token), std::move(stored));
+        Start{}, choose_token(token), std::move(stored));
 }
 
 [[nodiscard]] inline std::string copy_of(std::span<const std::byte> bytes) {
@@ -254,8 +254,16 @@ auto initiate_call(
 
 template <class Token, detail::options_argument<get_options> Options>
 auto collection::async_get(std::string key, Options&& options, Token&& token) const {
+    return detail::initiate_call<
+        get_result, detail::start_stored_call<get_result, &detail::start_get>>(
+        detail::given<Options>{}, target_, detail::make_get({}, options), std::move(key), {},
+        token);
+}
+
+template <class Token>
+auto collection::async_plain_get(std::string key, Token& token) const {
     return detail::initiate_call<get_result>(
-        detail::given<Options>{}, target_, detail::make_call(detail::call_kind::get, {}, options),
+        detail::given<>{}, target_, detail::make_call(detail::call_kind::get, {}, common_options{}),
         std::move(key), {}, token);
 }
 
@@ -398,6 +406,24 @@ auto collection::async_lookup_in(
     auto call = detail::make_call(detail::call_kind::lookup_in, {}, options);
     call.specs = detail::take_specs(std::move(specs));
     return detail::initiate_call<lookup_in_result>(
+        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+}
+
+template <class Token, detail::options_argument<lookup_in_replica_options> Options>
+auto collection::async_lookup_in_any_replica(
+    std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::lookup_in_any_replica, {}, options);
+    call.specs = detail::take_specs(std::move(specs));
+    return detail::initiate_call<lookup_in_replica_result>(
+        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+}
+
+template <class Token, detail::options_argument<lookup_in_replica_options> Options>
+auto collection::async_lookup_in_all_replicas(
+    std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
+    auto call = detail::make_call(detail::call_kind::lookup_in_all_replicas, {}, options);
+    call.specs = detail::take_specs(std::move(specs));
+    return detail::initiate_call<detail::lookup_replica_list>(
         detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
 }
 

@@ -3,20 +3,22 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/couchbase_types/attempt_observer.hpp>
-#include <reprise/couchbase_types/circuit_breaker_options.hpp>
 #include <reprise/couchbase_types/hello_order.hpp>
 #include <reprise/couchbase_types/log_sink.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/couchbase_types/service_budgets.hpp>
 #include <reprise/retry/budget.hpp>
+#include <reprise/retry/circuit_breaker_fsm.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
@@ -125,8 +127,14 @@ struct cluster_options {
     std::optional<token_bucket_budget> retry_budget{};
     /// Replaces it for single services: `.service_retry_budgets = {.query = mine}`.
     service_budgets service_retry_budgets{};
-    /// Gives each endpoint a circuit breaker. Absent: none.
+    /// Gives each endpoint a circuit breaker: while it is not closed, requests wait as
+    /// CIRCUIT_BREAKER_OPEN and are not sent. The probe is a NOOP of the client's own, or for HTTP
+    /// a GET of the service's health path. Absent: none.
     std::optional<circuit_breaker_options> circuit_breaker{};
+    /// Whether the end of a request (no error: success) counts against its endpoint. Called for
+    /// each request that was sent, on the client's thread; must not throw. Null: only timeouts
+    /// count.
+    std::function<bool(const std::error_code& outcome)> is_breaker_failure{};
     /// Receives every retry decision and every change of a connection, on the client's thread.
     std::shared_ptr<log_sink> log{};
     /// Writes document keys to the log, and document keys and statements into the texts of errors.
@@ -167,6 +175,10 @@ struct cluster_options {
 
     /// Which of the nodes' addresses to use: `auto`, `default`, `external` or another name.
     std::string network = "auto";
+    /// The server group (a zone, a rack) of this program, for reads with
+    /// read_preference::selected_server_group. Empty: none. `preferred_server_group` in a
+    /// connection string.
+    std::string preferred_server_group{};
     /// Name servers, "address[:port],...". Empty: the system's.
     std::string dns_servers{};
     /// Time for one query to one name server, 1 ms to 60 s. Each server is asked twice.

@@ -20,6 +20,8 @@
 
 namespace reprise::couchbase {
 
+class collection_index_manager;
+
 /// A value with a codec. Plain text also satisfies the concept, so that the compiler can say what
 /// to write instead.
 template <class T>
@@ -54,9 +56,11 @@ public:
     /// `bucket` and `scope` make collections.
     explicit collection(detail::call_target target) noexcept : target_(std::move(target)) {}
 
-    /// Reads a document. Fails with errc::document_not_found if it does not exist.
+    /// Reads a document, or some paths of it. Fails with errc::document_not_found if it does not
+    /// exist, and with errc::document_not_json if it has no paths.
+    [[nodiscard]] std::expected<get_result, error> get(std::string_view key) const;
     [[nodiscard]] std::expected<get_result, error> get(
-        std::string_view key, const get_options& options = {}) const;
+        std::string_view key, const get_options& options) const;
     /// Reads a document and sets a new expiry.
     [[nodiscard]] std::expected<get_result, error> get_and_touch(
         std::string_view key, couchbase::expiry expiry,
@@ -133,6 +137,16 @@ public:
     [[nodiscard]] std::expected<lookup_in_result, error> lookup_in(
         std::string_view key, std::vector<lookup_spec> specs,
         const lookup_in_options& options = {}) const;
+    /// The same for any copy of the document and for all copies, as get_any_replica and
+    /// get_all_replicas do. They fail with errc::feature_not_available if the bucket has no lookups
+    /// in replicas (before 7.6).
+    [[nodiscard]] std::expected<lookup_in_replica_result, error> lookup_in_any_replica(
+        std::string_view key, std::vector<lookup_spec> specs,
+        const lookup_in_replica_options& options = {}) const;
+    [[nodiscard]] std::expected<std::vector<lookup_in_replica_result>, error>
+    lookup_in_all_replicas(
+        std::string_view key, std::vector<lookup_spec> specs,
+        const lookup_in_replica_options& options = {}) const;
     /// Makes 1 to 16 changes to a JSON document, all or none. The call fails with the error of the
     /// first path that fails; error::info().failed_path is its index.
     [[nodiscard]] std::expected<mutate_in_result, error> mutate_in(
@@ -151,6 +165,9 @@ public:
     [[nodiscard]] std::expected<scan_stream, error> scan(
         const scan_kind& what, const scan_options& options = {}) const;
 
+    /// Creates, drops, lists and awaits the query indexes of this collection: see management.hpp.
+    [[nodiscard]] collection_index_manager query_indexes() const;
+
     /// The asynchronous forms; see the class. They are defined in <reprise/couchbase/asio.hpp>.
     template <
         class Token = detail::default_token,
@@ -159,8 +176,7 @@ public:
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get(
         std::string key, detail::no_options = {}, Token&& token = {}) const {
-        const get_options options{};
-        return async_get(std::move(key), options, token);
+        return async_plain_get(std::move(key), token);
     }
     template <
         class Token = detail::default_token,
@@ -354,6 +370,32 @@ public:
     }
     template <
         class Token = detail::default_token,
+        detail::options_argument<lookup_in_replica_options> Options = lookup_in_replica_options>
+    [[nodiscard]] auto async_lookup_in_any_replica(
+        std::string key, std::vector<lookup_spec> specs, Options&& options,
+        Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_lookup_in_any_replica(
+        std::string key, std::vector<lookup_spec> specs, detail::no_options = {},
+        Token&& token = {}) const {
+        const lookup_in_replica_options options{};
+        return async_lookup_in_any_replica(std::move(key), std::move(specs), options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<lookup_in_replica_options> Options = lookup_in_replica_options>
+    [[nodiscard]] auto async_lookup_in_all_replicas(
+        std::string key, std::vector<lookup_spec> specs, Options&& options,
+        Token&& token = {}) const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_lookup_in_all_replicas(
+        std::string key, std::vector<lookup_spec> specs, detail::no_options = {},
+        Token&& token = {}) const {
+        const lookup_in_replica_options options{};
+        return async_lookup_in_all_replicas(std::move(key), std::move(specs), options, token);
+    }
+    template <
+        class Token = detail::default_token,
         detail::options_argument<mutate_in_options> Options = mutate_in_options>
     [[nodiscard]] auto async_mutate_in(
         std::string key, std::vector<mutate_spec> specs, Options&& options,
@@ -376,6 +418,10 @@ private:
     }
     [[nodiscard]] std::expected<mutation_result, error> store(
         detail::document_call call, const encoded_value& value) const;
+
+    // async_get without options. It has fewer steps, because most reads are such ones.
+    template <class Token>
+    [[nodiscard]] auto async_plain_get(std::string key, Token& token) const;
 
     detail::call_target target_;
 };

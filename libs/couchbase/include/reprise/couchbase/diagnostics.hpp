@@ -1,6 +1,7 @@
 #pragma once
 
-/// The report of cluster::diagnostics. It is a snapshot, made without any I/O.
+/// The reports of cluster::diagnostics, a snapshot made without any I/O, and of cluster::ping,
+/// which asks the services.
 
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <reprise/couchbase/error.hpp>
+#include <reprise/couchbase/operation_options.hpp>
 #include <reprise/couchbase/service_options.hpp>
 #include <reprise/retry/time.hpp>
 
@@ -56,6 +59,46 @@ struct diagnostics_report {
     /// disconnected.
     std::vector<endpoint_report> endpoints{};
 };
+
+/// Options of cluster::ping and bucket::ping.
+struct ping_options {
+    /// For all services together. Absent: 2 s.
+    std::optional<duration> timeout{};
+    /// Which services are asked; empty: all.
+    std::vector<service_kind> services{};
+    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<const std::any> user_data{};
+    retry_allowance* outer_allowance = nullptr;
+};
+static_assert(operation_options<ping_options>);
+
+/// What a service answered.
+enum class ping_state : std::uint8_t {
+    ok,
+    not_offered,  ///< No node has the service.
+    timeout,
+    error,
+};
+
+/// One service that was asked.
+struct service_ping {
+    service_kind service = service_kind::key_value;
+    ping_state state = ping_state::ok;
+    /// From the call to the answer, with the time to connect and all retries.
+    duration latency{};
+    /// Set unless the service answered.
+    std::optional<error> failure{};
+};
+
+/// The services, in the order of service_kind.
+struct ping_report {
+    std::vector<service_ping> services{};
+    /// Whether every service that is offered has answered.
+    [[nodiscard]] bool is_well() const noexcept;
+};
+
+/// Returns the enumerator's name.
+[[nodiscard]] std::string_view to_string(ping_state state) noexcept;
 
 /// Returns "kv", "mgmt", "query", "analytics", "search" or "views", as all SDKs write them in
 /// reports.

@@ -186,12 +186,54 @@ public:
     [[nodiscard]] std::expected<change_result, error> build(
         const index_target& on, const std::vector<std::string>& names,
         const query_options& options = {}) const;
+    /// Starts to build all deferred indexes. Without any, it succeeds.
+    [[nodiscard]] std::expected<change_result, error> build_deferred(
+        const index_target& on, const query_options& options = {}) const;
+    /// Waits until these indexes are online, and returns all indexes as they are then. It asks
+    /// again and again, first after 50 ms, later every second. An empty name means the primary
+    /// index. Fails with errc::index_not_found if one of them does not exist, and with
+    /// errc::unambiguous_timeout if `timeout` is over; the error names the index.
+    [[nodiscard]] std::expected<query_index_list_result, error> watch(
+        const index_target& on, const std::vector<std::string>& names, duration timeout,
+        const query_options& options = {}) const;
     /// Returns all indexes, primary ones first, then by name.
     [[nodiscard]] std::expected<query_index_list_result, error> list(
         const index_target& on, const query_options& options = {}) const;
 
 private:
     std::shared_ptr<detail::session> client_;
+};
+
+/// Manages the query indexes of one collection. A handle, as bucket_manager. The functions are
+/// those of query_index_manager.
+class collection_index_manager {
+public:
+    /// collection::query_indexes makes managers.
+    collection_index_manager(query_index_manager manager, index_target on) noexcept
+        : manager_(std::move(manager)), on_(std::move(on)) {}
+
+    /// `index.on` is ignored: the index covers this collection.
+    [[nodiscard]] std::expected<change_result, error> create(
+        query_index index, const query_options& options = {}) const;
+    [[nodiscard]] std::expected<change_result, error> create_primary(
+        const query_options& options = {}) const;
+    [[nodiscard]] std::expected<change_result, error> drop(
+        std::string_view name, const query_options& options = {}) const;
+    [[nodiscard]] std::expected<change_result, error> drop_primary(
+        const query_options& options = {}) const;
+    [[nodiscard]] std::expected<change_result, error> build(
+        const std::vector<std::string>& names, const query_options& options = {}) const;
+    [[nodiscard]] std::expected<change_result, error> build_deferred(
+        const query_options& options = {}) const;
+    [[nodiscard]] std::expected<query_index_list_result, error> list(
+        const query_options& options = {}) const;
+    [[nodiscard]] std::expected<query_index_list_result, error> watch(
+        const std::vector<std::string>& names, duration timeout,
+        const query_options& options = {}) const;
+
+private:
+    query_index_manager manager_;
+    index_target on_;
 };
 
 }  // namespace reprise::couchbase

@@ -14,8 +14,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
@@ -98,13 +100,44 @@ private:
     value_type when_ = std::chrono::seconds{0};
 };
 
-using get_options = common_options;            ///< Options of collection::get.
-using get_replica_options = common_options;    ///< Options of the reads from replicas.
 using exists_options = common_options;         ///< Options of collection::exists.
 using get_and_touch_options = common_options;  ///< Options of collection::get_and_touch.
 using get_and_lock_options = common_options;   ///< Options of collection::get_and_lock.
 using unlock_options = common_options;         ///< Options of collection::unlock.
 using touch_options = common_options;          ///< Options of collection::touch.
+
+/// Options of collection::get.
+struct get_options {
+    std::optional<duration> timeout{};
+    /// Also reads when the document expires: get_result::expiry().
+    bool with_expiry = false;
+    /// Reads only these paths, written as in lookup_spec. The result has the members that the paths
+    /// lead to and those around them; paths that the document lacks are left out, and of an array
+    /// only the elements that are named remain. Empty: the whole document.
+    std::vector<std::string> project{};
+    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<const std::any> user_data{};
+    retry_allowance* outer_allowance = nullptr;
+};
+
+/// Which copies a read of any or all copies may ask. A server group is a place of the cluster, for
+/// example a zone; cluster_options::preferred_server_group names the one of this program.
+enum class read_preference : std::uint8_t {
+    no_preference,  ///< All copies.
+    /// Only copies in the preferred group; without any, errc::document_unretrievable.
+    selected_server_group,
+    /// Copies in the preferred group; without any, all copies.
+    selected_server_group_or_all_available
+};
+
+/// Options of the gets from replicas.
+struct get_replica_options {
+    std::optional<duration> timeout{};
+    read_preference preference = read_preference::no_preference;
+    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<const std::any> user_data{};
+    retry_allowance* outer_allowance = nullptr;
+};
 
 /// Options of collection::upsert.
 struct upsert_options {
@@ -183,6 +216,8 @@ struct lookup_in_options {
     retry_allowance* outer_allowance = nullptr;
 };
 
+using lookup_in_replica_options = get_replica_options;  ///< Options of the lookups from replicas.
+
 /// Whether mutate_in needs an existing document or creates one.
 enum class store_semantics : std::uint8_t {
     replace,  ///< The document must exist; otherwise errc::document_not_found.
@@ -209,6 +244,8 @@ struct mutate_in_options {
 };
 
 static_assert(operation_options<common_options>);
+static_assert(operation_options<get_options>);
+static_assert(operation_options<get_replica_options>);
 static_assert(operation_options<upsert_options>);
 static_assert(operation_options<insert_options>);
 static_assert(operation_options<replace_options>);

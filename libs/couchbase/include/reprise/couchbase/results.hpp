@@ -6,6 +6,7 @@
 /// the fields (text, format, a decoded value) is a function. You can build a result yourself, for
 /// example to test code that takes one: `get_result{.cas = cas{7}}`. See docs/design/public_api.md.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -83,11 +84,20 @@ struct get_result {
     document_bytes content{};
     /// The flags as the writer left them. The top byte is the format.
     std::uint32_t flags = 0;
+    /// When the document expires, in seconds since 1970. Zero: never, or the call did not ask for
+    /// it (get_options::with_expiry; scans always do).
+    std::uint32_t expiry_seconds = 0;
     /// The version. After `get_and_lock` it also names the lock: pass it to `unlock` or to the next
     /// write.
     couchbase::cas cas{};
     operation_trace trace{};
 
+    /// When the document expires. Empty: never, or the call did not ask for it.
+    [[nodiscard]] std::optional<std::chrono::sys_seconds> expiry() const noexcept {
+        return expiry_seconds == 0
+                   ? std::nullopt
+                   : std::optional(std::chrono::sys_seconds(std::chrono::seconds(expiry_seconds)));
+    }
     /// The format that the flags name.
     [[nodiscard]] document_format format() const noexcept { return format_of(flags); }
     /// The content as bytes. The view is valid as long as this result.

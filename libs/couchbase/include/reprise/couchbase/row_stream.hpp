@@ -9,6 +9,7 @@
 
 #include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/detail/service_work.hpp>
+#include <reprise/couchbase/detail/stream_iterator.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/service_results.hpp>
 
@@ -43,36 +44,7 @@ class row_stream {
 public:
     /// Reads rows with next(). It must not outlive its stream, and the stream must not be moved
     /// while an iterator is in use.
-    class iterator {
-    public:
-        using iterator_concept = std::input_iterator_tag;
-        using value_type = row_view;
-        using difference_type = std::ptrdiff_t;
-
-        iterator() noexcept = default;
-        /// Reads the first row.
-        explicit iterator(row_stream& stream) : stream_(&stream) { ++*this; }
-
-        /// Valid until the iterator is advanced.
-        [[nodiscard]] const row_view& operator*() const noexcept { return row_; }
-        [[nodiscard]] const row_view* operator->() const noexcept { return &row_; }
-        iterator& operator++() {
-            if (auto row = stream_->next(); row && *row) {
-                row_ = **row;
-            } else {
-                stream_ = nullptr;
-            }
-            return *this;
-        }
-        void operator++(int) { ++*this; }
-        friend bool operator==(const iterator& at, std::default_sentinel_t) noexcept {
-            return at.stream_ == nullptr;
-        }
-
-    private:
-        row_stream* stream_ = nullptr;  // null: after the last row
-        row_view row_;
-    };
+    using iterator = detail::stream_iterator<row_stream, row_view>;
 
     /// The calls that end in `_stream` make streams.
     explicit row_stream(detail::row_handle rows) noexcept : rows_(std::move(rows)) {}

@@ -18,6 +18,7 @@
 
 #include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/detail/document_call.hpp>
+#include <reprise/couchbase/detail/stream_iterator.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/operation_options.hpp>
 #include <reprise/couchbase/results.hpp>
@@ -78,11 +79,10 @@ struct scan_options {
 
 static_assert(operation_options<scan_options>);
 
-/// A document that a scan found. With scan_options::keys_only it has a key and nothing else.
+/// A document that a scan found, with its expiry. With scan_options::keys_only it has a key and
+/// nothing else.
 struct scanned_document : get_result {
     std::string key{};
-    /// When the document expires; absent: never.
-    std::optional<std::chrono::sys_seconds> expires{};
 };
 
 namespace detail {
@@ -130,36 +130,7 @@ class scan_stream {
 public:
     /// Reads documents with next(). It must not outlive its stream, and the stream must not be
     /// moved while an iterator is in use.
-    class iterator {
-    public:
-        using iterator_concept = std::input_iterator_tag;
-        using value_type = scanned_document;
-        using difference_type = std::ptrdiff_t;
-
-        iterator() noexcept = default;
-        /// Reads the first document.
-        explicit iterator(scan_stream& stream) : stream_(&stream) { ++*this; }
-
-        /// Valid until the iterator is advanced.
-        [[nodiscard]] const scanned_document& operator*() const noexcept { return document_; }
-        [[nodiscard]] const scanned_document* operator->() const noexcept { return &document_; }
-        iterator& operator++() {
-            if (auto next = stream_->next(); next && *next) {
-                document_ = std::move(**next);
-            } else {
-                stream_ = nullptr;
-            }
-            return *this;
-        }
-        void operator++(int) { ++*this; }
-        friend bool operator==(const iterator& at, std::default_sentinel_t) noexcept {
-            return at.stream_ == nullptr;
-        }
-
-    private:
-        scan_stream* stream_ = nullptr;  // null: after the last document
-        scanned_document document_;
-    };
+    using iterator = detail::stream_iterator<scan_stream, scanned_document>;
 
     /// collection::scan makes streams.
     explicit scan_stream(detail::scan_handle scan) noexcept : scan_(std::move(scan)) {}
@@ -198,7 +169,8 @@ public:
     [[nodiscard]] std::optional<error> failure() const { return detail::failure_of(scan_); }
     /// Whether that was the last document, and the retries that it took, those of all vbuckets
     /// together. Fails with failure() if there is one, and with errc::invalid_argument before the
-    /// last document has been read.
+    /// last document has been read. A sample that stops at its limit does not wait for the servers,
+    /// and has no trace.
     [[nodiscard]] std::expected<operation_trace, error> finish() const {
         return detail::finish_scan(scan_);
     }

@@ -55,6 +55,12 @@ struct lookup_in_result {
     }
 };
 
+/// The parts of a document that were read from any of its copies.
+struct lookup_in_replica_result : lookup_in_result {
+    /// As in get_replica_result.
+    bool is_replica = false;
+};
+
 /// A document whose parts were changed, all of them. If one path fails, the whole call fails, and
 /// error::info().failed_path is the index of that path.
 struct mutate_in_result {

@@ -106,6 +106,9 @@ struct cluster_options {
     std::size_t node_count = 4;
     /// Copies of a bucket's documents in addition to the active one, 0..3.
     std::size_t replica_count = 1;
+    /// Server groups of the nodes in turn: node i is in group i modulo their number. Empty: the
+    /// nodes have none.
+    std::vector<std::string> server_groups{};
     /// Number of vbuckets per bucket: a power of two, 1..32768.
     std::size_t vbucket_count = 1024;
     std::vector<bucket_options> buckets{};

@@ -43,8 +43,11 @@ enum class call_kind : std::uint8_t {
     decrement,
     lookup_in,
     mutate_in,
+    get_projected,  // a lookup whose result looks like that of get; see make_get
     get_any_replica,
     get_all_replicas,
+    lookup_in_any_replica,
+    lookup_in_all_replicas,
     ping  // no key: waits until the bucket, or the cluster, can be used
 };
 
@@ -67,6 +70,7 @@ struct document_call {
     std::vector<path_spec> specs{};
     store_semantics store = store_semantics::replace;
     bool access_deleted = false;
+    read_preference preference = read_preference::no_preference;
     std::optional<duration> timeout{};
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
@@ -107,9 +111,23 @@ template <class Options>
     if constexpr (requires { options.access_deleted; }) {
         call.access_deleted = options.access_deleted;
     }
+    if constexpr (requires { options.preference; }) {
+        call.preference = options.preference;
+    }
     if constexpr (requires { options.delta; }) {
         call.delta = options.delta;
         call.initial = options.initial;
+    }
+    return call;
+}
+
+// Makes a plain get into one that reads these paths (all if there are none), and the expiry.
+void add_projection(document_call& call, const std::vector<std::string>& paths, bool with_expiry);
+
+[[nodiscard]] inline document_call make_get(std::string_view key, const get_options& options) {
+    document_call call = make_call(call_kind::get, key, options);
+    if (options.with_expiry || !options.project.empty()) {
+        add_projection(call, options.project, options.with_expiry);
     }
     return call;
 }
@@ -145,12 +163,13 @@ struct result_receiver {
 // Names a call that can be canceled; 0: it cannot.
 using call_ticket = std::uint64_t;
 
-// The result of get_all_replicas.
+// The results of get_all_replicas and lookup_in_all_replicas.
 using replica_list = std::vector<get_replica_result>;
+using lookup_replica_list = std::vector<lookup_in_replica_result>;
 
 // Blocks. Defined for the result types of all operations: get_result, get_replica_result,
-// replica_list, mutation_result, counter_result, exists_result, lookup_in_result, mutate_in_result
-// and void.
+// replica_list, mutation_result, counter_result, exists_result, lookup_in_result,
+// lookup_in_replica_result, lookup_replica_list, mutate_in_result and void.
 template <class Result>
 [[nodiscard]] std::expected<Result, error> run_call(
     const call_target& target, const document_call& call);
@@ -159,6 +178,13 @@ template <class Result>
 template <class Result>
 void start_call(
     const call_target& target, const document_call& call, result_receiver<Result>* receiver,
+    call_ticket ticket);
+
+// The same for a call of make_get: projected or plain.
+[[nodiscard]] std::expected<get_result, error> run_get(
+    const call_target& target, const document_call& call);
+void start_get(
+    const call_target& target, const document_call& call, result_receiver<get_result>* receiver,
     call_ticket ticket);
 
 // A fresh ticket; give it to start_call, then cancel_call may be used from any thread, also when
