@@ -47,7 +47,8 @@ simulation::simulation(const model& checked)
       arrivals_(checked.seed, 1),
       jitter_(checked.seed, 3),
       faults_(checked.seed, 4),
-      network_(checked.seed, 5) {
+      network_(checked.seed, 5),
+      schedule_(checked.troubles) {
     const client_options& clients = model_.clients;
     layers_.emplace_back(clients.retries, clients.count, clients.is_warm, events_);
     for (std::size_t i = 0; i < model_.services.size(); ++i) {
@@ -62,7 +63,6 @@ simulation::simulation(const model& checked)
         // A propagated deadline cuts timeouts, which are then no longer in order.
         layers_[i + 1U].timeout_line = event_queue::heap;
     }
-    make_edges();
     start_clients();
 }
 
@@ -74,7 +74,7 @@ run_result simulation::run(const run_monitor& monitor) {
     };
     while (!is_stopped) {
         const ticks next = events_.next_time();
-        const ticks trouble = next_edge_ < edges_.size() ? edges_[next_edge_].at : never;
+        const ticks trouble = schedule_.next();
         const ticks control = std::min({slot_end_, next_arrival_, trouble});
         if (next < control) {
             now_ = next;
@@ -188,7 +188,7 @@ void simulation::on_reach(const event& next) {
     ++service.totals.arrived;
     ++service.current.attempts;
     if (service.options.is_contended_record) {
-        const ticks back = now_ + travel_time(service) + travel_time(service);
+        const ticks back = now_ + service.travel_time(network_) + service.travel_time(network_);
         event write = next;
         write.at = back;
         write.kind = event_kind::writes;
@@ -287,7 +287,7 @@ void simulation::end_work(std::uint16_t index, attempt_id attempt) {
 void simulation::reply(std::uint16_t index, attempt_id attempt, answer outcome) {
     service_state& service = services_[index];
     event back{
-        .at = now_ + travel_time(service),
+        .at = now_ + service.travel_time(network_),
         .attempt = attempt,
         .service = index,
         .kind = event_kind::answers,
@@ -301,19 +301,19 @@ void simulation::reply(std::uint16_t index, attempt_id attempt, answer outcome) 
     }
 }
 
-ticks simulation::travel_time(const service_state& to) noexcept {
-    const duration mean = to.options.network_delay;
-    if (to.options.network_jitter == duration::zero()) {
+ticks simulation::service_state::travel_time(random_stream& network) const noexcept {
+    const duration mean = options.network_delay;
+    if (options.network_jitter == duration::zero()) {
         return mean.count();
     }
     // Box and Muller's method.
     const double radius =
-        std::sqrt(-2.0 * std::log((static_cast<double>(network_.bits() >> 11U) + 1.0) * 0x1.0p-53));
+        std::sqrt(-2.0 * std::log((static_cast<double>(network.bits() >> 11U) + 1.0) * 0x1.0p-53));
     const double angle =
-        2.0 * std::numbers::pi * static_cast<double>(network_.bits() >> 11U) * 0x1.0p-53;
+        2.0 * std::numbers::pi * static_cast<double>(network.bits() >> 11U) * 0x1.0p-53;
     const double normal = radius * std::cos(angle);
     const double delay = static_cast<double>(mean.count()) +
-                         normal * static_cast<double>(to.options.network_jitter.count());
+                         normal * static_cast<double>(options.network_jitter.count());
     return static_cast<ticks>(std::abs(delay));
 }
 

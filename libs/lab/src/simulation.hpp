@@ -14,6 +14,7 @@
 #include "random_stream.hpp"
 #include "service_queue.hpp"
 #include "stable_vector.hpp"
+#include "trouble_schedule.hpp"
 
 namespace reprise::lab::detail {
 
@@ -82,6 +83,8 @@ private:
     /// A service, its place in the queue of events, and what is counted about it.
     struct service_state {
         service_state(const model& of, std::uint16_t index, event_queue& events);
+        /// Of one message to or from the service.
+        [[nodiscard]] ticks travel_time(random_stream& network) const noexcept;
         service_options options;
         service_queue queue;
         event_queue::source reach_line;
@@ -106,13 +109,6 @@ private:
         std::int64_t bucket_units;
         std::int64_t bucket_capacity;
     };
-    struct edge {
-        ticks at = 0;
-        std::size_t trouble = 0;
-        bool is_start = false;
-    };
-
-    void make_edges();
     void start_clients();
     void dispatch(const event& next);
     void on_arrival();
@@ -156,7 +152,6 @@ private:
     [[nodiscard]] decision_context context() noexcept {
         return {time_point{duration{now_}}, jitter_.bits(), nullptr};
     }
-    [[nodiscard]] ticks travel_time(const service_state& to) noexcept;
     /// Runs `decide` with the budget of the call's client, and tracks the level of the buckets.
     template <class Decide>
     auto decide_for(const call_record& call, Decide decide) {
@@ -188,10 +183,7 @@ private:
     ticks next_arrival_ = never;
     ticks slot_end_ = slot_length.count();
     double gap_ns_ = 0.0;
-    std::vector<edge> edges_;
-    std::size_t next_edge_ = 0;
-    std::vector<bool> active_;  ///< By trouble.
-    ticks trouble_start_ = never;
+    trouble_schedule schedule_;
 
     std::vector<std::uint32_t> requests_left_;  ///< By client, if limited.
     std::uint64_t clients_done_ = 0;

@@ -112,7 +112,7 @@ void simulation::transmit(std::uint32_t index, std::uint32_t part) {
     }
     ++service.totals.sent;
     events_.push(
-        service.reach_line, {.at = now_ + travel_time(service),
+        service.reach_line, {.at = now_ + service.travel_time(network_),
                              .attempt = attempt,
                              .service = call.service,
                              .kind = event_kind::reaches});
@@ -230,7 +230,7 @@ void simulation::end_call(std::uint32_t index, bool has_succeeded, refusal_reaso
     }
     for (latency_record* const record :
          {&all_latencies_, &second_latencies_,
-          now_ < trouble_start_ ? &latencies_before_ : nullptr}) {
+          now_ < schedule_.first_start() ? &latencies_before_ : nullptr}) {
         if (record != nullptr) {
             has_succeeded ? record->add(latency) : record->add_failure();
         }

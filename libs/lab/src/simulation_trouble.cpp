@@ -1,35 +1,19 @@
 /// Trouble: what changes at its start and its end.
 
 #include <algorithm>
-#include <tuple>
 
 #include "simulation.hpp"
 
 namespace reprise::lab::detail {
 
-void simulation::make_edges() {
-    active_.assign(model_.troubles.size(), false);
-    for (std::size_t i = 0; i < model_.troubles.size(); ++i) {
-        const trouble& each = model_.troubles[i];
-        edges_.push_back({each.start.count(), i, true});
-        edges_.push_back({(each.start + each.length).count(), i, false});
-        trouble_start_ = std::min(trouble_start_, each.start.count());
-    }
-    // At one moment they stay in the order of the model, in which a start precedes its end. No
-    // stable_sort, which Clang refuses here.
-    std::ranges::sort(edges_, {}, [](const edge& each) {
-        return std::tuple(each.at, each.trouble, !each.is_start);
-    });
-}
-
 void simulation::on_edge() {
-    const edge reached = edges_[next_edge_++];
+    const trouble_edge reached = schedule_.advance();
     const trouble& what = model_.troubles[reached.trouble];
-    active_[reached.trouble] = reached.is_start;
     if (what.kind == trouble_kind::spike) {
         double factor = 1.0;
-        for (std::size_t i = 0; i < active_.size(); ++i) {
-            const bool is_spike = active_[i] && model_.troubles[i].kind == trouble_kind::spike;
+        for (std::size_t i = 0; i < model_.troubles.size(); ++i) {
+            const bool is_spike =
+                schedule_.is_active(i) && model_.troubles[i].kind == trouble_kind::spike;
             factor *= is_spike ? model_.troubles[i].factor : 1.0;
         }
         if (next_arrival_ != never) {
@@ -67,11 +51,11 @@ void simulation::apply_troubles(std::uint16_t index) {
     bool is_down = false;
     service.slow_share = service.options.slow_share;
     service.slow_delay = service.options.slow_delay.count();
-    for (std::size_t i = 0; i < active_.size(); ++i) {
+    for (std::size_t i = 0; i < model_.troubles.size(); ++i) {
         const trouble& each = model_.troubles[i];
         const bool is_here =
             each.service == service.options.name || (each.service.empty() && index == 0);
-        if (!active_[i] || !is_here) {
+        if (!schedule_.is_active(i) || !is_here) {
             continue;
         }
         switch (each.kind) {

@@ -53,7 +53,7 @@ void server::run_rebalance(std::chrono::milliseconds interval) {
 }
 
 void server::when_rebalance_ends(std::function<void(const rebalance_progress&)> ended) {
-    core_->when_rebalance_ends(std::move(ended));
+    core_->rebalance().when_ended(std::move(ended));
 }
 
 std::expected<certificate_pem, std::string> server::issue_client_certificate(

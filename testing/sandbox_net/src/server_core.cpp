@@ -37,9 +37,15 @@ server_core::server_core(
     : io_(io),
       options_(std::move(options)),
       brain_(std::move(brain)),
+      ports_(
+          io,
+          [this](const port_role& role, tcp::socket socket) {
+              on_accepted(role, std::move(socket));
+          },
+          [this](std::string_view text) { notice(text); }),
       timer_(io),
       port_timer_(io),
-      rebalance_timer_(io) {}
+      rebalance_(io, *this) {}
 
 server_core::~server_core() {
     stop();
@@ -77,15 +83,10 @@ void server_core::stop() noexcept {
     if (std::exchange(is_stopped_, true)) {
         return;
     }
-    for (const announced_port& each : ports_) {
-        if (each.open) {
-            each.open->stop();
-        }
-    }
+    ports_.stop();
     timer_.cancel();
     port_timer_.cancel();
-    rebalance_timer_.cancel();
-    rebalance_waiters_.clear();
+    rebalance_.stop();
     for (const auto& [key, session] : sessions_) {
         session->release();
     }
@@ -181,7 +182,7 @@ void server_core::settle() {
     update_streams();
     schedule_brain();
     is_settling_ = false;
-    notify_rebalance_end();
+    rebalance_.notify();
     return_memory();
 }
 

@@ -19,23 +19,15 @@
 #include <reprise/wire/cluster_node.hpp>
 
 #include "front_clock.hpp"
-#include "listener.hpp"
 #include "peer_session.hpp"
+#include "port_set.hpp"
+#include "rebalance_runner.hpp"
 #include "tls_identity.hpp"
 
 namespace reprise::sandbox::detail {
 
 class kv_session;
 class service_session;
-
-// The purpose of a listening port.
-struct port_role {
-    enum class kind : std::uint8_t { key_value, service, control };
-    kind what = kind::key_value;
-    node_id node{};
-    wire::transport over = wire::transport::plain;
-    wire::service service = wire::service::key_value;  // of kind::service: which
-};
 
 // The implementation of `server`: the cluster, its sockets, and one timer for everything that is
 // due. Runs on one thread.
@@ -55,6 +47,10 @@ public:
     const tls_identity* tls() const noexcept { return tls_.get(); }
     std::size_t session_count() const noexcept { return sessions_.size(); }
     time_point now() const noexcept { return clock_.now(); }
+    front_clock::steady::time_point to_steady(time_point when) const noexcept {
+        return clock_.to_steady(when);
+    }
+    bool is_stopped() const noexcept { return is_stopped_; }
     void notice(std::string_view text) const;
 
     // --- for sessions ------------------------------------------------------------------------
@@ -69,44 +65,23 @@ public:
     void add_stream(service_session& session);
     bool is_up(node_id node) const noexcept;
 
-    // --- topology (server_ports.cpp, server_rebalance.cpp) -----------------------------------
+    // --- topology ----------------------------------------------------------------------------
 
     std::expected<node_id, std::string> add_node() override;
     void run_rebalance(std::chrono::milliseconds interval) override;
-    void when_rebalance_ends(std::function<void(const rebalance_progress&)> ended);
+    rebalance_runner& rebalance() noexcept { return rebalance_; }
 
 private:
-    // An announced port and its listener, which is null while the port is closed on purpose. `held`
-    // reserves the port then, because the system would give a free port to others.
-    struct announced_port {
-        port_role role;
-        std::uint16_t port = 0;
-        std::shared_ptr<listener> open;
-        std::shared_ptr<listener> held;
-        bool has_failed = false;  // it should be listening, but could not be opened
-    };
-
-    std::expected<void, std::string> open_port(announced_port& at);
-    void hold_port(announced_port& at);
-    std::expected<std::uint16_t, std::string> listen(const port_role& role, std::uint16_t port);
-    // How many consecutive ports a node uses if the system does not choose them.
-    std::size_t ports_per_node() const noexcept;
     // Opens the ports of the node with this number; all of them or none.
     std::expected<node_ports, std::string> listen_node(std::size_t number);
     std::expected<void, std::string> listen_all();
     std::expected<void, std::string> publish();
-    // Whether this role should be listening now.
-    bool is_listening_wanted(const port_role& role) const noexcept;
     // Opens and closes ports for the nodes that changed since the last call.
     void update_ports();
-    // Opens the ports that should be open, and retries those that cannot be opened now: a node that
-    // is up again must not stay unreachable because of a temporary lack of descriptors.
+    // Opens and closes ports as their nodes need it, again a little later if one cannot be opened.
     void open_wanted_ports();
-    void close_ports(node_id node) noexcept;
-    void arm_rebalance();
-    void on_rebalance_due();
-    void notify_rebalance_end();
     void on_accepted(const port_role& role, boost::asio::ip::tcp::socket socket);
+
     // --- disturbances (server_disturbances.cpp) ----------------------------------------------
 
     // A channel with the node's TLS disturbance; null: the connection was refused.
@@ -130,7 +105,7 @@ private:
     sandbox::cluster brain_;
     std::unique_ptr<tls_identity> tls_;
     server_addresses addresses_;
-    std::vector<announced_port> ports_;
+    port_set ports_;
     std::uint64_t node_generation_seen_ = 0;
     std::uint64_t removal_generation_seen_ = 0;
 
@@ -148,11 +123,7 @@ private:
     std::optional<time_point> armed_;
     std::optional<time_point> brain_due_;  // in `due_` with a key that no session has
     boost::asio::steady_timer port_timer_;
-    boost::asio::steady_timer rebalance_timer_;
-    time_point rebalance_due_{};
-    std::chrono::milliseconds rebalance_interval_{0};
-    std::uint64_t rebalance_number_ = 0;  // the rebalance that is stepped by time
-    std::vector<std::function<void(const rebalance_progress&)>> rebalance_waiters_;
+    rebalance_runner rebalance_;
 
     bool is_settling_ = false;
     bool is_stopped_ = false;

@@ -46,11 +46,10 @@ void server_core::reset_when_heard(tcp::socket socket) {
 }
 
 void server_core::update_disturbances() {
-    for (const announced_port& each : ports_) {
-        if (each.open && each.role.what != port_role::kind::control) {
-            each.open->set_paused(brain_.disturbance_of(each.role.node).is_partitioned);
-        }
-    }
+    ports_.pause([this](const port_role& role) {
+        return role.what != port_role::kind::control &&
+               brain_.disturbance_of(role.node).is_partitioned;
+    });
     std::vector<std::uint64_t> keys;
     keys.reserve(sessions_.size());
     for (const auto& [key, session] : sessions_) {

@@ -10,12 +10,19 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-using tcp = boost::asio::ip::tcp;
-
 constexpr std::string_view loopback = "127.0.0.1";
 bool is_offered(const server_options& options, wire::service which) noexcept {
     return wire::facts_of(which).is_on_every_node ||
            std::ranges::find(options.services, which) != options.services.end();
+}
+
+// How many consecutive ports a node uses if the system does not choose them.
+std::size_t ports_per_node(const server_options& options) noexcept {
+    std::size_t count = 0;
+    for (const node_port_row& row : node_port_table) {
+        count += is_offered(options, row.which) ? std::size_t{2} : std::size_t{0};
+    }
+    return count;
 }
 
 // Returns the first service that cannot be offered; empty: there is none.
@@ -57,57 +64,11 @@ node_id to_node_id(std::size_t number) noexcept {
 
 }  // namespace
 
-std::expected<void, std::string> server_core::open_port(announced_port& at) {
-    auto made = std::exchange(at.held, nullptr);
-    if (!made) {
-        made = std::make_shared<listener>(io_);
-        if (const auto reserved = made->reserve(at.port); !reserved) {
-            return std::unexpected(reserved.error());
-        }
-    }
-    if (const auto listening = made->listen(); !listening) {
-        return std::unexpected(listening.error());
-    }
-    made->start(
-        [this, role = at.role](tcp::socket socket) { on_accepted(role, std::move(socket)); },
-        [this](std::string_view text) { notice(text); });
-    at.port = made->port();
-    at.open = std::move(made);
-    return {};
-}
-
-void server_core::hold_port(announced_port& at) {
-    at.open->stop();
-    at.open.reset();
-    at.held = std::make_shared<listener>(io_);
-    if (const auto reserved = at.held->reserve(at.port); !reserved) {
-        notice(reserved.error());
-        at.held.reset();
-    }
-}
-
-std::expected<std::uint16_t, std::string> server_core::listen(
-    const port_role& role, std::uint16_t port) {
-    announced_port made{role, port, nullptr, nullptr, false};
-    if (const auto opened = open_port(made); !opened) {
-        return std::unexpected(opened.error());
-    }
-    return ports_.emplace_back(std::move(made)).port;
-}
-
-std::size_t server_core::ports_per_node() const noexcept {
-    std::size_t count = 0;
-    for (const node_port_row& row : node_port_table) {
-        count += is_offered(options_, row.which) ? std::size_t{2} : std::size_t{0};
-    }
-    return count;
-}
-
 std::expected<node_ports, std::string> server_core::listen_node(std::size_t number) {
     // The control port is between those of the initial nodes and of added ones.
-    const std::size_t base =
-        options_.port + ports_per_node() * number + (number >= options_.cluster.node_count ? 1 : 0);
-    if (options_.port != 0 && base + ports_per_node() > 65536) {
+    const std::size_t base = options_.port + ports_per_node(options_) * number +
+                             (number >= options_.cluster.node_count ? 1 : 0);
+    if (options_.port != 0 && base + ports_per_node(options_) > 65536) {
         return std::unexpected("the port number is too high for this many nodes");
     }
     node_ports ports;
@@ -124,11 +85,11 @@ std::expected<node_ports, std::string> server_core::listen_node(std::size_t numb
             }
             const auto what = row.which == wire::service::key_value ? port_role::kind::key_value
                                                                     : port_role::kind::service;
-            const auto port = listen(
+            const auto port = ports_.listen(
                 {.what = what, .node = to_node_id(number), .over = over, .service = row.which},
                 wanted);
             if (!port) {
-                close_ports(to_node_id(number));
+                ports_.close(to_node_id(number));
                 return std::unexpected(port.error());
             }
             ports.*row.field(over) = *port;
@@ -142,7 +103,7 @@ std::expected<void, std::string> server_core::listen_all() {
         return std::unexpected("the sandbox has no " + unknown + " service");
     }
     const std::size_t node_count = options_.cluster.node_count;
-    const std::size_t control_port = options_.port + ports_per_node() * node_count;
+    const std::size_t control_port = options_.port + ports_per_node(options_) * node_count;
     if (options_.port != 0 && control_port > 65535) {
         return std::unexpected("the port number is too high for this many nodes");
     }
@@ -153,7 +114,7 @@ std::expected<void, std::string> server_core::listen_all() {
         }
         addresses_.nodes.push_back(*ports);
     }
-    const auto control = listen(
+    const auto control = ports_.listen(
         {.what = port_role::kind::control},
         static_cast<std::uint16_t>(options_.port == 0 ? 0 : control_port));
     if (!control) {
@@ -194,26 +155,17 @@ std::expected<node_id, std::string> server_core::add_node() {
     }
     const auto added = brain_.add_node(describe_ports(*ports));
     if (!added) {
-        close_ports(to_node_id(addresses_.nodes.size()));
+        ports_.close(to_node_id(addresses_.nodes.size()));
         return std::unexpected(std::string(to_string(added.error())));
     }
     addresses_.nodes.push_back(*ports);
     return *added;
 }
 
-bool server_core::is_listening_wanted(const port_role& role) const noexcept {
-    return role.what == port_role::kind::control ||
-           (is_up(role.node) && !brain_.disturbance_of(role.node).refuses_connections);
-}
-
-void server_core::close_ports(node_id node) noexcept {
-    std::erase_if(ports_, [node](const announced_port& each) {
-        const bool is_its = each.role.what != port_role::kind::control && each.role.node == node;
-        if (is_its && each.open) {
-            each.open->stop();
-        }
-        return is_its;
-    });
+void server_core::run_rebalance(std::chrono::milliseconds interval) {
+    if (!is_stopped_) {
+        rebalance_.run(interval);
+    }
 }
 
 void server_core::update_ports() {
@@ -233,12 +185,7 @@ void server_core::update_ports() {
     node_generation_seen_ = brain_.node_generation();
     for (std::size_t number = 0; number < addresses_.nodes.size(); ++number) {
         if (brain_.state_of(to_node_id(number)) == node_state::left) {
-            close_ports(to_node_id(number));
-        }
-    }
-    for (announced_port& each : ports_) {
-        if (!is_listening_wanted(each.role) && each.open) {
-            hold_port(each);
+            ports_.close(to_node_id(number));
         }
     }
     open_wanted_ports();
@@ -246,19 +193,11 @@ void server_core::update_ports() {
 }
 
 void server_core::open_wanted_ports() {
-    bool is_any_missing = false;
-    for (announced_port& each : ports_) {
-        if (each.open || !is_listening_wanted(each.role)) {
-            continue;
-        }
-        const auto opened = open_port(each);
-        if (!opened && !each.has_failed) {
-            notice(opened.error() + "; trying again");
-        }
-        each.has_failed = !opened;
-        is_any_missing = is_any_missing || !opened;
-    }
-    if (!is_any_missing) {
+    const bool is_complete = ports_.update([this](const port_role& role) {
+        return role.what == port_role::kind::control ||
+               (is_up(role.node) && !brain_.disturbance_of(role.node).refuses_connections);
+    });
+    if (is_complete) {
         return;
     }
     port_timer_.expires_after(port_retry_pause);

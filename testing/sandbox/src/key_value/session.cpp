@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <reprise/base/byte_writer.hpp>
-#include <reprise/wire/cluster_messages.hpp>
 #include <reprise/wire/frame_reader.hpp>
 
 #include "key_value/dispatcher.hpp"
@@ -24,7 +22,7 @@ constexpr wire::frame_limits request_limits{
 
 session::session(
     cluster_state& cluster, node_record& node, connection_id id, const accept_options& options)
-    : cluster_(cluster), node_(node), id_(id), peer_(options.peer) {
+    : cluster_(cluster), node_(node), id_(id), peer_(options.peer), pushes_(node_, conversation_) {
     conversation_.over = options.over;
     if (!options.certificate_user.empty()) {
         const user_options& user = *cluster.accounts.find_user(options.certificate_user);
@@ -48,8 +46,6 @@ void session::close() noexcept {
     has_backlog_ = false;
     held_.clear();
     delayed_.clear();
-    delayed_size_ = 0;
-    trickling_.reset();
     awaited_.clear();
 }
 
@@ -208,8 +204,7 @@ void session::on_frame(time_point now, const wire::frame_view& frame, std::vecto
         cluster_.audit.commit(entry);
         return;
     }
-    conversation_.has_commands_in_flight =
-        !delayed_.empty() || trickling_.has_value() || !awaited_.empty();
+    conversation_.has_commands_in_flight = !delayed_.empty() || !awaited_.empty();
     request current(cluster_, node_, conversation_, frame, now, entry, out);
     if (const auto* status = effect ? std::get_if<fault_status>(effect) : nullptr) {
         current.answer_fault(*status);
@@ -223,7 +218,7 @@ void session::on_frame(time_point now, const wire::frame_view& frame, std::vecto
     } else if (effect != nullptr) {
         const answer_shape shape = shape_answer(*effect, start, entry.fate, out);
         settle_answer(now, shape, start, entry, out);
-    } else if (!delayed_.empty() || trickling_) {
+    } else if (!delayed_.empty()) {
         settle_answer(now, {}, start, entry, out);
     }
     if (current.is_closing()) {
@@ -237,24 +232,13 @@ bool session::is_reorderable(wire::opcode op) const noexcept {
            wire::opcode_info(op).is_reorderable;
 }
 
-time_point session::due_in_order(time_point due, bool is_reorderable) const noexcept {
-    // An ordered answer goes after everything that waits, an unordered one only after ordered
-    // answers.
-    for (const delayed_answer& waiting : delayed_) {
-        if (!is_reorderable || !waiting.is_reorderable) {
-            due = std::max(due, waiting.due);
-        }
-    }
-    return due;
-}
-
 void session::settle_answer(
     time_point now, const answer_shape& shape, std::size_t start, audit_entry& entry,
     std::vector<std::byte>& out) {
     const bool may_overtake = is_reorderable(entry.op);
-    const time_point due = due_in_order(now + shape.delay, may_overtake);
+    const time_point due = delayed_.due_in_order(now + shape.delay, may_overtake);
     const bool leaves_now =
-        due <= now && !trickling_.has_value() && shape.interval == std::chrono::nanoseconds{0};
+        due <= now && !delayed_.is_inside_frame() && shape.interval == std::chrono::nanoseconds{0};
     if (leaves_now || out.size() == start) {
         if (shape.closes) {
             close();
@@ -272,43 +256,14 @@ void session::settle_answer(
 }
 
 void session::queue_answer(delayed_answer later) {
-    delayed_size_ += later.bytes.size();
-    if (delayed_size_ > connection::held_size_max_bytes) {
+    if (!delayed_.push(std::move(later))) {
         close();
-        return;
     }
-    // Sorted by due time; equal times keep the order of the requests.
-    const auto at = std::ranges::upper_bound(delayed_, later.due, {}, &delayed_answer::due);
-    delayed_.insert(at, std::move(later));
 }
 
 void session::send_due(time_point now, std::vector<std::byte>& out) {
-    while (!is_closing_) {
-        if (!trickling_) {
-            if (delayed_.empty() || delayed_.front().due > now) {
-                return;
-            }
-            trickling_ = std::move(delayed_.front());
-            delayed_.pop_front();
-        }
-        delayed_answer& next = *trickling_;
-        const bool is_whole = next.shape.interval == std::chrono::nanoseconds{0};
-        const std::size_t size = is_whole ? next.bytes.size() : std::size_t{1};
-        while (next.sent_size < next.bytes.size() && next.due <= now) {
-            const auto at = next.bytes.begin() + static_cast<std::ptrdiff_t>(next.sent_size);
-            out.insert(out.end(), at, at + static_cast<std::ptrdiff_t>(size));
-            next.sent_size += size;
-            next.due += next.shape.interval;
-        }
-        if (next.sent_size < next.bytes.size()) {
-            return;
-        }
-        const bool closes = next.shape.closes;
-        delayed_size_ -= next.bytes.size();
-        trickling_.reset();
-        if (closes) {
-            close();
-        }
+    if (!delayed_.send_due(now, out)) {
+        close();
     }
 }
 
@@ -316,113 +271,30 @@ std::optional<time_point> session::next_due() const noexcept {
     if (node_.disturbance.is_silent()) {
         return std::nullopt;
     }
-    time_point due = time_point::max();
-    if (trickling_) {
-        due = trickling_->due;
-    } else if (!delayed_.empty()) {
-        due = delayed_.front().due;
-    }
+    time_point due = delayed_.next_due().value_or(time_point::max());
     if (!awaited_.empty()) {
         due = std::min(due, cluster_.pending_due);
     }
     return due == time_point::max() ? std::nullopt : std::optional(due);
 }
 
-bool session::is_subscribed() const noexcept {
-    return conversation_.user &&
-           (conversation_.has(hello_feature::clustermap_change_notification) ||
-            conversation_.has(hello_feature::clustermap_change_notification_brief));
-}
-
-bool session::wants_push(
-    const known_configuration& configuration,
-    const configuration_progress& progress) const noexcept {
-    return is_subscribed() && configuration.is_known() &&
-           progress.announced < configuration.revision();
-}
-
 void session::on_configuration() {
-    if (is_closing_) {
-        return;
-    }
-    const bool is_due =
-        wants_push(node_.global_configuration, conversation_.global_progress) ||
-        (conversation_.local != nullptr &&
-         wants_push(conversation_.local->configuration, conversation_.bucket_progress));
-    if (is_due) {
+    if (!is_closing_ && pushes_.is_due()) {
         cluster_.wake(*this);
     }
 }
 
-void session::push(
-    const known_configuration& configuration, std::string_view bucket,
-    configuration_progress& progress, std::vector<std::byte>& out) {
-    if (!wants_push(configuration, progress)) {
-        return;
-    }
-    progress.announced = configuration.revision();
-    if (!conversation_.has(hello_feature::clustermap_change_notification_brief)) {
-        progress.sent = configuration.revision();
-    }
-    write_push(configuration, bucket, out);
-}
-
-void session::write_push(
-    const known_configuration& configuration, std::string_view bucket,
-    std::vector<std::byte>& out) const {
-    wire::cluster_map_change_notification message;
-    message.epoch = configuration.revision().epoch;
-    message.rev = configuration.revision().rev;
-    message.bucket = bucket;
-    if (!conversation_.has(hello_feature::clustermap_change_notification_brief)) {
-        const bool is_corrupt = node_.disturbance.is_configuration_corrupt;
-        const bool is_compressed =
-            conversation_.has(hello_feature::snappy_everywhere) && !is_corrupt;
-        const std::string_view text =
-            is_corrupt ? corrupted(configuration.text()) : std::string_view(configuration.text());
-        message.config =
-            is_compressed ? base::byte_view(configuration.compressed()) : base::as_bytes(text);
-        message.datatype = is_compressed ? wire::datatype::snappy : wire::datatype::raw;
-        if (conversation_.has(hello_feature::json)) {
-            message.datatype = message.datatype | wire::datatype::json;
-        }
-    }
-    base::byte_writer writer(out);
-    (void)message.encode(writer);
-}
-
 void session::replay_configuration() {
-    if (!is_closing_ && is_subscribed()) {
-        is_replay_due_ = true;
+    if (!is_closing_ && pushes_.is_subscribed()) {
+        pushes_.replay();
         cluster_.wake(*this);
     }
 }
 
 void session::send_pushes(std::vector<std::byte>& out) {
-    if (trickling_ || !is_subscribed()) {
-        return;  // in the middle of a frame, or not subscribed
+    if (!delayed_.is_inside_frame()) {
+        pushes_.send(out);
     }
-    // A peer that reads slowly gets the newest configuration later instead of all of them.
-    is_push_delayed_ = out.size() >= connection::push_pause_bytes;
-    if (is_push_delayed_) {
-        return;
-    }
-    if (std::exchange(is_replay_due_, false)) {
-        const known_configuration older_global = node_.global_configuration.older();
-        if (older_global.is_known()) {
-            write_push(older_global, {}, out);
-        }
-        const known_configuration older = conversation_.local != nullptr
-                                              ? conversation_.local->configuration.older()
-                                              : known_configuration();
-        if (older.is_known()) {
-            write_push(older, bucket_name(), out);
-        }
-    }
-    if (conversation_.local != nullptr) {
-        push(conversation_.local->configuration, bucket_name(), conversation_.bucket_progress, out);
-    }
-    push(node_.global_configuration, {}, conversation_.global_progress, out);
 }
 
 }  // namespace reprise::sandbox::detail

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -11,6 +10,8 @@
 #include <reprise/sandbox/connection.hpp>
 
 #include "cluster_state.hpp"
+#include "key_value/answer_queue.hpp"
+#include "key_value/configuration_pushes.hpp"
 #include "key_value/request.hpp"
 
 namespace reprise::sandbox::detail {
@@ -33,7 +34,7 @@ public:
     void on_time(time_point now, std::vector<std::byte>& out);
     std::optional<time_point> next_due() const noexcept;
     bool has_backlog() const noexcept { return has_backlog_; }
-    bool has_delayed_push() const noexcept { return is_push_delayed_; }
+    bool has_delayed_push() const noexcept { return pushes_.is_delayed(); }
     bool is_closing() const noexcept { return is_closing_; }
     bool is_aborted() const noexcept { return is_aborted_; }
 
@@ -57,19 +58,6 @@ public:
     void clear_woken() noexcept { is_woken_ = false; }
 
 private:
-    // How an answer is sent.
-    struct answer_shape {
-        std::chrono::nanoseconds delay{0};
-        std::chrono::nanoseconds interval{0};  // between its bytes; 0: all at once
-        bool closes = false;                   // closes the connection afterwards
-    };
-    struct delayed_answer {
-        time_point due;
-        answer_shape shape;
-        bool is_reorderable = false;
-        std::vector<std::byte> bytes;
-        std::size_t sent_size = 0;
-    };
     // The answer to a pending durable write.
     struct awaited_answer {
         std::uint64_t pending_id = 0;
@@ -95,8 +83,7 @@ private:
     void settle_answer(
         time_point now, const answer_shape& shape, std::size_t start, audit_entry& entry,
         std::vector<std::byte>& out);
-    // When an answer that is due at `due` may be sent: not before those it must not overtake.
-    time_point due_in_order(time_point due, bool is_reorderable) const noexcept;
+    // Closes the connection if too much waits.
     void queue_answer(delayed_answer later);
     bool is_reorderable(wire::opcode op) const noexcept;
     // The answer at `start` belongs to a durable write that is pending.
@@ -109,17 +96,6 @@ private:
     bool must_wait(wire::opcode op) const noexcept;
     void send_due(time_point now, std::vector<std::byte>& out);
     void send_pushes(std::vector<std::byte>& out);
-    void push(
-        const known_configuration& configuration, std::string_view bucket,
-        configuration_progress& progress, std::vector<std::byte>& out);
-    bool wants_push(
-        const known_configuration& configuration,
-        const configuration_progress& progress) const noexcept;
-    // Pushes a configuration, in full or only its revision.
-    void write_push(
-        const known_configuration& configuration, std::string_view bucket,
-        std::vector<std::byte>& out) const;
-    bool is_subscribed() const noexcept;
     void close() noexcept;
 
     cluster_state& cluster_;
@@ -128,15 +104,12 @@ private:
     std::string peer_;
     conversation conversation_;
     std::vector<std::byte> held_;  // bytes of requests not yet handled
-    std::deque<delayed_answer> delayed_;
-    std::size_t delayed_size_ = 0;
-    std::optional<delayed_answer> trickling_;  // nothing else may be sent in the meantime
+    configuration_pushes pushes_;
+    answer_queue delayed_;
     std::vector<awaited_answer> awaited_;
     bool has_backlog_ = false;
-    bool is_push_delayed_ = false;
     bool is_closing_ = false;
     bool is_aborted_ = false;
-    bool is_replay_due_ = false;
     bool is_woken_ = false;
 };
 

@@ -46,7 +46,7 @@ void put_seqno(std::vector<std::byte>& answer, std::uint64_t seqno) {
 
 }  // namespace
 
-session::answer_shape session::shape_answer(
+answer_shape session::shape_answer(
     const fault_effect& effect, std::size_t start, answer_fate& fate, std::vector<std::byte>& out) {
     answer_shape shape;
     if (const auto* delay = std::get_if<fault_delay>(&effect)) {
@@ -138,7 +138,7 @@ void session::send_awaited(time_point now, awaited_answer& ready) {
         return;
     }
     const bool may_overtake = is_reorderable(ready.op);
-    const time_point due = due_in_order(now + shape.delay, may_overtake);
+    const time_point due = delayed_.due_in_order(now + shape.delay, may_overtake);
     queue_answer({due, shape, may_overtake, std::move(ready.bytes)});
 }
 
