@@ -84,6 +84,7 @@ class stderr_log final : public couchbase::log_sink {
     sandbox::bucket_options made;
     made.name = bucket;
     options.cluster.buckets = {made};
+    options.cluster.server_groups = {"Group 1", "Group 2"};
     sandbox::user_options user;
     user.name = "app";
     user.password = "secret";

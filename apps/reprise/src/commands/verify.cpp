@@ -9,116 +9,93 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <reprise/json/write.hpp>
+#include <reprise/json/parse.hpp>
 
 #include "commands/commands.hpp"
 #include "interrupt.hpp"
 #include "kv_access.hpp"
 #include "output/output.hpp"
-#include "sandbox/tables.hpp"
 #include "verify/checks.hpp"
+#include "verify/load.hpp"
+#include "verify/report.hpp"
 
 namespace reprise::app {
 
 namespace {
 
 using clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
 
 struct verify_options {
     kv_access_options access;
     std::string scope = "_default";
     std::string collection = "_default";
+    std::int64_t load_seconds = 0;
+    std::string report_file;
     bool is_json = false;
 };
 
-struct verify_row {
-    std::string_view name;
-    check_outcome outcome;
-    std::chrono::duration<double, std::milli> time{};
-};
-
-[[nodiscard]] verify_row run_check(const verify_check& check, verify_session& session) {
+/// Runs one check and removes what it created, however it ends.
+template <class Check>
+void run_check(
+    std::string_view name, verify_session& session, verify_result& result, const Check& check) {
     const auto start = clock::now();
-    verify_row row{check.name, {}, {}};
+    verify_row row{name, {}, {}};
     try {
-        row.outcome = check.run(session);
+        row.outcome = check();
     } catch (const std::exception& error) {
         row.outcome = failed(error.what());
     }
     row.time = clock::now() - start;
-    return row;
+    result.rows.push_back(std::move(row));
+    for (std::string& each : session.clean_up()) {
+        result.left.push_back(std::move(each));
+    }
 }
 
-// A signal ends the run after the current check, so that the documents are removed. The timeouts of
-// its operations bound each check.
-[[nodiscard]] std::vector<verify_row> run_checks(
-    verify_session& session, const interrupt_watch& watch) {
-    std::vector<verify_row> rows;
+// A signal ends the run after the current check. The timeouts of its operations bound each check.
+void run_checks(
+    verify_session& session, std::chrono::seconds load, const interrupt_watch& watch,
+    verify_result& result) {
     const auto run_all = [&](std::span<const verify_check> checks) {
         for (const verify_check& check : checks) {
             if (watch.has_come()) {
                 return;
             }
-            rows.push_back(run_check(check, session));
+            run_check(check.name, session, result, [&] { return check.run(session); });
         }
     };
-    run_all(connection_checks());
+    run_all(connection_checks().first(1));
     // Without a connection every further check would time out with the same message.
-    if (!rows.empty() && rows.front().outcome.state == check_state::ok) {
-        run_all(document_checks());
-        run_all(retry_checks());
-    }
-    return rows;
-}
-
-[[nodiscard]] std::string_view to_word(check_state state) noexcept {
-    switch (state) {
-        case check_state::ok:
-            return "ok";
-        case check_state::skipped:
-            return "skipped";
-        case check_state::failed:
-            break;
-    }
-    return "FAILED";
-}
-
-void print_rows(
-    const std::vector<verify_row>& rows, std::size_t left, bool is_interrupted, bool is_json) {
-    if (is_json) {
-        std::string text;
-        json::writer out(text, json::layout::indented);
-        out.begin_object();
-        out.key("checks");
-        out.begin_array();
-        for (const verify_row& row : rows) {
-            out.begin_object();
-            out.member("name", row.name);
-            out.member("state", to_word(row.outcome.state));
-            out.member("detail", row.outcome.detail);
-            out.member("ms", row.time.count());
-            out.end_object();
-        }
-        out.end_array();
-        out.member("interrupted", is_interrupted);
-        out.member("documents_left", left);
-        out.end_object();
-        print(text + "\n");
+    if (result.rows.empty() || result.rows.front().outcome.state != check_state::ok) {
         return;
     }
-    std::vector<std::vector<std::string>> cells;
-    cells.reserve(rows.size());
-    for (const verify_row& row : rows) {
-        cells.push_back(
-            {std::string(row.name), std::string(to_word(row.outcome.state)),
-             fmt::format("{:.1f} ms", row.time.count()), row.outcome.detail});
+    run_all(connection_checks().subspan(1));
+    run_all(document_checks());
+    run_all(read_checks());
+    run_all(retry_checks());
+    run_all(service_checks());
+    run_all(management_checks());
+    if (load != 0s && !watch.has_come()) {
+        run_check("load", session, result, [&] {
+            return run_load(session, load, [&watch] { return watch.has_come(); });
+        });
     }
-    print(to_columns({"check", "result", "time", "detail"}, cells));
 }
 
-void run_verify(const verify_options& options) {
-    const interrupt_watch watch;
-    kv_access access = open_access(options.access, access_kind::reads);
+// Empty if the management service cannot be asked.
+[[nodiscard]] std::string find_server_version(const verify_session& session) {
+    const auto answer =
+        session.cluster().management_request({.target = "/pools"}, {.timeout = 2s});
+    const auto parsed = answer ? json::parse(answer->body) : json::parse("{}");
+    const json::value* version = parsed ? parsed->root.find("implementationVersion") : nullptr;
+    return std::string(version == nullptr ? "" : version->as_string().value_or(""));
+}
+
+[[nodiscard]] verify_result verify(const verify_options& options, const interrupt_watch& watch) {
+    kv_access_options wanted = options.access;
+    wanted.needs_services = true;
+    kv_access access = open_access(wanted, access_kind::reads);
     if (access.timeout) {
         access.client.kv_timeout = *access.timeout;
     }
@@ -127,18 +104,33 @@ void run_verify(const verify_options& options) {
     verify_session session(
         std::move(access), options.scope, options.collection,
         fmt::format("reprise-{:016x}-", random));
-    const std::vector<verify_row> rows = run_checks(session, watch);
-    const std::size_t left = session.clean_up();
-    print_rows(rows, left, watch.has_come(), options.is_json);
-    bool is_good = left == 0;
-    for (const verify_row& row : rows) {
-        is_good = is_good && row.outcome.state != check_state::failed;
+    const std::chrono::seconds load{options.load_seconds};
+    verify_result result;
+    run_checks(session, load, watch, result);
+    result.is_interrupted = watch.has_come();
+    const bool is_connected = result.rows.size() > 1;
+    result.subject = {
+        .connection = session.access().connection,
+        .bucket = session.access().bucket,
+        .scope = options.scope,
+        .collection = options.collection,
+        .load = load,
+        .is_embedded = session.access().embedded != nullptr,
+        .server_version = is_connected ? find_server_version(session) : ""};
+    return result;
+}
+
+void run_verify(const verify_options& options) {
+    const interrupt_watch watch;
+    const verify_result result = verify(options, watch);
+    print(options.is_json ? to_json(result) : to_text(result));
+    if (!options.report_file.empty()) {
+        write_file(options.report_file, to_json(result), file_choice::by_user);
     }
-    if (left != 0) {
-        complain(fmt::format(
-            "{} documents could not be removed; their keys begin with {}", left, session.prefix()));
+    for (const std::string& each : result.left) {
+        complain("could not be removed: " + each);
     }
-    if (!is_good) {
+    if (!result.is_good()) {
         throw exit_request(exit_code::failed);
     }
     if (watch.has_come()) {
@@ -156,17 +148,29 @@ void add_verify_command(CLI::App& app) {
     command->add_option("--scope", options->scope, "Scope to work in")->capture_default_str();
     command->add_option("--collection", options->collection, "Collection to work in")
         ->capture_default_str();
-    command->add_flag("--json", options->is_json, "Print the results as JSON");
+    command
+        ->add_option(
+            "--load", options->load_seconds,
+            fmt::format(
+                "Also write for this many seconds, up to {} writes a second, and check that none "
+                "is lost or duplicated",
+                load_writes_per_second_max))
+        ->check(CLI::Range(load_time_min.count(), load_time_max.count()));
+    command->add_option(
+        "--report", options->report_file,
+        "Write a report as JSON to this file; it contains no passwords, users, documents or keys "
+        "of yours");
+    command->add_flag("--json", options->is_json, "Print the report as JSON");
     command->footer(
-        "Writes only its own documents (keys with a random prefix) and removes them at the "
-        "end,\n"
-        "even after a failure or Ctrl-C. Takes a few seconds. A check that fails is a failure "
-        "(1);\n"
-        "one that the cluster does not support is skipped.\n\n" +
+        "Uses only its own documents (keys with a random prefix), scopes and indexes. Each check\n"
+        "removes what it created, even after a failure or Ctrl-C. Takes a few seconds. A check "
+        "that\n"
+        "fails is a failure (1); one that the cluster or the user's roles do not support is "
+        "skipped.\n\n" +
         exit_code_help({exit_code::interrupted, exit_code::terminated}) +
         "\nExamples:\n"
         "  reprise verify -c couchbase://host -u app --password-file secret.txt -b travel\n"
-        "  reprise verify --json");
+        "  reprise verify --load 30 --report verify.json");
     command->callback([options] { run_verify(*options); });
 }
 

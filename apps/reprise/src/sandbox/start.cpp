@@ -100,6 +100,7 @@ namespace {
     sandbox::server_options options;
     options.cluster.node_count = typed.nodes;
     options.cluster.replica_count = typed.replicas;
+    options.cluster.server_groups = typed.server_groups;
     options.cluster.scram_iterations = typed.scram_iterations;
     options.cluster.seed = typed.seed;
     for (const std::string& name : typed.buckets) {
@@ -159,6 +160,15 @@ namespace {
 void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
     command.add_option("--nodes", options.nodes, "Number of nodes, 1 to 256 (4)");
     command.add_option("--replicas", options.replicas, "Number of replicas, 0 to 3 (1)");
+    command
+        .add_option(
+            "--server-group", options.server_groups,
+            "Name of a server group, repeatable; nodes are assigned to the groups in turn (none)")
+        ->check(CLI::Validator(
+            [](const std::string& name) { return name.empty() ? "is empty" : std::string(); },
+            ""))
+        ->allow_extra_args(false)
+        ->delimiter(',');
     command.add_option("--bucket", options.buckets, "Name of a bucket, repeatable (travel)")
         ->allow_extra_args(false)
         ->delimiter(',');

@@ -17,6 +17,7 @@ namespace reprise::app {
 struct sandbox_start_options {
     std::size_t nodes = 4;
     std::size_t replicas = 1;
+    std::vector<std::string> server_groups;
     std::vector<std::string> buckets{"travel"};
     std::string user = "app";
     std::string password = "secret";

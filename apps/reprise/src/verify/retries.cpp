@@ -134,24 +134,6 @@ check_outcome check_durable(verify_session& session) {
     return stored ? passed("majority") : judge(stored.error());
 }
 
-check_outcome check_replicas(verify_session& session) {
-    const std::string key = session.key("replica");
-    const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, couchbase::plain_text{"one"}); !stored) {
-        return judge(stored.error());
-    }
-    const auto any = documents.get_any_replica(key);
-    if (!any) {
-        return judge(any.error());
-    }
-    const auto all = documents.get_all_replicas(key);
-    if (!all) {
-        return judge(all.error());
-    }
-    return any->text() == "one" ? passed(fmt::format("{} copies", all->size()))
-                                : failed("read a different value");
-}
-
 check_outcome check_missing_collection(verify_session& session) {
     const auto missing = session.cluster()
                              .bucket(session.access().bucket)
@@ -164,7 +146,6 @@ constexpr std::array retried{
     verify_check{"unlock with a wrong CAS is refused", check_wrong_unlock},
     verify_check{"a timeout reports its attempts", check_timeout},
     verify_check{"durable write", check_durable},
-    verify_check{"replica reads", check_replicas},
     verify_check{"missing collection is reported at once", check_missing_collection},
 };
 

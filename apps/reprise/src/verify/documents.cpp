@@ -1,14 +1,9 @@
-#include "verify/checks.hpp"
-
 #include <array>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include <reprise/wire/error_map.hpp>
-
-#include "config_fetch.hpp"
-#include "output/output.hpp"
+#include "verify/checks.hpp"
 
 namespace reprise::app {
 
@@ -17,36 +12,6 @@ namespace {
 using couchbase::errc;
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
-
-constexpr auto ready_timeout = 10s;
-
-// The first line is the summary; the attempts belong in a longer report.
-[[nodiscard]] std::string first_line(const std::string& text) {
-    return text.substr(0, text.find('\n'));
-}
-
-check_outcome check_ready(verify_session& session) {
-    const auto ready =
-        session.cluster().bucket(session.access().bucket).wait_until_ready(ready_timeout);
-    return ready ? passed(session.access().connection)
-                 : failed(first_line(ready.error().message()));
-}
-
-check_outcome check_configuration(verify_session& session) {
-    const auto configuration = fetch_configuration(session.access());
-    return passed(fmt::format(
-        "{} nodes, {} vbuckets", configuration->nodes().size(), configuration->vbucket_count()));
-}
-
-check_outcome check_error_map(verify_session& session) {
-    const auto map = wire::parse_error_map(fetch_error_map(session.access()));
-    if (!map) {
-        return failed(fmt::format("cannot be read: {}", to_string(map.error())));
-    }
-    return passed(fmt::format(
-        "version {}, revision {}, {} codes", map->version(), map->revision(),
-        map->entries().size()));
-}
 
 check_outcome check_store_and_read(verify_session& session) {
     const std::string key = session.key("store");
@@ -200,12 +165,6 @@ check_outcome check_subdocument(verify_session& session) {
     return is_right ? passed() : failed("read different values");
 }
 
-constexpr std::array connecting{
-    verify_check{"connect and bootstrap", check_ready},
-    verify_check{"configuration", check_configuration},
-    verify_check{"error map", check_error_map},
-};
-
 constexpr std::array documents_of_all_kinds{
     verify_check{"upsert and get", check_store_and_read},
     verify_check{"second insert is refused", check_insert},
@@ -219,91 +178,10 @@ constexpr std::array documents_of_all_kinds{
     verify_check{"sub-document", check_subdocument},
 };
 
-[[nodiscard]] kv_access with_log(kv_access access, const std::shared_ptr<decision_watch>& log) {
-    access.client.log = log;
-    return access;
-}
-
 }  // namespace
-
-bool decision_watch::wait_for(couchbase::retry_reason reason, std::chrono::milliseconds time_max) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, time_max, [&] { return seen_.contains(reason); });
-}
-
-void decision_watch::forget() {
-    const std::lock_guard lock(mutex_);
-    seen_ = {};
-}
-
-void decision_watch::on_decision(
-    couchbase::log_level level, const couchbase::decision_record& record) noexcept {
-    if (record.is_retried) {
-        const std::lock_guard lock(mutex_);
-        seen_.insert(record.reason);
-        changed_.notify_all();
-    }
-    if (next_) {
-        next_->on_decision(level, record);
-    }
-}
-
-void decision_watch::on_message(couchbase::log_level level, std::string_view text) noexcept {
-    if (next_) {
-        next_->on_message(level, text);
-    }
-}
-
-verify_session::verify_session(
-    kv_access access, const std::string& scope, const std::string& collection, std::string prefix)
-    : decisions_(std::make_shared<decision_watch>(access.client.log)),
-      access_(with_log(std::move(access), decisions_)),
-      cluster_(connect(access_)),
-      documents_(cluster_.bucket(access_.bucket).scope(scope).collection(collection)),
-      prefix_(std::move(prefix)) {}
-
-std::string verify_session::key(std::string_view name) {
-    return keys_.emplace_back(prefix_ + std::string(name));
-}
-
-std::size_t verify_session::clean_up() {
-    std::size_t left = 0;
-    for (const std::string& key : keys_) {
-        // A document may still be locked; the lock ends within the timeout.
-        const auto removed = documents_.remove(key, {.timeout = 5s});
-        left += removed || removed.error().code() == make_error_code(errc::document_not_found) ? 0U
-                                                                                               : 1U;
-    }
-    keys_.clear();
-    return left;
-}
-
-std::span<const verify_check> connection_checks() noexcept {
-    return connecting;
-}
 
 std::span<const verify_check> document_checks() noexcept {
     return documents_of_all_kinds;
-}
-
-check_outcome passed(std::string detail) {
-    return {check_state::ok, std::move(detail)};
-}
-
-check_outcome failed(std::string detail) {
-    return {check_state::failed, std::move(detail)};
-}
-
-check_outcome judge(const couchbase::error& failure) {
-    const std::error_code code = failure.code();
-    for (const errc lacking :
-         {errc::unsupported_operation, errc::feature_not_available, errc::durability_impossible,
-          errc::durability_level_not_available}) {
-        if (code == make_error_code(lacking)) {
-            return {check_state::skipped, code.message()};
-        }
-    }
-    return failed(first_line(failure.message()));
 }
 
 }  // namespace reprise::app
