@@ -25,7 +25,6 @@ PARTS = {
     "fuzz": "./dev fuzz 60",
     "interop": "./dev interop",
     "adapters": "./dev interop adapters",
-    "kv_engine": "./dev interop kv_engine --kv-engine-seconds 120",
     "sim": "./dev sim 10000",
     "sim_services": "./dev sim 3000 --profile services",
     "sim_hostile": "./dev sim 5000 --profile hostile",
@@ -42,9 +41,6 @@ PARTS = {
     "bench_kv": "./dev bench kv",
     "bench_lab": "./dev bench lab",
 }
-# Needs servers that nobody can download, so it runs only if you name it. `interop` includes a shorter
-# form where the servers are present.
-ONLY_BY_NAME = {"kv_engine"}
 # Parts of a line that differ between runs or identify this machine.
 NOISE = re.compile(r"\x1b\[[0-9;]*m|" + re.escape(str(ROOT)) + "/?")
 
@@ -92,8 +88,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS))
-    chosen = parser.parse_args().parts or \
-        [name for name in PARTS if name not in ONLY_BY_NAME]
+    chosen = parser.parse_args().parts or list(PARTS)
     for name in chosen:
         if name not in PARTS:
             parser.error(f"no part '{name}': {' '.join(PARTS)}")

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Tests with third-party servers and clients: our client on CouchbaseMock and on Couchbase's data
-engine, and the Node.js and Java SDKs on our sandbox. Prints a table at the end. Exits with 1 if a
-check failed, and with 3 if a registry could not be reached.
+"""Tests with third-party servers and clients: our client on CouchbaseMock, and the Node.js, Java and
+Python SDKs on our sandbox. Prints a table at the end. Exits with 1 if a check failed, and with 3 if
+a registry could not be reached.
 
-Versions are pinned here, in tests/interop/node and in tests/interop/java. Downloads are kept in the
-build directory. The data engine is not downloaded: --kv-engine gives its location. Everything runs
-on loopback; servers that listen on every address run in a private network namespace.
+Versions are pinned here and in the folders of tests/interop. Downloads are kept in the build
+directory. Everything runs on loopback; servers that listen on every address run in a private
+network namespace.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -25,8 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MOCK = ("com.couchbase.mock", "CouchbaseMock", "1.5.27")
 NODE = ROOT / "tests" / "interop" / "node"
 JAVA = ROOT / "tests" / "interop" / "java"
-KV_ENGINE = ROOT / "tests" / "interop" / "kv_engine" / "run_kv_engine.py"
-KV_ENGINE_SERVERS = ROOT.parent / "shared" / "servers" / "kv_engine"
+PYTHON = ROOT / "tests" / "interop" / "python"
 BUCKET, PASSWORD = "default", "secret"
 TRIES = 3
 NODES, GET = 4, 0
@@ -192,28 +192,47 @@ def run_retries_on_mock(build, work):
     return run_mock_interop(build, work, "retries")
 
 
-def run_on_kv_engine(build, _, servers, seconds):
-    if not (servers / "kv_server.py").exists():
-        return failed_alone(f"there are servers at {servers}")
-    program = subprocess.Popen(
-        [sys.executable, str(KV_ENGINE), "--build", str(build), "--servers", str(servers),
-         "--seconds", str(seconds)], stdout=subprocess.PIPE, text=True)
-    lines = []
-    for line in program.stdout:
-        print("  " + line, end="", flush=True)
-        lines.append(line)
-    code = program.wait(60)
-    rows = collect(lines)
-    return rows if code == 0 or any(not ok for _, ok in rows) else rows + [
-        (f"run_kv_engine.py ended with {code}", False)]
+@contextlib.contextmanager
+def sandbox_with(build, ready, *options):
+    """Runs a sandbox that writes the ready file."""
+    ready.unlink(missing_ok=True)
+    process = subprocess.Popen(
+        [str(build / "bin" / "reprise"), "sandbox", "start", "--nodes", "4", "--bucket", "travel",
+         "--user", "app", "--password", "secret", "--collection", "inventory.airline",
+         "--ready-file", str(ready), *options], stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 30
+        while not ready.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
+                sys.exit("the sandbox did not start")
+            time.sleep(0.05)
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
 
 
-def wait_for(path, process):
-    deadline = time.monotonic() + 30
-    while not path.exists():
-        if process.poll() is not None or time.monotonic() > deadline:
-            sys.exit("the sandbox did not start")
-        time.sleep(0.05)
+def run_checks_of(name, command, **options):
+    """Runs a program of another client. Returns the checks that it reports."""
+    result = subprocess.run(command, text=True, capture_output=True, check=False, timeout=240,
+                            **options)
+    print("".join("  " + line + "\n" for line in result.stdout.splitlines()), end="")
+    rows = collect(result.stdout.splitlines())
+    if result.returncode != 0 and all(ok for _, ok in rows):
+        rows.append((f"{name} ended with {result.returncode}: {result.stderr[-200:]}", False))
+    return rows
+
+
+def run_and_exchange(build, ready, name, command):
+    """The same for a program that reads the document "from-reprise" and writes "from-NAME"."""
+    stored = ours(build, ready, "upsert", "from-reprise", '{"by":"reprise"}')
+    rows = run_checks_of(name, command)
+    read = ours(build, ready, "get", f"from-{name}")
+    exchanged = [("our document is stored", stored.returncode == 0),
+                 ("we read their document", "".join(read.stdout.split()) == f'{{"by":"{name}"}}')]
+    for check, is_ok in exchanged:
+        print(f"  check {'ok' if is_ok else 'FAILED'} exchange: {check}")
+    return rows + exchanged
 
 
 def ours(build, ready, *words):
@@ -247,23 +266,9 @@ def run_node_on_sandbox(build, work):
         shutil.copy(NODE / name, folder / name)
     download("the Node.js SDK", ["npm", "ci", "--no-audit", "--no-fund"], cwd=folder)
     ready = work / "ready.json"
-    ready.unlink(missing_ok=True)
-    sandbox = subprocess.Popen(
-        [str(build / "bin" / "reprise"), "sandbox", "start", "--nodes", "4", "--bucket", "travel",
-         "--user", "app", "--password", "secret", "--tls", "--collection", "inventory.airline",
-         "--ready-file", str(ready)], stdout=subprocess.DEVNULL)
-    try:
-        wait_for(ready, sandbox)
-        result = subprocess.run(["node", "sandbox_interop.mjs", str(ready)], cwd=folder, text=True,
-                                capture_output=True, check=False, timeout=240)
-        print("".join("  " + line + "\n" for line in result.stdout.splitlines()), end="")
-        rows = collect(result.stdout.splitlines())
-        if result.returncode != 0 and all(ok for _, ok in rows):
-            rows.append((f"node ended with {result.returncode}: {result.stderr[-200:]}", False))
+    with sandbox_with(build, ready, "--tls"):
+        rows = run_checks_of("node", ["node", "sandbox_interop.mjs", str(ready)], cwd=folder)
         return rows + exchange_documents(build, folder, ready)
-    finally:
-        sandbox.send_signal(signal.SIGTERM)
-        sandbox.wait(20)
 
 
 def java_jars(work):
@@ -283,60 +288,48 @@ def java_jars(work):
 def run_java_on_sandbox(build, work):
     folder = java_jars(work)
     ready = work / "ready_java.json"
-    ready.unlink(missing_ok=True)
-    sandbox = subprocess.Popen(
-        [str(build / "bin" / "reprise"), "sandbox", "start", "--nodes", "4", "--bucket", "travel",
-         "--user", "app", "--password", "secret", "--collection",
-         "inventory.airline", "--ready-file", str(ready)], stdout=subprocess.DEVNULL)
-    try:
-        wait_for(ready, sandbox)
-        stored = ours(build, ready, "upsert", "from-reprise", '{"by":"reprise"}')
-        result = subprocess.run(
-            ["java", "-cp", f"{folder}/*", str(JAVA / "sandbox_interop.java"), str(ready)],
-            text=True, capture_output=True, check=False, timeout=240)
-        print("".join("  " + line + "\n" for line in result.stdout.splitlines()), end="")
-        rows = collect(result.stdout.splitlines())
-        if result.returncode != 0 and all(ok for _, ok in rows):
-            rows.append((f"java ended with {result.returncode}: {result.stderr[-200:]}", False))
-        read = ours(build, ready, "get", "from-java")
-        exchanged = [("our document is stored", stored.returncode == 0),
-                     ("we read their document", read.stdout.strip() == '{"by":"java"}')]
-        for name, is_ok in exchanged:
-            print(f"  check {'ok' if is_ok else 'FAILED'} exchange: {name}")
-        return rows + exchanged
-    finally:
-        sandbox.send_signal(signal.SIGTERM)
-        sandbox.wait(20)
+    with sandbox_with(build, ready):
+        return run_and_exchange(build, ready, "java", [
+            "java", "-cp", f"{folder}/*", str(JAVA / "sandbox_interop.java"), str(ready)])
+
+
+def python_with_sdk(work):
+    """Returns the interpreter of an environment with the SDK; recreates it for a new version."""
+    wanted = PYTHON / "requirements.txt"
+    folder = work / "python"
+    fetched_for = folder / "requirements.txt"
+    if not fetched_for.exists() or fetched_for.read_text() != wanted.read_text():
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+        download("the Python SDK",
+                 [str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "--no-deps",
+                  "--disable-pip-version-check", "--only-binary", ":all:", "-r", str(wanted)])
+        shutil.copy(wanted, fetched_for)
+    return folder / "bin" / "python"
+
+
+def run_python_on_sandbox(build, work):
+    interpreter = python_with_sdk(work)
+    ready = work / "ready_python.json"
+    with sandbox_with(build, ready, "--tls", "--server-group", "east,west"):
+        return run_and_exchange(build, ready, "python", [
+            str(interpreter), "-B", str(PYTHON / "sandbox_interop.py"), str(ready),
+            str(build / "bin" / "reprise")])
 
 
 # The order matters: from the mock on this process is in a network namespace without a network, and
 # the part that measures times runs when everything else is done.
 PARTS = {"node": ("Node.js SDK on the sandbox", run_node_on_sandbox),
          "java": ("Java SDK on the sandbox", run_java_on_sandbox),
-         "kv_engine": ("our client on kv_engine", run_on_kv_engine),
+         "python": ("Python SDK on the sandbox", run_python_on_sandbox),
          "mock": ("our client on CouchbaseMock", run_on_mock),
          "retries": ("times of retries on CouchbaseMock", run_retries_on_mock)}
-
-
-def chosen_parts(arguments):
-    """Returns the parts given by name, or all parts whose peer is available."""
-    if arguments.parts:
-        return [key for key in PARTS if key in arguments.parts]
-    parts = list(PARTS)
-    if not (arguments.kv_engine / "kv_server.py").exists():
-        print(f"skipping kv_engine: no servers at {arguments.kv_engine}", flush=True)
-        parts.remove("kv_engine")
-    return parts
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
-    parser.add_argument("--kv-engine", type=Path, default=KV_ENGINE_SERVERS,
-                        help="folder of Couchbase's data engine, with kv_server.py (%(default)s)")
-    parser.add_argument("--kv-engine-seconds", type=float, default=12,
-                        help="seconds of load on each of its versions (%(default)s)")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(PARTS):
@@ -345,12 +338,11 @@ def main():
     work = build / "interop"
     work.mkdir(exist_ok=True)
     table = []
-    for key in chosen_parts(arguments):
+    for key in [key for key in PARTS if key in (arguments.parts or PARTS)]:
         title, run = PARTS[key]
-        more = (arguments.kv_engine, arguments.kv_engine_seconds) if key == "kv_engine" else ()
         print(f"{title}:", flush=True)
         try:
-            rows = run(build, work, *more)
+            rows = run(build, work)
         except RegistryUnreachable as error:
             print(error, file=sys.stderr)
             sys.exit(3)

@@ -113,11 +113,13 @@ std::optional<scan_range> read_range(const json::value& given) {
 std::optional<scan_sampling> read_sampling(const json::value& given) {
     const json::value* samples = given.find("samples");
     const auto count = samples == nullptr ? std::nullopt : samples->as_uint64();
-    const auto seed = as_uint32(given.find("seed"));
+    const json::value* number = given.find("seed");
+    const auto seed = number == nullptr ? std::optional<std::uint64_t>(0) : number->as_uint64();
     if (!count || *count == 0 || !seed) {
         return std::nullopt;
     }
-    return scan_sampling{*count, *seed};
+    // Other clients choose seeds of 64 bits. Servers keep the lower half.
+    return scan_sampling{*count, static_cast<std::uint32_t>(*seed & UINT32_MAX)};
 }
 
 std::optional<scan_snapshot> read_snapshot(const json::value& given) {
