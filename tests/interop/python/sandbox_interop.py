@@ -24,7 +24,8 @@ from couchbase.exceptions import (AuthenticationException, CasMismatchException,
                                   DocumentNotFoundException, DocumentNotLockedException,
                                   DocumentUnretrievableException, ParsingFailedException,
                                   PathNotFoundException, QueryIndexAlreadyExistsException,
-                                  QueryIndexNotFoundException, TimeoutException)
+                                  QueryIndexNotFoundException, TimeoutException,
+                                  TransactionFailed)
 from couchbase.kv_range_scan import PrefixScan, RangeScan, SamplingScan, ScanTerm
 from couchbase.management.options import WatchQueryIndexOptions
 from couchbase.mutation_state import MutationState
@@ -258,6 +259,26 @@ def check_collections(bucket):
     refused(CollectionNotFoundException, manager.drop_collection, "inventory", "made_python")
 
 
+def check_transactions(cluster, collection):
+    collection.upsert("python-tx", {"value": 1})
+
+    def change(attempt):
+        attempt.insert(collection, "python-tx-new", {"value": 1})
+        attempt.replace(attempt.get(collection, "python-tx-new"), {"value": 2})
+        attempt.replace(attempt.get(collection, "python-tx"), {"value": 3})
+
+    def fail(attempt):
+        attempt.insert(collection, "python-tx-none", {})
+        raise ValueError("the transaction is rolled back")
+
+    cluster.transactions.run(change)
+    equal([collection.get(key).content_as[dict]["value"] for key in ("python-tx-new", "python-tx")],
+          [2, 3])
+    refused(TransactionFailed, cluster.transactions.run, fail)
+    equal(collection.exists("python-tx-none").exists, False)
+    collection.remove_multi(["python-tx-new", "python-tx"])
+
+
 def check_ping(cluster, bucket):
     services = [ServiceType.Query, ServiceType.Management]
     answers = cluster.ping(PingOptions(service_types=services)).endpoints
@@ -311,6 +332,7 @@ def check_features(report, cluster):
     report.check("query indexes of a collection", check_indexes, collection)
     report.check("analytics", lambda: equal(
         list(cluster.analytics_query("SELECT VALUE 1", AnalyticsOptions(readonly=True))), [1]))
+    report.check("transactions", check_transactions, cluster, collection)
     report.check("collections", check_collections, bucket)
     report.check("buckets", lambda: equal(
         cluster.buckets().get_bucket("travel").name, "travel"))
