@@ -24,9 +24,7 @@ unsigned fetch() {
 }
 
 int main() {
-    // [basic]
     const unsigned first = reprise::retry(reprise::attempts(3), fetch);
-    // [/basic]
 
     // [when]
     const unsigned second = reprise::retry(

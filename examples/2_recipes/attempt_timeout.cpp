@@ -12,7 +12,6 @@
 
 using namespace std::chrono_literals;
 
-// [limited]
 /// Waits until there is something to read, but no longer than the attempt may take.
 std::error_code wait_for_answer(int descriptor, const reprise::attempt& current) {
     const auto limit = std::min<reprise::duration>(current.timeout, 1h);  // There may be none.
@@ -21,7 +20,6 @@ std::error_code wait_for_answer(int descriptor, const reprise::attempt& current)
     const int ready = poll(&waited, 1, static_cast<int>(ms));
     return ready > 0 ? std::error_code{} : std::make_error_code(std::errc::timed_out);
 }
-// [/limited]
 
 int main() {
     std::array<int, 2> ends{};
@@ -36,11 +34,9 @@ int main() {
     };
     reprise::standard_strategy strategy({.backoff = {.base = 1ms}});
     reprise::retry_history history;
-    // [call]
     const reprise::call_options options{
         .timeout = 5s, .attempt_timeout = 20ms, .history = &history};
     const std::error_code failure = reprise::retry(strategy, options, ask);
-    // [/call]
     std::cout << (failure ? "no answer" : "an answer") << ", after:\n" << history;
     return failure ? 1 : 0;
 }

@@ -4,7 +4,6 @@
 #include <iostream>
 #include <reprise/retry.hpp>
 
-// [policy]
 // Our storage answers 409 when two writers meet. The library calls that the caller's fault; here it
 // is worth another try.
 struct also_conflicts : reprise::stated_safety {
@@ -14,7 +13,6 @@ struct also_conflicts : reprise::stated_safety {
                                  : stated_safety::check(facts, repeat);
     }
 };
-// [/policy]
 
 struct http_error {
     int status;

@@ -48,7 +48,6 @@ std::size_t append(char* data, std::size_t, std::size_t size, void* out) {
     return size;
 }
 
-// [fetch]
 /// One attempt. It keeps to the time the loop leaves for it.
 download fetch(const std::string& url, const reprise::attempt& current) {
     const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
@@ -71,7 +70,6 @@ download fetch(const std::string& url, const reprise::attempt& current) {
     }
     return result;
 }
-// [/fetch]
 
 /// Answers three requests, one connection each, and ends.
 class tiny_server {
@@ -129,13 +127,11 @@ private:
 int main() {
     curl_global_init(CURL_GLOBAL_DEFAULT);
     const tiny_server server;
-    // [download]
     reprise::standard_strategy strategy({.backoff = {.base = 20ms}});
     reprise::retry_history history;
     const download result = reprise::retry(
         strategy, {.timeout = 10s, .attempt_timeout = 3s, .history = &history},
         [&](const reprise::attempt& a) { return fetch(server.url(), a); });
-    // [/download]
     std::cout << result.status << ": " << result.body << history;
     curl_global_cleanup();
     return result.status == 200 && history.failed_attempts() == 2 ? 0 : 1;

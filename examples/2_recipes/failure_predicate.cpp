@@ -24,7 +24,6 @@ std::optional<std::string> find_row(int& asked) {
     return ++asked < 3 ? std::nullopt : std::optional<std::string>("row 7");
 }
 
-// [policy]
 /// One warehouse is closed for good: its failures are not worth a retry.
 struct open_warehouses : reprise::stated_safety {
     reprise::refusal_reason check(const reprise::retry_question& question) const noexcept {
@@ -35,7 +34,6 @@ struct open_warehouses : reprise::stated_safety {
         return stated_safety::check(question.facts, question.repeat);
     }
 };
-// [/policy]
 
 int main() {
     reprise::composed_strategy strategy(

@@ -16,14 +16,12 @@ double fetch_price() {
 }
 
 /// A blocking operation cannot be interrupted: it passes the time it has to whatever it waits for.
-// [cooperative]
 bool wait_for_quote(const reprise::attempt& current) {
     std::mutex mutex;
     std::condition_variable quote_came;  // It never does.
     std::unique_lock lock(mutex);
     return quote_came.wait_for(lock, current.timeout) == std::cv_status::no_timeout;
 }
-// [/cooperative]
 
 int main() {
     const double last_known_price = 17.5;

@@ -8,7 +8,6 @@
 
 using namespace std::chrono_literals;
 
-// [strategy]
 /// Every second, until the operation's deadline. State of a request would go into its token.
 class steady_beat final : public reprise::retry_strategy {
     void retry_after(const reprise::retry_question& question, reprise::retry_sink& sink) override {
@@ -18,16 +17,13 @@ class steady_beat final : public reprise::retry_strategy {
                                                      : reprise::retry_action::no(refusal));
     }
 };
-// [/strategy]
 
-// [choose]
 std::unique_ptr<reprise::retry_strategy> make_strategy(std::string_view name) {
     if (name == "beat") {
         return std::make_unique<steady_beat>();
     }
     return std::make_unique<reprise::virtual_strategy<reprise::standard_strategy>>();
 }
-// [/choose]
 
 int main() {
     int status = 0;

@@ -32,7 +32,6 @@ void waits_as_long_as_the_service_asks() {
 }
 
 void gives_up_when_asked_to_stop() {
-    // [stop]
     reprise::testing::virtual_clock clock;
     std::stop_source stop;
     clock.after(10s, [&] { stop.request_stop(); });  // In the middle of a wait.
@@ -46,7 +45,6 @@ void gives_up_when_asked_to_stop() {
     check(!result.has_value(), "the last failure is the result");
     check(clock.elapsed() == 10s, "the wait ended at once");
     check(history.refusal() == reprise::refusal_reason::canceled, "the history says why");
-    // [/stop]
 }
 
 int main() {

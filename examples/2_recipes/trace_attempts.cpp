@@ -11,7 +11,6 @@
 
 using namespace std::chrono_literals;
 
-// [tracer]
 /// One span: yours would hold one of your tracing library and pass everything on.
 class printed_span final : public reprise::retry_span {
 public:
@@ -42,7 +41,6 @@ public:
         return std::make_unique<printed_span>(name, above ? above->indent() + "  " : "");
     }
 };
-// [/tracer]
 
 int main() {
     int calls = 0;

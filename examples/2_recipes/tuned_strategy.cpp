@@ -13,7 +13,6 @@ int main() {
     // [/strategy]
     const unsigned price = reprise::retry(strategy, {.timeout = 2s}, [] { return 40U; });
 
-    // [ask]
     const reprise::lint_context service{.service_capacity = 1000, .load = 400};
     const reprise::settings_figures figures = reprise::figures(options, service);
     std::cout << "a call waits for " << figures.give_up_after / 1ms << " ms at most\n"
@@ -23,6 +22,5 @@ int main() {
     for (const reprise::settings_warning& warning : reprise::lint(options, service)) {
         std::cout << warning.field << ": " << warning.message << '\n';
     }
-    // [/ask]
     return price == 40 && figures.worst_amplification > figures.lasting_amplification ? 0 : 1;
 }

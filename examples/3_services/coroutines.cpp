@@ -32,7 +32,6 @@ asio::awaitable<bool> store_and_read(const couchbase::collection& airlines) {
 }
 // [/awaited]
 
-// [rows]
 asio::awaitable<bool> print_rows(const couchbase::cluster& cluster) {
     auto rows =
         cluster.query_stream("SELECT RAW n FROM ARRAY_RANGE(0, 3) AS n", {.readonly = true});
@@ -50,7 +49,6 @@ asio::awaitable<bool> print_rows(const couchbase::cluster& cluster) {
     }
     co_return row.has_value();
 }
-// [/rows]
 
 asio::awaitable<bool> run(const couchbase::cluster& cluster) {
     const auto airlines = cluster.bucket("travel").default_collection();

@@ -9,7 +9,6 @@
 #include <reprise/couchbase.hpp>
 #include <reprise/couchbase/codecs/nlohmann.hpp>
 
-// [type]
 struct hotel {
     std::string name;
     int stars = 0;
@@ -18,7 +17,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(hotel, name, stars)
 
 template <>
 struct reprise::couchbase::codec<hotel> : reprise::couchbase::nlohmann_codec<hotel> {};
-// [/type]
 
 int main() {
     const char* where = std::getenv("REPRISE_CONNECT");

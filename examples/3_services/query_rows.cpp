@@ -37,14 +37,12 @@ bool print_rows(const couchbase::cluster& cluster) {
 // The first call prepares the statement, later calls run it by its name. With this strategy the
 // client retries until the timeout, even after a refused password that may be corrected meanwhile.
 bool print_sum(const couchbase::cluster& cluster, int left, int right) {
-    // [prepared]
     auto sum = cluster.query(
         "SELECT RAW $1 + $2", {.timeout = 10s,
                                .readonly = true,
                                .adhoc = false,
                                .positional = {left, right},
                                .strategy = std::make_shared<couchbase::best_effort_strategy>()});
-    // [/prepared]
     if (!sum) {
         std::cerr << sum.error() << '\n';
         return false;

@@ -42,11 +42,9 @@ struct order_result {
 
 void retries_results_in_one_line() {
     int calls = 0;
-    // [results]
     const order_result placed = reprise::retry(
         reprise::attempts(3).every(1ms).when([](const order_error& e) { return e.code == 429; }),
         [&] { return ++calls < 3 ? order_result{{}, {429}} : order_result{calls, {}}; });
-    // [/results]
     check(placed.has_value() && calls == 3, "the third attempt succeeds");
 }
 
