@@ -221,10 +221,10 @@ inline constexpr time_point no_deadline = time_point::max();
 
 }  // namespace reprise
 
-/// What a failure says about itself, and how the library asks for it.
+/// The facts of a failure, and how an error type provides them.
 ///
-/// Retry strategies know no error types. They see `failure_facts`: five small answers. Any error
-/// type can give them, without inheriting from anything, in one of three ways (first match wins):
+/// Retry strategies do not depend on error types: they see only `failure_facts`. Any error type can
+/// provide them, without inheriting from anything, in one of three ways (first match wins):
 ///
 ///   1. specialise `reprise::failure_traits<E>` with `static failure_facts describe(const E&)`;
 ///   2. a function `retry_facts(const E&)` found by argument-dependent lookup;
@@ -255,9 +255,10 @@ enum class failure_fault : std::uint8_t {
 struct failure_facts {
     /// Absent: the failure brings no retry information, the fault decides instead.
     std::optional<retry_safety> safety{};
-    /// The service says that it gets too many requests.
+    /// The service reported too many requests.
     bool throttling = false;
-    /// No answer came in time. Strategies charge more for these: they point at a sick service.
+    /// No answer came in time. Strategies charge more for these, because they suggest an unhealthy
+    /// service.
     bool timeout = false;
     /// The service asked for at least this much pause. Negative values count as zero.
     std::optional<duration> minimum_wait{};
@@ -390,7 +391,7 @@ concept describes_failure =
 
 }  // namespace reprise
 
-/// The failure itself, for strategies that want more than its facts.
+/// The failure itself, for strategies that need more than its facts.
 ///
 ///     void retry_after(const retry_question& question, retry_sink& sink) override {
 ///         if (const auto* error = question.failure.get_if<shop::order_error>()) { ... }
@@ -434,7 +435,7 @@ template <class E>
 /// sockets), the name of the code: "connection refused".
 [[nodiscard]] REPRISE_EXPORT std::string text_of_code(const std::error_code& code);
 
-/// What the exception says about itself; empty if it is no `std::exception`.
+/// `what()` of the exception; empty if it is no `std::exception`.
 [[nodiscard]] REPRISE_EXPORT std::string text_of_thrown(const std::exception_ptr& thrown);
 
 /// The text of an error type: `what()`, `message()`, or a `to_string` found by its argument.
@@ -467,9 +468,9 @@ template <class E>
 ///
 /// It refers to what the operation reported:
 ///
-///     something like std::expected   its error
+///     something like std::expected   its error; with `fails_if`, the whole result
 ///     std::error_code and the like   the code
-///     any other result               the result
+///     any other result               the result, or the part that `outcome_traits::failure` names
 ///     an exception                   the exception, by its own type or any base of it
 class failure_view {
 public:
@@ -500,8 +501,8 @@ public:
         return thrown != nullptr ? detail::find_thrown<E>(*thrown) : nullptr;
     }
 
-    /// What the failure says about itself: an exception's `what()`, the message of an error code,
-    /// the `what()`, `message()` or `to_string` of any other type. Empty if it has none.
+    /// The text of the failure: an exception's `what()`, the message of an error code, the
+    /// `what()`, `message()` or `to_string` of any other type. Empty if it has none.
     [[nodiscard]] std::string text() const {
         return text_ == nullptr ? std::string() : text_(object_);
     }
@@ -2953,21 +2954,19 @@ struct token_result {
 
 }  // namespace reprise
 
-/// What a retry strategy is.
-///
-/// Two forms, one meaning. The class `retry_strategy` is the interface for plug-ins and for code
-/// that wants one type: loops and the Couchbase client take it alike, and it may answer later. The
-/// concept `inline_strategy` is the same for strategies that answer at once, without virtual calls.
+/// The two forms of a retry strategy. The class `retry_strategy` is the interface for plug-ins and
+/// for code that needs one type: loops and the Couchbase client take it, and it may answer later.
+/// The concept `inline_strategy` is for strategies that answer at once, without virtual calls.
 /// `virtual_strategy<S>` turns the second into the first.
 ///
 /// ```
 /// start        once per request, before the first attempt; refusing means one attempt, no retries
-/// retry_after  after each failed attempt: proposes a delay, or says no
+/// retry_after  after each failed attempt: proposes a delay, or refuses
 /// success      after the attempt that succeeded, exactly once
 /// ```
 ///
-/// A strategy proposes. It never charges a budget, takes an allowance or looks at the deadline:
-/// `admit` does that for all of them (`admission.hpp`). It names the budget that pays.
+/// A strategy proposes, and names the budget that pays. `admit` then checks deadline, allowance and
+/// budget, and charges them, for all strategies (`driver/admission.hpp`).
 ///
 /// A strategy holds nothing that belongs to single requests. One object serves all threads of a
 /// client; every call may come from any thread at any time.
@@ -3017,7 +3016,7 @@ public:
     }
 
     /// After the attempt that succeeded. `std::errc::invalid_argument` for a token that is not this
-    /// object's or was used before; the strategy then hears nothing.
+    /// object's or was used before; the strategy is then not notified.
     [[nodiscard]] std::errc record_success(
         retry_token& token, const decision_context& at = {}) noexcept {
         if (!token.consume(id_)) {
@@ -3477,22 +3476,23 @@ template <class... Exceptions>
 /// ```
 /// shaped like `std::expected`     failed without a value; its error has facts
 /// `std::error_code`               failed if it is set
-/// your own type                   as a specialisation of `outcome_traits` says
+/// your own type                   as its specialisation of `outcome_traits` decides
 /// class types, floating-point     plain values: always a success, the operation fails only by
 /// values, unsigned integers,      throwing
 /// characters, `void`
 /// `bool`, `std::optional`,        do not compile: some of their values usually mean failure (-1, a
-/// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but nothing says which
-/// raw pointers
+/// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but the type does not
+/// raw pointers                    tell which
 /// classes with `ok()`, or with    do not compile either: they are statuses (`grpc::Status`,
 /// `value()` and `category()`      `std::error_condition`), but no loop can read them
 /// ```
 ///
 /// For the last two groups name the failures with `fails_if(predicate, operation)`, specialise
 /// `outcome_traits`, or state that there are none among the values:
-/// `throws_on_failure(operation)`. An error without facts does not compile either. In programs
-/// built without exceptions, and as the first completion argument of an Asio operation, plain
-/// values need `fails_if`, too: there, nothing is thrown.
+/// `throws_on_failure(operation)`. An error without facts compiles only with a strategy that
+/// decides about such failures, such as `attempts(3)`. In programs built without exceptions, and as
+/// the first completion argument of an Asio operation, plain values need `fails_if`, too, because
+/// nothing is thrown there.
 
 namespace reprise {
 
@@ -3515,7 +3515,7 @@ template <class R>
 concept signed_number =
     std::signed_integral<R> && !std::same_as<R, char> && !std::same_as<R, wchar_t>;
 
-/// Types of which some values usually mean failure, but nothing says so.
+/// Types of which some values usually mean failure, without a rule for which.
 template <class R>
 concept may_hide_failure =
     std::same_as<R, bool> || optional_like<R> || std::same_as<R, std::exception_ptr> ||
@@ -3542,7 +3542,7 @@ template <class Operation>
 inline constexpr bool hides_wrapper<std::reference_wrapper<Operation>> =
     std::derived_from<Operation, operation_wrapper>;
 
-/// Does not compile, with a sentence, for what hides a part of an operation.
+/// Fails to compile, with a readable message, for what hides a part of an operation.
 template <class Operation>
 constexpr void check_visible() noexcept {
     static_assert(
@@ -5920,18 +5920,31 @@ namespace reprise::adapters {
 /// `url` without user, password, query and fragment, which may hold secrets:
 ///
 ///     https://bob:secret@shop.example/orders?key=42   ->   https://shop.example/orders
+///
+/// A URL inside the path (of a proxy, for example) loses its user and password, too.
 [[nodiscard]] inline std::string public_url(std::string_view url) {
     url = url.substr(0, std::min(url.find('?'), url.find('#')));
     // libcurl takes any number of slashes after the scheme, and a URL without a scheme.
-    const std::size_t scheme = url.find_first_of(":/");
+    const std::size_t scheme = url.find_first_of(":/@");
     const bool has_scheme = scheme != std::string_view::npos && url.substr(scheme, 2) == ":/";
-    const std::size_t host =
-        std::min(url.find_first_not_of('/', has_scheme ? scheme + 1 : 0), url.size());
-    // A user may contain anything but a slash.
-    const std::size_t user = url.substr(0, url.find('/', host)).rfind('@');
-    std::string text(url.substr(0, host));
-    text += url.substr(user == std::string_view::npos ? host : std::max(host, user + 1));
-    return text;
+    std::size_t begin = has_scheme ? scheme + 1 : 0;
+    std::string text(url.substr(0, begin));
+    bool has_host = false;
+    for (;;) {
+        const std::size_t end = std::min(url.find('/', begin), url.size());
+        std::string_view part = url.substr(begin, end - begin);
+        if (!has_host || text.ends_with("//")) {
+            const std::size_t user_end = part.rfind('@');
+            part.remove_prefix(user_end == std::string_view::npos ? 0 : user_end + 1);
+        }
+        has_host = has_host || !part.empty();
+        text += part;
+        if (end == url.size()) {
+            return text;
+        }
+        text += '/';
+        begin = end + 1;
+    }
 }
 
 }  // namespace reprise::adapters

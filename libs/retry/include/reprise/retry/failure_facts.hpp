@@ -1,9 +1,9 @@
 #pragma once
 
-/// What a failure says about itself, and how the library asks for it.
+/// The facts of a failure, and how an error type provides them.
 ///
-/// Retry strategies know no error types. They see `failure_facts`: five small answers. Any error
-/// type can give them, without inheriting from anything, in one of three ways (first match wins):
+/// Retry strategies do not depend on error types: they see only `failure_facts`. Any error type can
+/// provide them, without inheriting from anything, in one of three ways (first match wins):
 ///
 ///   1. specialise `reprise::failure_traits<E>` with `static failure_facts describe(const E&)`;
 ///   2. a function `retry_facts(const E&)` found by argument-dependent lookup;
@@ -49,9 +49,10 @@ enum class failure_fault : std::uint8_t {
 struct failure_facts {
     /// Absent: the failure brings no retry information, the fault decides instead.
     std::optional<retry_safety> safety{};
-    /// The service says that it gets too many requests.
+    /// The service reported too many requests.
     bool throttling = false;
-    /// No answer came in time. Strategies charge more for these: they point at a sick service.
+    /// No answer came in time. Strategies charge more for these, because they suggest an unhealthy
+    /// service.
     bool timeout = false;
     /// The service asked for at least this much pause. Negative values count as zero.
     std::optional<duration> minimum_wait{};

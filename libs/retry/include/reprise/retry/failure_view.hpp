@@ -1,6 +1,6 @@
 #pragma once
 
-/// The failure itself, for strategies that want more than its facts.
+/// The failure itself, for strategies that need more than its facts.
 ///
 ///     void retry_after(const retry_question& question, retry_sink& sink) override {
 ///         if (const auto* error = question.failure.get_if<shop::order_error>()) { ... }
@@ -54,7 +54,7 @@ template <class E>
 /// sockets), the name of the code: "connection refused".
 [[nodiscard]] REPRISE_EXPORT std::string text_of_code(const std::error_code& code);
 
-/// What the exception says about itself; empty if it is no `std::exception`.
+/// `what()` of the exception; empty if it is no `std::exception`.
 [[nodiscard]] REPRISE_EXPORT std::string text_of_thrown(const std::exception_ptr& thrown);
 
 /// The text of an error type: `what()`, `message()`, or a `to_string` found by its argument.
@@ -87,9 +87,9 @@ template <class E>
 ///
 /// It refers to what the operation reported:
 ///
-///     something like std::expected   its error
+///     something like std::expected   its error; with `fails_if`, the whole result
 ///     std::error_code and the like   the code
-///     any other result               the result
+///     any other result               the result, or the part that `outcome_traits::failure` names
 ///     an exception                   the exception, by its own type or any base of it
 class failure_view {
 public:
@@ -120,8 +120,8 @@ public:
         return thrown != nullptr ? detail::find_thrown<E>(*thrown) : nullptr;
     }
 
-    /// What the failure says about itself: an exception's `what()`, the message of an error code,
-    /// the `what()`, `message()` or `to_string` of any other type. Empty if it has none.
+    /// The text of the failure: an exception's `what()`, the message of an error code, the
+    /// `what()`, `message()` or `to_string` of any other type. Empty if it has none.
     [[nodiscard]] std::string text() const {
         return text_ == nullptr ? std::string() : text_(object_);
     }

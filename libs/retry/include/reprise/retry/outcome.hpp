@@ -5,22 +5,23 @@
 /// ```
 /// shaped like `std::expected`     failed without a value; its error has facts
 /// `std::error_code`               failed if it is set
-/// your own type                   as a specialisation of `outcome_traits` says
+/// your own type                   as its specialisation of `outcome_traits` decides
 /// class types, floating-point     plain values: always a success, the operation fails only by
 /// values, unsigned integers,      throwing
 /// characters, `void`
 /// `bool`, `std::optional`,        do not compile: some of their values usually mean failure (-1, a
-/// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but nothing says which
-/// raw pointers
+/// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but the type does not
+/// raw pointers                    tell which
 /// classes with `ok()`, or with    do not compile either: they are statuses (`grpc::Status`,
 /// `value()` and `category()`      `std::error_condition`), but no loop can read them
 /// ```
 ///
 /// For the last two groups name the failures with `fails_if(predicate, operation)`, specialise
 /// `outcome_traits`, or state that there are none among the values:
-/// `throws_on_failure(operation)`. An error without facts does not compile either. In programs
-/// built without exceptions, and as the first completion argument of an Asio operation, plain
-/// values need `fails_if`, too: there, nothing is thrown.
+/// `throws_on_failure(operation)`. An error without facts compiles only with a strategy that
+/// decides about such failures, such as `attempts(3)`. In programs built without exceptions, and as
+/// the first completion argument of an Asio operation, plain values need `fails_if`, too, because
+/// nothing is thrown there.
 
 #include <concepts>
 #include <cstddef>
@@ -55,7 +56,7 @@ template <class R>
 concept signed_number =
     std::signed_integral<R> && !std::same_as<R, char> && !std::same_as<R, wchar_t>;
 
-/// Types of which some values usually mean failure, but nothing says so.
+/// Types of which some values usually mean failure, without a rule for which.
 template <class R>
 concept may_hide_failure =
     std::same_as<R, bool> || optional_like<R> || std::same_as<R, std::exception_ptr> ||
@@ -82,7 +83,7 @@ template <class Operation>
 inline constexpr bool hides_wrapper<std::reference_wrapper<Operation>> =
     std::derived_from<Operation, operation_wrapper>;
 
-/// Does not compile, with a sentence, for what hides a part of an operation.
+/// Fails to compile, with a readable message, for what hides a part of an operation.
 template <class Operation>
 constexpr void check_visible() noexcept {
     static_assert(

@@ -1,20 +1,18 @@
 #pragma once
 
-/// What a retry strategy is.
-///
-/// Two forms, one meaning. The class `retry_strategy` is the interface for plug-ins and for code
-/// that wants one type: loops and the Couchbase client take it alike, and it may answer later. The
-/// concept `inline_strategy` is the same for strategies that answer at once, without virtual calls.
+/// The two forms of a retry strategy. The class `retry_strategy` is the interface for plug-ins and
+/// for code that needs one type: loops and the Couchbase client take it, and it may answer later.
+/// The concept `inline_strategy` is for strategies that answer at once, without virtual calls.
 /// `virtual_strategy<S>` turns the second into the first.
 ///
 /// ```
 /// start        once per request, before the first attempt; refusing means one attempt, no retries
-/// retry_after  after each failed attempt: proposes a delay, or says no
+/// retry_after  after each failed attempt: proposes a delay, or refuses
 /// success      after the attempt that succeeded, exactly once
 /// ```
 ///
-/// A strategy proposes. It never charges a budget, takes an allowance or looks at the deadline:
-/// `admit` does that for all of them (`admission.hpp`). It names the budget that pays.
+/// A strategy proposes, and names the budget that pays. `admit` then checks deadline, allowance and
+/// budget, and charges them, for all strategies (`driver/admission.hpp`).
 ///
 /// A strategy holds nothing that belongs to single requests. One object serves all threads of a
 /// client; every call may come from any thread at any time.
@@ -79,7 +77,7 @@ public:
     }
 
     /// After the attempt that succeeded. `std::errc::invalid_argument` for a token that is not this
-    /// object's or was used before; the strategy then hears nothing.
+    /// object's or was used before; the strategy is then not notified.
     [[nodiscard]] std::errc record_success(
         retry_token& token, const decision_context& at = {}) noexcept {
         if (!token.consume(id_)) {
