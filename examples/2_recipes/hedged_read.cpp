@@ -1,4 +1,4 @@
-/// A read that is slow now and then: after 20 ms a second one starts beside it.
+/// A read that is slow now and then: after 20 ms a second one starts in parallel.
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>

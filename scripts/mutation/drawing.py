@@ -132,7 +132,7 @@ def instrumented(root, mutants):
 
 def that_do_not_compile(output, folder, mutants):
     """Returns the mutants on the lines that the compiler complains about. ccache makes the paths
-    relative to the build folder, which is beside the sources."""
+    relative to the build folder, which is next to the sources."""
     above = f"(?:{re.escape(str(folder))}|{re.escape('../' + folder.name)})"
     found = re.findall(above + r"/([^\s:]+):(\d+)(?::\d+: (error))?", output)
     for is_error in (True, False):  # the place of use, if the place of the error has none

@@ -270,7 +270,7 @@ struct failure_facts {
     /// as every category does. Not used to decide.
     const std::error_category* category = nullptr;
 
-    /// Two failures that say the same, in whatever category.
+    /// Ignores the category.
     friend bool operator==(const failure_facts& left, const failure_facts& right) noexcept {
         return left.safety == right.safety && left.throttling == right.throttling &&
                left.timeout == right.timeout && left.minimum_wait == right.minimum_wait &&
@@ -292,7 +292,7 @@ describe_error_code(const std::error_code& code) noexcept;
 
 namespace detail {
 
-/// One row of a table of errors: what an error says about a retry.
+/// One row of a table of errors: an error and its facts.
 struct error_row {
     int code = 0;                          ///< 0 where errors are known by their names.
     std::string_view name{};               ///< As its source spells it.
@@ -383,7 +383,7 @@ inline constexpr detail::facts_of_fn facts_of{};
 
 }  // namespace REPRISE_VARIANT
 
-/// True for error types that say something about retries.
+/// True for error types that have facts.
 template <class E>
 concept describes_failure =
     detail::has_failure_traits<E> || detail::has_adl_facts<E> || detail::has_member_facts<E> ||
@@ -533,7 +533,7 @@ namespace reprise {
 /// error.
 enum class refusal_reason : std::uint8_t {
     none,                ///< Not refused.
-    unsafe,              ///< The failure itself says that it must not be retried.
+    unsafe,              ///< The failure itself states that it must not be retried.
     not_repeatable,      ///< Safety unknown and the call is marked as not repeatable.
     client_fault,        ///< No retry information, and the request itself was at fault.
     unclassified,        ///< Nothing is known about the failure that would allow a retry.
@@ -559,8 +559,8 @@ enum class refusal_reason : std::uint8_t {
 /// One short lower-case phrase, for logs and histories.
 [[nodiscard]] REPRISE_EXPORT std::string_view to_string(refusal_reason reason) noexcept;
 
-/// What to change in the program if the retry was wanted, as one phrase; empty where the refusal is
-/// no matter of something left unsaid. Histories of loops contain it.
+/// What to change in the program to get a retry, as one phrase; empty if nothing is
+/// missing. Histories of loops contain it.
 [[nodiscard]] REPRISE_EXPORT std::string_view remedy_for(refusal_reason reason) noexcept;
 
 /// Whether the caller may have its operation executed twice.
@@ -571,7 +571,7 @@ enum class repeatability : std::uint8_t {
 };
 
 /// The time and the randomness of one decision, and what the caller attached to the call.
-/// Strategies get all of it as values; a strategy that does not say `needs_time` gets zeros at its
+/// Strategies get all of it as values; a strategy without `needs_time` gets zeros at its
 /// start and its success, which keeps the path of a successful first attempt free of clock reads.
 struct decision_context {
     time_point now{};
@@ -626,7 +626,7 @@ struct token_state {
     duration delay{};           ///< Wait this long before the attempt.
     std::uint32_t attempt = 1;  ///< One more than the retries this strategy has granted.
     std::uint32_t cost = 0;     ///< What the last retry cost, in milli-units of the budget.
-    std::uint64_t memory = 0;   ///< One word that means whatever the strategy wants.
+    std::uint64_t memory = 0;   ///< One word for the strategy's own use.
 };
 
 /// What a strategy is asked after a failed attempt. Valid during the call.
@@ -646,7 +646,7 @@ struct retry_question {
     token_state token{};
 };
 
-/// Whether a request may be retried at all, as a strategy says at its start.
+/// A strategy's answer at the start of a request: may it be retried at all?
 struct decision {
     refusal_reason refusal = refusal_reason::none;
     /// The budget's level in milli-units when it was asked; negative when it was not.
@@ -816,7 +816,8 @@ namespace detail {
     return std::min(limit, duration{value.count() * by});
 }
 
-/// The policy for delays that grow, as `backoff_options` says. A service's hint is a lower limit.
+/// The policy for delays that grow according to `backoff_options`. A service's hint is a lower
+/// limit.
 class exponential_backoff {
 public:
     /// Throws `invalid_settings` for options that `check` refuses.
@@ -874,7 +875,7 @@ public:
         return respect_hint(own, question.facts);
     }
 
-    /// Never shorter than the service's minimum wait (unless `hint_excess_max` says so).
+    /// Never shorter than the service's minimum wait (unless `hint_excess_max` is set).
     [[nodiscard]] duration respect_hint(duration own, const failure_facts& facts) const noexcept {
         if (!facts.minimum_wait) {
             return own;
@@ -1054,8 +1055,8 @@ public:
     /// False for the one entry about an attempt that was not made: the wait before it was canceled.
     [[nodiscard]] bool is_attempt() const noexcept { return is_attempt_ != 0; }
 
-    /// True for the entry about an attempt that was wanted beside a running one: `attempt` is still
-    /// running, and `refusal` says why it was not hedged.
+    /// True for the entry about a hedge: `attempt` is still
+    /// running, and `refusal` is why it was not hedged.
     [[nodiscard]] bool is_hedge() const noexcept { return stage_ == hedge_stage; }
 
     void set_attempt(std::uint32_t number) noexcept {
@@ -1186,7 +1187,7 @@ struct REPRISE_EXPORT retry_history {
     /// The categories of the codes in the entries, in the order of their appearance. Codes of a
     /// fourth category are written as plain numbers.
     std::array<const std::error_category*, 3> categories{};
-    /// What failures said about themselves ("connection refused", an exception's `what()`), each
+    /// Texts of failures ("connection refused", an exception's `what()`), each
     /// once, at most `text_count_max` texts of `text_size_max` bytes. Filled by loops.
     std::vector<std::string> texts{};
     static constexpr std::size_t text_count_max = 7;
@@ -1217,8 +1218,8 @@ struct REPRISE_EXPORT retry_history {
     [[nodiscard]] std::uint8_t index_of(const std::error_category* category) noexcept;
     /// Likewise for a text, which is shortened, and kept only if there is room.
     [[nodiscard]] std::uint8_t index_of(std::string_view text);
-    /// "connection refused": the failure's own text, or else what the category of its code says
-    /// about it; empty if there is neither.
+    /// "connection refused": the failure's own text, or else that of its error code;
+    /// empty if there is neither.
     [[nodiscard]] std::string message_of(const history_entry& entry) const;
     /// The name behind an entry's index; empty if it has none.
     [[nodiscard]] std::string_view endpoint_of(const history_entry& entry) const noexcept;
@@ -1301,7 +1302,7 @@ struct call_summary {
 class REPRISE_EXPORT retry_observer {
 public:
     virtual ~retry_observer();
-    /// An attempt has failed, or takes so long that another one was wanted beside it
+    /// An attempt has failed, or takes so long that a hedge was considered
     /// (`history_entry::is_hedge`), and this was decided. Does nothing unless overridden.
     virtual void on_decision(const decision_event& event) noexcept;
     /// A call has ended: exactly once for each, unless its executor is destroyed. Does nothing
@@ -1400,7 +1401,8 @@ struct call_options {
     /// No retry starts after this; the first attempt is made in any case. The Asio forms also
     /// cancel an attempt that is still running then.
     std::optional<time_point> deadline{};
-    /// The same as a span from the start of the call; the earlier of both counts. Negative is zero.
+    /// The same as a duration from the start of the call; the earlier of both applies. Negative is
+    /// zero.
     std::optional<duration> timeout{};
     /// Time for one attempt. Blocking operations get it in `attempt::timeout` and must keep it
     /// themselves, so one that takes no `attempt` is refused with `invalid_settings`. The Asio
@@ -1426,13 +1428,13 @@ struct call_options {
     random_source random{};
 };
 
-/// What an operation may know about the attempt it makes.
+/// The current attempt, as its operation sees it.
 struct attempt {
     std::uint32_t number = 1;  ///< The first attempt is 1.
     /// The call's deadline or this attempt's timeout, whichever is earlier; `no_deadline` if
     /// neither.
     time_point deadline = no_deadline;
-    /// The same as a span from the start of the attempt; `duration::max()` if neither.
+    /// The same as a duration from the start of the attempt; `duration::max()` if neither.
     duration timeout = duration::max();
     /// Give it to retry loops inside the operation (`call_options::outer_allowance`).
     retry_allowance* allowance = nullptr;
@@ -1555,7 +1557,7 @@ private:
 
 namespace reprise {
 
-/// What a breaker says before an attempt. Passed back with the attempt's outcome.
+/// A breaker's answer before an attempt. Pass it back with the attempt's outcome.
 enum class breaker_permit : std::uint8_t {
     refused,  ///< Make no attempt.
     regular,  ///< The breaker is closed.
@@ -1589,7 +1591,7 @@ public:
     void on_success(breaker_permit permit, time_point now) noexcept;
     /// The attempt that got `permit` has failed.
     void on_failure(breaker_permit permit, const failure_facts& facts, time_point now) noexcept;
-    /// The attempt that got `permit` was canceled by its caller, which says nothing about the
+    /// The attempt that got `permit` was canceled by its caller, which is no evidence about the
     /// service. A canceled probe is lost: the next one is sent after another sleep.
     void on_canceled(breaker_permit permit, time_point now) noexcept;
 
@@ -1625,9 +1627,9 @@ public:
 
     void on_start(time_point now) noexcept;
     void on_attempt(std::uint32_t number) noexcept;
-    /// Another attempt starts beside the one that runs.
+    /// A hedge starts.
     void on_hedge(std::uint32_t number) noexcept;
-    /// One of several attempts that run at the same time has ended. `is_lost` says that another one
+    /// One of several attempts that run at the same time has ended. `is_lost`: another one
     /// was better; `failure` is null after a success.
     void on_one_ended(std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept;
     /// All running attempts have ended. `failure` is null after a success.
@@ -1635,7 +1637,7 @@ public:
     void on_decision(
         const history_entry& entry, const failure_facts& facts, const failure_view& failure,
         const failure_reason& reason) noexcept;
-    /// Once for each call. `ended` says how; the rest is filled in here.
+    /// Once for each call. `ended` has its outcome; the rest is filled in here.
     void on_completion(call_summary ended, time_point now) noexcept;
 
 private:
@@ -1830,7 +1832,7 @@ struct payment {
 class REPRISE_EXPORT retry_budget {
 public:
     virtual ~retry_budget();
-    /// A retry is wanted: pays its whole price or refuses.
+    /// Pays the whole price of a retry, or refuses.
     [[nodiscard]] virtual payment try_pay(const failure_facts& facts, time_point now) noexcept = 0;
     /// A retry that was paid for with `cost` milli-units is not made: its wait was canceled, or a
     /// circuit breaker opened meanwhile. Does nothing unless overridden.
@@ -2013,8 +2015,8 @@ public:
         action.refusal_ = why == refusal_reason::none ? refusal_reason::strategy_refused : why;
         return action;
     }
-    /// A client reports `error`, with the operation's own failure beside it. Plain loops return
-    /// the operation's own error whatever a strategy says.
+    /// A client reports `error`, along with the operation's own failure. Plain loops return
+    /// the operation's own error whatever a strategy answers.
     [[nodiscard]] static retry_action no(std::error_code error) noexcept {
         retry_action action;
         action.category_ = &error.category();
@@ -2090,7 +2092,7 @@ struct waiting_bound {
     [[nodiscard]] bool is_full() const noexcept { return count >= count_max; }
 };
 
-/// What limits the retries of a request beside its strategy. Null means: no such limit.
+/// Limits on the retries of a request, in addition to its strategy. Null: no such limit.
 struct retry_limits {
     time_point deadline = no_deadline;
     deadline_policy at_deadline = deadline_policy::refuse;
@@ -2158,7 +2160,7 @@ public:
         retries_ = token.attempt - 1;
         start_ = start::granted;
     }
-    /// What the strategy said at its start.
+    /// The strategy's answer at the start of the request.
     void on_start(const decision& granted) noexcept {
         start_ = granted.allowed() ? start::granted : start::refused;
     }
@@ -2244,7 +2246,7 @@ concept strategy_argument =
     value_strategy<std::remove_cvref_t<Given>> ||
     (std::is_lvalue_reference_v<Given> && any_retry_strategy<std::remove_reference_t<Given>>);
 
-/// What a strategy says about itself, once.
+/// Properties of a strategy that do not change.
 struct strategy_traits {
     /// Pass real time and randomness also at the start and the success (windowed budgets need it).
     bool needs_time = false;
@@ -2260,7 +2262,7 @@ struct strategy_traits {
     retry_observer* observer = nullptr;
 };
 
-/// The traits of any strategy; the defaults for one that does not say. As the strategy returns
+/// The traits of any strategy; the defaults for one without traits. As the strategy returns
 /// them, since each loop asks: a reference stays one.
 template <class S>
 [[nodiscard]] decltype(auto) traits_of(const S& strategy) noexcept {
@@ -2384,7 +2386,7 @@ struct decision_ticket {
 class REPRISE_EXPORT answer_channel {
 public:
     virtual ~answer_channel();
-    /// Any thread. `action` absent: the strategy failed, and `cause` says how.
+    /// Any thread. `action` absent: the strategy failed, and `cause` is the reason.
     virtual void post(
         decision_ticket ticket, std::optional<retry_action> action, std::string cause) noexcept = 0;
 };
@@ -2669,7 +2671,7 @@ public:
                                     : recorded(progress_.retries() + 1, answer, failed, terms, now);
     }
 
-    /// The running attempt takes long, and the driver wants another one beside it (hedging).
+    /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
     /// reported afterwards is the outcome of all that run.
     [[nodiscard]] bool admit_hedge(request_terms& terms, time_point now) noexcept {
@@ -2683,8 +2685,8 @@ public:
         }
         return answer.is_admitted();
     }
-    /// One of several attempts that run at the same time has ended, for observers. `is_lost` says
-    /// that another one was better.
+    /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
+    /// another one was better.
     void on_one_ended(
         std::uint32_t number, const std::optional<failure_facts>& failure, bool is_lost) noexcept {
         if (attached_) {
@@ -3118,7 +3120,7 @@ private:
 }  // namespace reprise
 
 /// One call of a retry loop, as all loops drive it: blocking, Asio, coroutine. It keeps what the
-/// call needs between its attempts and lets `driver::orchestrator` decide; it knows no clock, no
+/// call needs between its attempts and lets `driver::orchestrator` decide; it has no clock, no
 /// sleep, no thread.
 ///
 ///     begin(at) -> wait -> try_start_attempt(at)                   false: finished, not attempted
@@ -3246,7 +3248,7 @@ public:
     /// The running attempt succeeded. At most once.
     void on_success(const decision_context& at) noexcept { core().on_success(at); }
 
-    /// The running attempt failed. `is_canceled` says that the caller has asked to stop; `failure`
+    /// The running attempt failed. `is_canceled`: the caller has asked to stop; `failure`
     /// is shown to the strategy and to observers, and must live until the next attempt starts.
     [[nodiscard]] retry_step on_failure(
         const failure_facts& facts, const decision_context& at, bool is_canceled = false,
@@ -3277,14 +3279,14 @@ public:
         });
     }
 
-    /// The running attempt takes long, and the driver wants another one beside it (hedging).
+    /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
     /// reported afterwards is the outcome of all that run.
     [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
         return with_terms([&](request_terms& terms) { return core().admit_hedge(terms, at.now); });
     }
-    /// One of several attempts that run at the same time has ended, for observers. `is_lost` says
-    /// that another one was better.
+    /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
+    /// another one was better.
     void on_one_ended(
         std::uint32_t number, const std::optional<failure_facts>& failure, bool is_lost) noexcept {
         core().on_one_ended(number, failure, is_lost);
@@ -3397,13 +3399,13 @@ private:
 ///
 /// The loop catches whatever an operation throws and asks, in this order: the exception types
 /// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
-/// `std::system_error`. An exception that none of these knows has no facts: the strategy decides
+/// `std::system_error`. An exception that none of these covers has no facts: the strategy decides
 /// (`safety_options::failures_without_facts`). What is not retried goes on to the caller as the
 /// very object that was thrown.
 
 namespace reprise {
 
-/// For exception hierarchies that want to describe themselves by inheritance.
+/// Base for exception hierarchies that describe themselves.
 class REPRISE_EXPORT failure_description {
 public:
     failure_description() = default;
@@ -3695,7 +3697,7 @@ template <class Operation, class R>
 
 }  // namespace reprise
 
-/// Says which results of an operation are failures, for results that cannot say so themselves.
+/// Defines which results of an operation are failures, for types that do not show it themselves.
 ///
 ///     std::optional<row> found = reprise::retry(
 ///         strategy, reprise::fails_if(std::logical_not<>{}, [&] { return find_row(id); }));
@@ -3781,8 +3783,8 @@ private:
     Predicate predicate_;
 };
 
-/// Wraps `operation` so that every loop takes a result for a failure if `predicate` says so. The
-/// predicate replaces what the result says about itself; exceptions are failures as always.
+/// Wraps `operation` so that every loop takes a result for a failure if `predicate` returns true.
+/// The predicate replaces `outcome_traits`; exceptions are failures as always.
 ///
 /// It returns `bool` or `std::optional<failure_facts>`. `true` means: failed, and the call may be
 /// repeated unless it is marked as not repeatable (`retry_safety::maybe`). Facts say more: whether
@@ -3951,7 +3953,7 @@ concept has_unattempted_outcome = requires {
 ///
 /// Returns what the operation returns, with the operation's own types and its own last error. An
 /// operation may also throw; what it throws last is what the caller sees, as the same object.
-/// `outcome.hpp` says which results are failures.
+/// `outcome.hpp` defines which results are failures.
 
 namespace reprise {
 
@@ -4167,7 +4169,7 @@ template <class Session>
     return time.clock().now();
 }
 
-/// What an operation may know about the attempt that starts now.
+/// The description of the attempt that starts now, for its operation.
 template <class Session>
 [[nodiscard]] attempt make_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
@@ -4177,7 +4179,7 @@ template <class Session>
     return next;
 }
 
-/// The same if `Operation` wants to know it.
+/// The same if `Operation` takes it.
 template <class Operation, class Session>
 [[nodiscard]] auto next_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
@@ -4337,8 +4339,8 @@ inline namespace REPRISE_VARIANT {
 /// Runs `operation` until it succeeds or the strategy, the deadline or the stop token ends the
 /// loop. `list` names exception types whose facts come from `facts_of`.
 ///
-/// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error that
-/// says nothing about retries): see `outcome.hpp` and `fails_if.hpp`. Throws `invalid_settings` for
+/// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error
+/// without facts): see `outcome.hpp` and `fails_if.hpp`. Throws `invalid_settings` for
 /// an `attempt_timeout` if the operation takes no `attempt`: it could not keep the limit.
 template <class Strategy, class... Exceptions, class Operation>
 [[nodiscard]] auto retry(
@@ -4366,7 +4368,7 @@ template <class Strategy, class Operation>
 }  // namespace reprise
 
 /// The first question of every strategy: does this failure allow a retry at all? This is the only
-/// implementation of the rule; the guide has it as a table (docs/guide/idempotency.md).
+/// implementation of the rule; docs/guide/idempotency.md has it as a table.
 
 namespace reprise {
 
@@ -4838,7 +4840,7 @@ namespace reprise {
 struct error_model {
     failure_fault fault = failure_fault::client;  ///< The `error` trait.
     bool retryable = false;                       ///< The `retryable` trait is present.
-    bool throttling = false;                      ///< ... and says `throttling: true`.
+    bool throttling = false;                      ///< ... with `throttling: true`.
 };
 
 /// Base or member of generated error types. Retryable trait present: safe. Absent: not safe for
@@ -4854,7 +4856,7 @@ public:
               .fault = model.fault,
               .code = 0} {}
 
-    /// For the deserializer, when the response says that no answer came in time.
+    /// For the deserializer, when the response reports a timeout.
     constexpr void set_timeout(bool is_timeout) noexcept { facts_.timeout = is_timeout; }
     /// For the deserializer, when the response carries a hint.
     constexpr void set_minimum_wait(std::optional<duration> wait) noexcept {
@@ -4943,7 +4945,7 @@ struct settings_figures {
 [[nodiscard]] REPRISE_EXPORT settings_figures
 figures(const standard_options& options, const lint_context& context = {});
 
-/// Warnings for settings that are legal but known to hurt; empty when there is nothing to say.
+/// Warnings for settings that are legal but known to hurt; empty if there are none.
 [[nodiscard]] REPRISE_EXPORT std::vector<settings_warning> lint(
     const standard_options& options, const lint_context& context = {});
 
@@ -4968,8 +4970,8 @@ using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, token
 /// The 2.1 revision of AWS retries: 3 attempts; a transient retry costs 14 and starts at 50 ms, one
 /// after throttling costs 5 and starts at 1 s; cap 20 s before jitter; a server's hint is held
 /// within [t, t + 5 s] of the computed delay t. That last rule can wait for less than the service
-/// asked: docs/design/hints_and_prices.md says why this is the only strategy that may. Refunds and
-/// the price of timeouts are assumed to be those of `aws_standard`.
+/// asked: docs/design/hints_and_prices.md explains why this is the only strategy that may. Refunds
+/// and the price of timeouts are assumed to be those of `aws_standard`.
 [[nodiscard]] REPRISE_EXPORT aws_2_1_strategy
 aws_2_1(std::shared_ptr<token_bucket> bucket = nullptr);
 
@@ -5028,7 +5030,7 @@ private:
 
 namespace reprise {
 
-/// What a failed attempt was, as far as its facts say.
+/// The kind of a failed attempt, from its facts.
 enum class failure_kind : std::uint8_t { timeout, throttling, other };
 inline constexpr std::size_t failure_kind_count = 3;  ///< How many kinds there are.
 /// "throttling"
@@ -5051,9 +5053,9 @@ public:
     [[nodiscard]] std::uint64_t retries(failure_kind kind) const noexcept {
         return load(retries_[static_cast<std::size_t>(kind)]);
     }
-    /// Attempts that were started beside a running one.
+    /// Hedges that were started.
     [[nodiscard]] std::uint64_t hedges() const noexcept { return load(hedges_); }
-    /// Attempts that were wanted beside a running one and refused.
+    /// Hedges that were refused.
     [[nodiscard]] std::uint64_t refused_hedges() const noexcept { return load(refused_hedges_); }
     /// Retries that were refused for one reason.
     [[nodiscard]] std::uint64_t refusals(refusal_reason reason) const noexcept;
@@ -5095,7 +5097,7 @@ struct observed_service {
 }  // namespace reprise
 
 /// Which failures a one-line strategy retries: all of them, those of some types, or those for which
-/// a predicate is true. The errors need no facts and know nothing of this library.
+/// a predicate is true. The errors need no facts.
 ///
 /// A selection narrows: of the failures that the rule of `retryable.hpp` allows to be retried, it
 /// keeps some. It never allows what the failure itself forbids.
@@ -5260,12 +5262,12 @@ struct selected_failures {
 ///     retry(attempts(5).exponential(50ms).when([](const my_error& e) { return e.is_busy(); }),
 ///           fetch);
 ///
-/// It is a value: copy it, keep it in a constant, pass it in place to any loop. What you do not say
+/// It is a value: copy it, keep it in a constant, pass it in place to any loop. What you leave out
 /// has a default:
 ///
 /// ```
 /// delay     exponential from 100 ms to 20 s with full jitter
-/// failures  all of them, except those that say of themselves that a retry is wrong or pointless
+/// failures  all of them, except those that state that a retry is wrong or pointless
 ///           (`retry_safety::no`, or a client's fault), and programming errors such as
 ///           `std::logic_error` and `std::bad_alloc`, which are retried only if you name them
 /// budget    none. Every call may make all its attempts, also while the service is down. Where many
@@ -5302,7 +5304,7 @@ public:
             {.base = step, .factor = 1.0, .cap = cap, .jitter = jitter::none, .step = step});
     }
     /// `base`, `factor` x `base`, `factor`^2 x `base`, ... up to `cap`, with full jitter unless
-    /// `with_jitter` says otherwise. The cap is at least `base`.
+    /// `with_jitter` changes it. The cap is at least `base`.
     [[nodiscard]] simple_strategy exponential(
         duration base, duration cap = backoff_options{}.cap, double factor = 2.0) const {
         return with({.base = base, .factor = factor, .cap = std::max(base, cap)});
@@ -5348,8 +5350,8 @@ public:
         return select(failure_types<E...>{});
     }
 
-    /// Failures that state nothing about retries: an exception that the library does not know, an
-    /// unknown error code. They are retried unless you say `refuse` here, which is what
+    /// Failures that state nothing about retries: an exception that the library cannot classify, an
+    /// unknown error code. They are retried unless you pass `refuse` here, which is what
     /// `standard_strategy` does.
     [[nodiscard]] simple_strategy failures_without_facts(when_unstated choice) const {
         safety_options changed = policies_.retryable().safety.options;
@@ -5357,7 +5359,7 @@ public:
         return with(changed);
     }
     /// Calls without a mark (`call_options::repeat`), after failures of safety `maybe`. They are
-    /// retried unless you say `refuse` here.
+    /// retried unless you pass `refuse` here.
     [[nodiscard]] simple_strategy unmarked_calls(when_unstated choice) const {
         safety_options changed = policies_.retryable().safety.options;
         changed.unmarked_calls = choice;
@@ -5503,7 +5505,7 @@ inline constexpr std::string_view version =
 /// `retry(attempts(3), operation)`, or with a `standard_strategy` per service. Only the standard
 /// library is needed (C++20).
 
-/// What libcurl's codes say about a retry. Needs no client library.
+/// Facts of libcurl's codes. Needs no client library.
 
 namespace reprise::adapters::detail {
 
@@ -5706,7 +5708,7 @@ inline constexpr std::array curl_rows{
 
 }  // namespace reprise::adapters::detail
 
-/// What a gRPC server says about a retry in addition to its status code. Needs no client library.
+/// A gRPC server's retry information in addition to its status code. Needs no client library.
 /// The bytes come from the network: reading them takes time in proportion to their number, never
 /// fails, and skips fields that are unknown here.
 
@@ -5714,8 +5716,8 @@ namespace reprise::adapters {
 
 namespace detail {
 
-/// All statuses of gRPC. None is `yes`: no status tells whether the server has acted, and a proxy
-/// may answer UNAVAILABLE after it passed the call on.
+/// All statuses of gRPC. None is `yes`, because no status shows whether the server has acted, and a
+/// proxy may answer UNAVAILABLE after it passed the call on.
 inline constexpr std::array grpc_rows{
     reprise::detail::error_row{.code = 0, .name = "OK"},
     reprise::detail::error_row{.code = 1, .name = "CANCELLED", .safety = retry_safety::no},
@@ -5949,7 +5951,7 @@ namespace reprise::adapters {
 
 }  // namespace reprise::adapters
 
-/// What an error reply of Redis says about a retry. Needs no client library.
+/// Facts of Redis' error replies. Needs no client library.
 
 namespace reprise::adapters {
 
@@ -6147,7 +6149,7 @@ private:
 
 }  // namespace reprise::adapters
 
-/// What a SQLSTATE of PostgreSQL says about a retry. Needs no client library: use it with any
+/// Facts of PostgreSQL's SQLSTATEs. Needs no client library: use it with any
 /// client that reports SQLSTATEs.
 
 namespace reprise::adapters {
@@ -6168,7 +6170,7 @@ enum class sql_stage : std::uint8_t {
 }
 
 /// True if the failure leaves open whether the server has committed. A connection that is lost
-/// after COMMIT does, also when the server said why: it may have committed before it said so.
+/// after COMMIT does, even if the server gave a reason: it may have committed before.
 [[nodiscard]] constexpr bool is_commit_unknown(std::string_view state, sql_stage stage) noexcept {
     return (stage == sql_stage::committing || stage == sql_stage::alone) &&
            (is_lost_connection(state) || state == "40003");

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Runs an example that was built beside this test.
+/// Runs an example that was built with this test.
 
 #include <sys/wait.h>
 

@@ -13,7 +13,7 @@ without the client, and one with a sandbox of its own stores and reads a documen
 With --whole-tree everything is installed. Public means installed: the tree may hold the headers of
 the public libraries and no others, no more of them than a stated limit, and one archive for each
 library that users link. The headers of the core must be the files that headers_core reads. The
-program must run, with its man pages and completions beside it. With --compile-headers each of the
+program must run, with its man pages and completions. With --compile-headers each of the
 other headers must compile alone and twice, with nothing but the installed tree; that takes as long
 as several other tests, so the release check does it.
 """
@@ -245,7 +245,7 @@ def check_alone(options, prefix, root):
             lambda header: compile_alone(options, prefix, header), headers) if text]
     if wrong:
         raise failed("headers that do not compile alone:\n" + "\n".join(wrong))
-    print(f"install: {len(headers)} headers beside the core's, each compiles alone: ok")
+    print(f"install: {len(headers)} headers in addition to the core's, each compiles alone: ok")
 
 
 def main():

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Follows the root README as a newcomer does, in an empty folder with the repository beside it.
+"""Follows the root README as a newcomer does, in an empty folder with the repository next to it.
 
 Its first program is saved and its commands under 'Get it' are run, against a server that answers as
 the page assumes; the program must print what the page shows. Then a call of the newcomer's own
 takes the program's place, and the commands are run again. The CPU seconds of all this are printed
-beside their goal, and not checked: they depend on the machine.
+with their goal, and not checked, because they depend on the machine.
 """
 
 import re

@@ -4,7 +4,7 @@
 check_subproject.py CMAKE COMPILER: once by add_subdirectory and once by FetchContent, which unpacks
 an archive of the sources. Configuring and building must stay within a number of lines, only the
 retry library may be built, and the project's own installation must not contain it. The CPU seconds
-are printed beside their goal, and not checked: they depend on the machine.
+are printed with their goal, and not checked, because they depend on the machine.
 """
 
 import shutil

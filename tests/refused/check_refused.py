@@ -89,7 +89,7 @@ def main():
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--libraries", type=Path, required=True, help="the folder libs/")
     parser.add_argument("--result", type=Path, required=True, help="JSON file to write")
-    parser.add_argument("programs", nargs="+", help="files beside this script")
+    parser.add_argument("programs", nargs="+", help="files in this script's folder")
     options = parser.parse_args()
 
     tests = []

@@ -1,4 +1,4 @@
-"""One table of exit codes: the program's list, its help pages and the guide agree, and each code is
+"""One table of exit codes: the program's list, its help pages and command_line.md agree, and each code is
 what a command really ends with. Usage: exit_code_test.py PROGRAM GUIDE
 """
 

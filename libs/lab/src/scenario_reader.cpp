@@ -46,7 +46,7 @@ constexpr std::pair<std::string_view, bool> layer_names[] = {
     {"all", true},
 };
 
-/// "retries", and the timeout beside it as a short form.
+/// "retries", and the timeout next to it as a short form.
 void read_layer(object_reader& in, retry_options& into) {
     std::optional<duration> timeout;
     in.read("attempt_timeout", timeout);

@@ -23,7 +23,7 @@ TEST(public_url, drops_the_user_after_any_number_of_slashes) {
     EXPECT_EQ(public_url("https://"), "https://");
 }
 
-// Found by the fuzzer. A port may be empty, and the path may be the URL of something behind a proxy.
+// Found by the fuzzer: a port may be empty, and the path may be the URL of a host behind a proxy.
 TEST(public_url, drops_every_user_that_stands_before_a_host) {
     EXPECT_EQ(public_url("bob@shop.example:/x"), "shop.example:/x");
     EXPECT_EQ(public_url("https:5/a/http://bob:secret@shop"), "https:5/a/http://shop");

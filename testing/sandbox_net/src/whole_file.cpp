@@ -32,7 +32,7 @@ struct draft_file {
     int file = -1;
 };
 
-// Creates a new file beside `path` and never opens an existing one: in a folder that others can
+// Creates a new file next to `path` and never opens an existing one: in a folder that others can
 // write to, a link with that name would lead elsewhere. `file` is negative on failure; see errno.
 draft_file open_draft(const std::string& path, mode_t mode) {
     constexpr int try_count_max = 100;  // drafts that an earlier process with the same id left

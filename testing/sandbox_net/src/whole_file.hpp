@@ -8,8 +8,8 @@
 
 namespace reprise::sandbox::detail {
 
-// Writes a file atomically: writes it beside `path`, then renames it, so that a reader never sees
-// half of it. The error contains the file name and the system's reason.
+// Writes a file atomically: writes a file next to `path`, then renames it, so that a reader never
+// sees half of it. The error contains the file name and the system's reason.
 std::expected<void, std::string> write_whole_file(
     const std::string& path, std::string_view content, mode_t mode);
 

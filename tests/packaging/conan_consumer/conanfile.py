@@ -19,7 +19,7 @@ class RepriseConsumer(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        toolchain.user_presets_path = False  # nothing is written beside the sources
+        toolchain.user_presets_path = False  # nothing is written next to the sources
         toolchain.generate()
 
     def build(self):

@@ -75,7 +75,7 @@ void announce(std::size_t runs, double requests, const lab_output_options& outpu
         usual_time(seconds)));
 }
 
-/// Writes the page where it was asked for, or beside us; returns its path, or nothing.
+/// Writes the page to the given path, or to the current folder; returns its path, or nothing.
 [[nodiscard]] std::string write_page(
     const lab_output_options& output, const std::string& name, std::string_view page) {
     const bool is_named = !output.html.empty();

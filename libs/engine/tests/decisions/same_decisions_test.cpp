@@ -263,7 +263,7 @@ TEST(same_decisions, SM_18_every_driver_decides_random_scripts_alike) {
     EXPECT_GT(refusals, 50U) << "the scripts end in refusals often enough to compare them";
 }
 
-// The one difference between the documents has a name: `deadline_policy`.
+// The one difference between Smithy's guide and RFC 0049 is `deadline_policy`.
 TEST(same_decisions, RH_13_SM_19_at_the_deadline_loops_refuse_and_the_engine_waits) {
     script plan;
     plan.strategy = strategy_kind::best_effort;

@@ -32,7 +32,7 @@
 
 namespace reprise::adapters {
 
-/// What `curl_perform` needs to know about a request.
+/// Options of `curl_perform`.
 struct curl_options {
     /// Whether the request may be sent twice. Unspecified: the method decides. State `repeatable`
     /// for a POST that carries an idempotency key. libcurl itself sends a request again, also a
@@ -58,7 +58,7 @@ struct curl_result {
     /// A transfer that libcurl could not finish, or a status of 400 and above.
     [[nodiscard]] bool is_failure() const noexcept { return code != CURLE_OK || status >= 400; }
 
-    /// "HTTP 503", or what libcurl says about its code.
+    /// "HTTP 503", or libcurl's text for its code.
     [[nodiscard]] std::string message() const {
         return code == CURLE_OK ? "HTTP " + std::to_string(status) : curl_easy_strerror(code);
     }
@@ -68,15 +68,15 @@ struct curl_result {
     /// twice: other timeouts, broken connections, truncated answers and 5xx. Never repeated: other
     /// 4xx, bad URLs, untrusted certificates, and what your own callbacks ended.
     ///
-    /// A redirect can turn a POST into a GET, and libcurl does not tell what the first request was.
-    /// A GET after a redirect is therefore repeated only if you state that the request is
+    /// A redirect can turn a POST into a GET, and libcurl does not report what the first request
+    /// was. A GET after a redirect is therefore repeated only if you state that the request is
     /// repeatable: the server may have executed a POST before it redirected.
     [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
 namespace detail {
 
-/// What libcurl's code says, if there is no HTTP status to ask.
+/// Facts of libcurl's code, if there is no HTTP status.
 [[nodiscard]] inline failure_facts curl_code_facts(CURLcode code, bool is_sent) noexcept {
     failure_facts facts{
         .safety = retry_safety::no,

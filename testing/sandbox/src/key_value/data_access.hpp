@@ -16,7 +16,7 @@ namespace reprise::sandbox::detail {
 // Steps that data commands share. A function that returns a pointer or an optional has answered the
 // request if it returns nothing.
 
-// How a request uses a document. Reads may proceed beside a pending durable write unless it is
+// How a request uses a document. Reads may proceed during a pending durable write unless it is
 // being re-committed.
 enum class access_kind : std::uint8_t { read, change };
 

@@ -28,7 +28,7 @@ class embedded_cluster;
 struct test_cluster_options {
     /// Nodes at the start, 1 to 256.
     std::size_t node_count = 1;
-    /// Copies of each document beside the active one, 0 to 3.
+    /// Replicas of each document, 0 to 3.
     std::size_t replica_count = 0;
     std::vector<std::string> buckets{"default"};
     /// An administrator. `control` can add other users.

@@ -115,7 +115,7 @@ std::vector<std::string> lying_srv_answer(const scenario& plan, std::size_t clie
         case srv_answer::foreign_beside:
             list = nodes;
             add_foreign(random, list, random.between(1, 6));
-            list.insert(list.end(), random.below(2), ".");  // says nothing beside others
+            list.insert(list.end(), random.below(2), ".");  // means nothing among others
             shuffle(random, list);
             return list;
         case srv_answer::foreign_only:

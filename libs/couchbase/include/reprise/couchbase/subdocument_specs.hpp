@@ -10,7 +10,7 @@
 /// ```
 /// A path names members and elements: `a.b[2].c`. The last element is `[-1]`. A name with a dot or
 /// a bracket is written in backticks. A path has at most 1024 bytes. Extended attributes
-/// (`is_xattr`) are stored beside the document's body; the client sends them first, wherever you
+/// (`is_xattr`) are stored outside the document's body; the client sends them first, wherever you
 /// list them.
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The request as a retry strategy sees it, beside what every strategy is asked
+/// The request as a retry strategy sees it, in addition to what every strategy is asked
 /// (`reprise::retry_question`).
 
 #include <cstdint>

@@ -67,7 +67,8 @@ namespace detail {
     return std::min(limit, duration{value.count() * by});
 }
 
-/// The policy for delays that grow, as `backoff_options` says. A service's hint is a lower limit.
+/// The policy for delays that grow according to `backoff_options`. A service's hint is a lower
+/// limit.
 class exponential_backoff {
 public:
     /// Throws `invalid_settings` for options that `check` refuses.
@@ -125,7 +126,7 @@ public:
         return respect_hint(own, question.facts);
     }
 
-    /// Never shorter than the service's minimum wait (unless `hint_excess_max` says so).
+    /// Never shorter than the service's minimum wait (unless `hint_excess_max` is set).
     [[nodiscard]] duration respect_hint(duration own, const failure_facts& facts) const noexcept {
         if (!facts.minimum_wait) {
             return own;

@@ -4,7 +4,7 @@
 ///
 /// Returns what the operation returns, with the operation's own types and its own last error. An
 /// operation may also throw; what it throws last is what the caller sees, as the same object.
-/// `outcome.hpp` says which results are failures.
+/// `outcome.hpp` defines which results are failures.
 
 #include <concepts>
 #include <exception>
@@ -236,7 +236,7 @@ template <class Session>
     return time.clock().now();
 }
 
-/// What an operation may know about the attempt that starts now.
+/// The description of the attempt that starts now, for its operation.
 template <class Session>
 [[nodiscard]] attempt make_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
@@ -246,7 +246,7 @@ template <class Session>
     return next;
 }
 
-/// The same if `Operation` wants to know it.
+/// The same if `Operation` takes it.
 template <class Operation, class Session>
 [[nodiscard]] auto next_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
@@ -406,8 +406,8 @@ inline namespace REPRISE_VARIANT {
 /// Runs `operation` until it succeeds or the strategy, the deadline or the stop token ends the
 /// loop. `list` names exception types whose facts come from `facts_of`.
 ///
-/// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error that
-/// says nothing about retries): see `outcome.hpp` and `fails_if.hpp`. Throws `invalid_settings` for
+/// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error
+/// without facts): see `outcome.hpp` and `fails_if.hpp`. Throws `invalid_settings` for
 /// an `attempt_timeout` if the operation takes no `attempt`: it could not keep the limit.
 template <class Strategy, class... Exceptions, class Operation>
 [[nodiscard]] auto retry(

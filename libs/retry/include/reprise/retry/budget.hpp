@@ -26,7 +26,7 @@ struct payment {
 class REPRISE_EXPORT retry_budget {
 public:
     virtual ~retry_budget();
-    /// A retry is wanted: pays its whole price or refuses.
+    /// Pays the whole price of a retry, or refuses.
     [[nodiscard]] virtual payment try_pay(const failure_facts& facts, time_point now) noexcept = 0;
     /// A retry that was paid for with `cost` milli-units is not made: its wait was canceled, or a
     /// circuit breaker opened meanwhile. Does nothing unless overridden.

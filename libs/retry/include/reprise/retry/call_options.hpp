@@ -22,7 +22,8 @@ struct call_options {
     /// No retry starts after this; the first attempt is made in any case. The Asio forms also
     /// cancel an attempt that is still running then.
     std::optional<time_point> deadline{};
-    /// The same as a span from the start of the call; the earlier of both counts. Negative is zero.
+    /// The same as a duration from the start of the call; the earlier of both applies. Negative is
+    /// zero.
     std::optional<duration> timeout{};
     /// Time for one attempt. Blocking operations get it in `attempt::timeout` and must keep it
     /// themselves, so one that takes no `attempt` is refused with `invalid_settings`. The Asio
@@ -48,13 +49,13 @@ struct call_options {
     random_source random{};
 };
 
-/// What an operation may know about the attempt it makes.
+/// The current attempt, as its operation sees it.
 struct attempt {
     std::uint32_t number = 1;  ///< The first attempt is 1.
     /// The call's deadline or this attempt's timeout, whichever is earlier; `no_deadline` if
     /// neither.
     time_point deadline = no_deadline;
-    /// The same as a span from the start of the attempt; `duration::max()` if neither.
+    /// The same as a duration from the start of the attempt; `duration::max()` if neither.
     duration timeout = duration::max();
     /// Give it to retry loops inside the operation (`call_options::outer_allowance`).
     retry_allowance* allowance = nullptr;

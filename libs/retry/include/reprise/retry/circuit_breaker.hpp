@@ -29,7 +29,7 @@
 
 namespace reprise {
 
-/// What a breaker says before an attempt. Passed back with the attempt's outcome.
+/// A breaker's answer before an attempt. Pass it back with the attempt's outcome.
 enum class breaker_permit : std::uint8_t {
     refused,  ///< Make no attempt.
     regular,  ///< The breaker is closed.
@@ -63,7 +63,7 @@ public:
     void on_success(breaker_permit permit, time_point now) noexcept;
     /// The attempt that got `permit` has failed.
     void on_failure(breaker_permit permit, const failure_facts& facts, time_point now) noexcept;
-    /// The attempt that got `permit` was canceled by its caller, which says nothing about the
+    /// The attempt that got `permit` was canceled by its caller, which is no evidence about the
     /// service. A canceled probe is lost: the next one is sent after another sleep.
     void on_canceled(breaker_permit permit, time_point now) noexcept;
 

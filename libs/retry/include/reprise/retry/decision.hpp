@@ -20,7 +20,7 @@ namespace reprise {
 /// error.
 enum class refusal_reason : std::uint8_t {
     none,                ///< Not refused.
-    unsafe,              ///< The failure itself says that it must not be retried.
+    unsafe,              ///< The failure itself states that it must not be retried.
     not_repeatable,      ///< Safety unknown and the call is marked as not repeatable.
     client_fault,        ///< No retry information, and the request itself was at fault.
     unclassified,        ///< Nothing is known about the failure that would allow a retry.
@@ -46,8 +46,8 @@ enum class refusal_reason : std::uint8_t {
 /// One short lower-case phrase, for logs and histories.
 [[nodiscard]] REPRISE_EXPORT std::string_view to_string(refusal_reason reason) noexcept;
 
-/// What to change in the program if the retry was wanted, as one phrase; empty where the refusal is
-/// no matter of something left unsaid. Histories of loops contain it.
+/// What to change in the program to get a retry, as one phrase; empty if nothing is
+/// missing. Histories of loops contain it.
 [[nodiscard]] REPRISE_EXPORT std::string_view remedy_for(refusal_reason reason) noexcept;
 
 /// Whether the caller may have its operation executed twice.
@@ -58,7 +58,7 @@ enum class repeatability : std::uint8_t {
 };
 
 /// The time and the randomness of one decision, and what the caller attached to the call.
-/// Strategies get all of it as values; a strategy that does not say `needs_time` gets zeros at its
+/// Strategies get all of it as values; a strategy without `needs_time` gets zeros at its
 /// start and its success, which keeps the path of a successful first attempt free of clock reads.
 struct decision_context {
     time_point now{};
@@ -113,7 +113,7 @@ struct token_state {
     duration delay{};           ///< Wait this long before the attempt.
     std::uint32_t attempt = 1;  ///< One more than the retries this strategy has granted.
     std::uint32_t cost = 0;     ///< What the last retry cost, in milli-units of the budget.
-    std::uint64_t memory = 0;   ///< One word that means whatever the strategy wants.
+    std::uint64_t memory = 0;   ///< One word for the strategy's own use.
 };
 
 /// What a strategy is asked after a failed attempt. Valid during the call.
@@ -133,7 +133,7 @@ struct retry_question {
     token_state token{};
 };
 
-/// Whether a request may be retried at all, as a strategy says at its start.
+/// A strategy's answer at the start of a request: may it be retried at all?
 struct decision {
     refusal_reason refusal = refusal_reason::none;
     /// The budget's level in milli-units when it was asked; negative when it was not.

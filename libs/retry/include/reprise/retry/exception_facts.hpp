@@ -4,7 +4,7 @@
 ///
 /// The loop catches whatever an operation throws and asks, in this order: the exception types
 /// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
-/// `std::system_error`. An exception that none of these knows has no facts: the strategy decides
+/// `std::system_error`. An exception that none of these covers has no facts: the strategy decides
 /// (`safety_options::failures_without_facts`). What is not retried goes on to the caller as the
 /// very object that was thrown.
 
@@ -19,7 +19,7 @@
 
 namespace reprise {
 
-/// For exception hierarchies that want to describe themselves by inheritance.
+/// Base for exception hierarchies that describe themselves.
 class REPRISE_EXPORT failure_description {
 public:
     failure_description() = default;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Says which results of an operation are failures, for results that cannot say so themselves.
+/// Defines which results of an operation are failures, for types that do not show it themselves.
 ///
 ///     std::optional<row> found = reprise::retry(
 ///         strategy, reprise::fails_if(std::logical_not<>{}, [&] { return find_row(id); }));
@@ -98,8 +98,8 @@ private:
     Predicate predicate_;
 };
 
-/// Wraps `operation` so that every loop takes a result for a failure if `predicate` says so. The
-/// predicate replaces what the result says about itself; exceptions are failures as always.
+/// Wraps `operation` so that every loop takes a result for a failure if `predicate` returns true.
+/// The predicate replaces `outcome_traits`; exceptions are failures as always.
 ///
 /// It returns `bool` or `std::optional<failure_facts>`. `true` means: failed, and the call may be
 /// repeated unless it is marked as not repeatable (`retry_safety::maybe`). Facts say more: whether

@@ -64,7 +64,7 @@ struct failure_facts {
     /// as every category does. Not used to decide.
     const std::error_category* category = nullptr;
 
-    /// Two failures that say the same, in whatever category.
+    /// Ignores the category.
     friend bool operator==(const failure_facts& left, const failure_facts& right) noexcept {
         return left.safety == right.safety && left.throttling == right.throttling &&
                left.timeout == right.timeout && left.minimum_wait == right.minimum_wait &&
@@ -86,7 +86,7 @@ describe_error_code(const std::error_code& code) noexcept;
 
 namespace detail {
 
-/// One row of a table of errors: what an error says about a retry.
+/// One row of a table of errors: an error and its facts.
 struct error_row {
     int code = 0;                          ///< 0 where errors are known by their names.
     std::string_view name{};               ///< As its source spells it.
@@ -177,7 +177,7 @@ inline constexpr detail::facts_of_fn facts_of{};
 
 }  // namespace REPRISE_VARIANT
 
-/// True for error types that say something about retries.
+/// True for error types that have facts.
 template <class E>
 concept describes_failure =
     detail::has_failure_traits<E> || detail::has_adl_facts<E> || detail::has_member_facts<E> ||

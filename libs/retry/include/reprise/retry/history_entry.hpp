@@ -81,8 +81,8 @@ public:
     /// False for the one entry about an attempt that was not made: the wait before it was canceled.
     [[nodiscard]] bool is_attempt() const noexcept { return is_attempt_ != 0; }
 
-    /// True for the entry about an attempt that was wanted beside a running one: `attempt` is still
-    /// running, and `refusal` says why it was not hedged.
+    /// True for the entry about a hedge: `attempt` is still
+    /// running, and `refusal` is why it was not hedged.
     [[nodiscard]] bool is_hedge() const noexcept { return stage_ == hedge_stage; }
 
     void set_attempt(std::uint32_t number) noexcept {

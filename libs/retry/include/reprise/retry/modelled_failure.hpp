@@ -13,7 +13,7 @@ namespace reprise {
 struct error_model {
     failure_fault fault = failure_fault::client;  ///< The `error` trait.
     bool retryable = false;                       ///< The `retryable` trait is present.
-    bool throttling = false;                      ///< ... and says `throttling: true`.
+    bool throttling = false;                      ///< ... with `throttling: true`.
 };
 
 /// Base or member of generated error types. Retryable trait present: safe. Absent: not safe for
@@ -29,7 +29,7 @@ public:
               .fault = model.fault,
               .code = 0} {}
 
-    /// For the deserializer, when the response says that no answer came in time.
+    /// For the deserializer, when the response reports a timeout.
     constexpr void set_timeout(bool is_timeout) noexcept { facts_.timeout = is_timeout; }
     /// For the deserializer, when the response carries a hint.
     constexpr void set_minimum_wait(std::optional<duration> wait) noexcept {

@@ -22,8 +22,8 @@ using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, token
 /// The 2.1 revision of AWS retries: 3 attempts; a transient retry costs 14 and starts at 50 ms, one
 /// after throttling costs 5 and starts at 1 s; cap 20 s before jitter; a server's hint is held
 /// within [t, t + 5 s] of the computed delay t. That last rule can wait for less than the service
-/// asked: docs/design/hints_and_prices.md says why this is the only strategy that may. Refunds and
-/// the price of timeouts are assumed to be those of `aws_standard`.
+/// asked: docs/design/hints_and_prices.md explains why this is the only strategy that may. Refunds
+/// and the price of timeouts are assumed to be those of `aws_standard`.
 [[nodiscard]] REPRISE_EXPORT aws_2_1_strategy
 aws_2_1(std::shared_ptr<token_bucket> bucket = nullptr);
 

@@ -28,8 +28,8 @@ public:
         action.refusal_ = why == refusal_reason::none ? refusal_reason::strategy_refused : why;
         return action;
     }
-    /// A client reports `error`, with the operation's own failure beside it. Plain loops return
-    /// the operation's own error whatever a strategy says.
+    /// A client reports `error`, along with the operation's own failure. Plain loops return
+    /// the operation's own error whatever a strategy answers.
     [[nodiscard]] static retry_action no(std::error_code error) noexcept {
         retry_action action;
         action.category_ = &error.category();

@@ -75,7 +75,7 @@ struct REPRISE_EXPORT retry_history {
     /// The categories of the codes in the entries, in the order of their appearance. Codes of a
     /// fourth category are written as plain numbers.
     std::array<const std::error_category*, 3> categories{};
-    /// What failures said about themselves ("connection refused", an exception's `what()`), each
+    /// Texts of failures ("connection refused", an exception's `what()`), each
     /// once, at most `text_count_max` texts of `text_size_max` bytes. Filled by loops.
     std::vector<std::string> texts{};
     static constexpr std::size_t text_count_max = 7;
@@ -106,8 +106,8 @@ struct REPRISE_EXPORT retry_history {
     [[nodiscard]] std::uint8_t index_of(const std::error_category* category) noexcept;
     /// Likewise for a text, which is shortened, and kept only if there is room.
     [[nodiscard]] std::uint8_t index_of(std::string_view text);
-    /// "connection refused": the failure's own text, or else what the category of its code says
-    /// about it; empty if there is neither.
+    /// "connection refused": the failure's own text, or else that of its error code;
+    /// empty if there is neither.
     [[nodiscard]] std::string message_of(const history_entry& entry) const;
     /// The name behind an entry's index; empty if it has none.
     [[nodiscard]] std::string_view endpoint_of(const history_entry& entry) const noexcept;

@@ -23,7 +23,7 @@
 
 namespace reprise {
 
-/// What a failed attempt was, as far as its facts say.
+/// The kind of a failed attempt, from its facts.
 enum class failure_kind : std::uint8_t { timeout, throttling, other };
 inline constexpr std::size_t failure_kind_count = 3;  ///< How many kinds there are.
 /// "throttling"
@@ -46,9 +46,9 @@ public:
     [[nodiscard]] std::uint64_t retries(failure_kind kind) const noexcept {
         return load(retries_[static_cast<std::size_t>(kind)]);
     }
-    /// Attempts that were started beside a running one.
+    /// Hedges that were started.
     [[nodiscard]] std::uint64_t hedges() const noexcept { return load(hedges_); }
-    /// Attempts that were wanted beside a running one and refused.
+    /// Hedges that were refused.
     [[nodiscard]] std::uint64_t refused_hedges() const noexcept { return load(refused_hedges_); }
     /// Retries that were refused for one reason.
     [[nodiscard]] std::uint64_t refusals(refusal_reason reason) const noexcept;

@@ -37,7 +37,7 @@ struct call_summary {
 class REPRISE_EXPORT retry_observer {
 public:
     virtual ~retry_observer();
-    /// An attempt has failed, or takes so long that another one was wanted beside it
+    /// An attempt has failed, or takes so long that a hedge was considered
     /// (`history_entry::is_hedge`), and this was decided. Does nothing unless overridden.
     virtual void on_decision(const decision_event& event) noexcept;
     /// A call has ended: exactly once for each, unless its executor is destroyed. Does nothing

@@ -22,7 +22,7 @@ struct decision_ticket {
 class REPRISE_EXPORT answer_channel {
 public:
     virtual ~answer_channel();
-    /// Any thread. `action` absent: the strategy failed, and `cause` says how.
+    /// Any thread. `action` absent: the strategy failed, and `cause` is the reason.
     virtual void post(
         decision_ticket ticket, std::optional<retry_action> action, std::string cause) noexcept = 0;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
 /// The first question of every strategy: does this failure allow a retry at all? This is the only
-/// implementation of the rule; the guide has it as a table (docs/guide/idempotency.md).
+/// implementation of the rule; docs/guide/idempotency.md has it as a table.
 
 #include <concepts>
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Which failures a one-line strategy retries: all of them, those of some types, or those for which
-/// a predicate is true. The errors need no facts and know nothing of this library.
+/// a predicate is true. The errors need no facts.
 ///
 /// A selection narrows: of the failures that the rule of `retryable.hpp` allows to be retried, it
 /// keeps some. It never allows what the failure itself forbids.

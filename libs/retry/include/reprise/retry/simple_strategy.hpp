@@ -7,12 +7,12 @@
 ///     retry(attempts(5).exponential(50ms).when([](const my_error& e) { return e.is_busy(); }),
 ///           fetch);
 ///
-/// It is a value: copy it, keep it in a constant, pass it in place to any loop. What you do not say
+/// It is a value: copy it, keep it in a constant, pass it in place to any loop. What you leave out
 /// has a default:
 ///
 /// ```
 /// delay     exponential from 100 ms to 20 s with full jitter
-/// failures  all of them, except those that say of themselves that a retry is wrong or pointless
+/// failures  all of them, except those that state that a retry is wrong or pointless
 ///           (`retry_safety::no`, or a client's fault), and programming errors such as
 ///           `std::logic_error` and `std::bad_alloc`, which are retried only if you name them
 /// budget    none. Every call may make all its attempts, also while the service is down. Where many
@@ -58,7 +58,7 @@ public:
             {.base = step, .factor = 1.0, .cap = cap, .jitter = jitter::none, .step = step});
     }
     /// `base`, `factor` x `base`, `factor`^2 x `base`, ... up to `cap`, with full jitter unless
-    /// `with_jitter` says otherwise. The cap is at least `base`.
+    /// `with_jitter` changes it. The cap is at least `base`.
     [[nodiscard]] simple_strategy exponential(
         duration base, duration cap = backoff_options{}.cap, double factor = 2.0) const {
         return with({.base = base, .factor = factor, .cap = std::max(base, cap)});
@@ -104,8 +104,8 @@ public:
         return select(failure_types<E...>{});
     }
 
-    /// Failures that state nothing about retries: an exception that the library does not know, an
-    /// unknown error code. They are retried unless you say `refuse` here, which is what
+    /// Failures that state nothing about retries: an exception that the library cannot classify, an
+    /// unknown error code. They are retried unless you pass `refuse` here, which is what
     /// `standard_strategy` does.
     [[nodiscard]] simple_strategy failures_without_facts(when_unstated choice) const {
         safety_options changed = policies_.retryable().safety.options;
@@ -113,7 +113,7 @@ public:
         return with(changed);
     }
     /// Calls without a mark (`call_options::repeat`), after failures of safety `maybe`. They are
-    /// retried unless you say `refuse` here.
+    /// retried unless you pass `refuse` here.
     [[nodiscard]] simple_strategy unmarked_calls(when_unstated choice) const {
         safety_options changed = policies_.retryable().safety.options;
         changed.unmarked_calls = choice;

@@ -76,7 +76,7 @@ struct settings_figures {
 [[nodiscard]] REPRISE_EXPORT settings_figures
 figures(const standard_options& options, const lint_context& context = {});
 
-/// Warnings for settings that are legal but known to hurt; empty when there is nothing to say.
+/// Warnings for settings that are legal but known to hurt; empty if there are none.
 [[nodiscard]] REPRISE_EXPORT std::vector<settings_warning> lint(
     const standard_options& options, const lint_context& context = {});
 

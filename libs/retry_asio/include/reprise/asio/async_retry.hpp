@@ -106,7 +106,8 @@ inline namespace REPRISE_VARIANT {
 ///
 /// Limits: at `attempt::deadline` (the earlier of the call's deadline and the attempt's timeout)
 /// the attempt is canceled through its slot. If it then fails, the failure counts as a timeout of
-/// safety `maybe` unless its own facts say more. An operation that ignores its slot is waited for.
+/// safety `maybe` unless its own facts state more. An operation that ignores its slot is waited
+/// for.
 ///
 /// Cancellation: a signal on the token's slot ends a wait at once, is passed on to a running
 /// attempt with its type unchanged, and allows no further attempt. `call_options::stop` may be

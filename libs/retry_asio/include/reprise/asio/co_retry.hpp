@@ -38,7 +38,7 @@ inline namespace REPRISE_VARIANT {
 
 /// Awaits `operation` until it succeeds or the strategy, the deadline or the caller ends the loop.
 /// Returns its last result, or throws what it threw last, as the same object. Both kinds of failure
-/// are retried: results that say so (`outcome_traits`) and exceptions with facts (`list`,
+/// are retried: failed results (`outcome_traits`) and exceptions with facts (`list`,
 /// `failure_description`, `std::system_error`, `boost::system::system_error`).
 ///
 /// Nothing happens before the returned awaitable is awaited; time is counted from then. `options`

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Hedging: when an attempt takes unusually long, a second one starts beside it. The first good
+/// Hedging: when an attempt takes unusually long, a second one starts in parallel. The first good
 /// answer wins, and the others are canceled.
 ///
 ///     const reprise::call_options options{.repeat = reprise::repeatability::repeatable};
@@ -51,9 +51,9 @@ private:
     std::atomic<std::uint64_t> unfinished_{0};
 };
 
-/// When a slow attempt gets another one beside it.
+/// When a slow attempt is hedged.
 struct hedge_options {
-    /// An attempt that has not ended after this time gets another one beside it. Not negative.
+    /// An attempt that has not ended after this time is hedged. Not negative.
     duration delay = std::chrono::milliseconds{50};
     /// Attempts that may run at the same time, the first included; 1 to 16.
     std::uint32_t attempts_max = 2;

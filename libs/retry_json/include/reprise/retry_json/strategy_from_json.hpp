@@ -50,7 +50,7 @@ struct loaded_strategy {
 
 /// Reads a strategy from JSON, in which comments are accepted; never throws on bad input. All
 /// problems are reported, up to 100, each with its line and path. Unknown members and text above
-/// 1 MB are problems. `safety` says what happens after failures without facts.
+/// 1 MB are problems. `safety` decides about failures without facts.
 [[nodiscard]] std::expected<loaded_strategy, std::vector<retry_json::text_error>>
 strategy_from_json(std::string_view text, const safety_options& safety = {});
 

@@ -41,7 +41,7 @@ struct scripted_error {
     std::size_t step = 0;
     failure_facts facts{};
 };
-/// What the script says about this failure.
+/// The facts that the script gives this failure.
 [[nodiscard]] inline failure_facts retry_facts(const scripted_error& error) {
     return error.facts;
 }
@@ -61,7 +61,7 @@ private:
     scripted_error error_{};
 };
 
-/// Fails as the script says, then succeeds for ever (or, with `fail_forever`, repeats the last
+/// Fails as scripted, then succeeds for ever (or, with `fail_forever`, repeats the last
 /// failure). Records what the loop passed to each attempt.
 class scripted_operation {
 public:

@@ -61,8 +61,9 @@ struct durability_requirement {
 std::chrono::milliseconds durability_wire_timeout(
     std::chrono::milliseconds client_timeout) noexcept;
 
-/// What a request may carry beside its body. If anything is set, the frame is an alternative
-/// request, which needs HELLO 0x10. Texts point into the caller's memory or into the decoded frame.
+/// Fields that a request may carry in addition to its body. If anything is set, the frame is an
+/// alternative request, which needs HELLO 0x10. Texts point into the caller's memory or into the
+/// decoded frame.
 struct request_frame_infos {
     bool barrier = false;       ///< id 0: complete earlier commands first
     bool preserve_ttl = false;  ///< id 5: keep the expiry of the existing document; HELLO 0x14
@@ -96,7 +97,8 @@ std::expected<request_frame_infos, wire_errc> decode_request_frame_infos(
 std::expected<void, wire_errc> check_frame_infos(
     opcode op, const request_frame_infos& infos) noexcept;
 
-/// What a response may carry beside its body. Needs HELLO 0x0f (durations) or 0x1a (units).
+/// Fields that a response may carry in addition to its body. Needs HELLO 0x0f (durations) or 0x1a
+/// (units).
 struct response_frame_infos {
     /// id 0: the time that the server spent. The wire format rounds it to about 1 % and limits it
     /// to 120 s.

@@ -29,7 +29,7 @@
 
 namespace reprise::wire {
 
-/// The fields of a request beside its message.
+/// The fields of a request other than its message.
 struct request_header {
     std::uint32_t opaque = 0;
     vbucket_id vbucket{};
@@ -39,7 +39,7 @@ struct request_header {
     std::optional<request_frame_infos> frame_infos{};
 };
 
-/// The fields of a response beside its message.
+/// The fields of a response other than its message.
 struct response_header {
     opcode op = opcode::get;  ///< the request's opcode
     wire::status status = wire::status::success;

@@ -30,9 +30,9 @@ public:
 
     void on_start(time_point now) noexcept;
     void on_attempt(std::uint32_t number) noexcept;
-    /// Another attempt starts beside the one that runs.
+    /// A hedge starts.
     void on_hedge(std::uint32_t number) noexcept;
-    /// One of several attempts that run at the same time has ended. `is_lost` says that another one
+    /// One of several attempts that run at the same time has ended. `is_lost`: another one
     /// was better; `failure` is null after a success.
     void on_one_ended(std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept;
     /// All running attempts have ended. `failure` is null after a success.
@@ -40,7 +40,7 @@ public:
     void on_decision(
         const history_entry& entry, const failure_facts& facts, const failure_view& failure,
         const failure_reason& reason) noexcept;
-    /// Once for each call. `ended` says how; the rest is filled in here.
+    /// Once for each call. `ended` has its outcome; the rest is filled in here.
     void on_completion(call_summary ended, time_point now) noexcept;
 
 private:

@@ -40,7 +40,7 @@ struct waiting_bound {
     [[nodiscard]] bool is_full() const noexcept { return count >= count_max; }
 };
 
-/// What limits the retries of a request beside its strategy. Null means: no such limit.
+/// Limits on the retries of a request, in addition to its strategy. Null: no such limit.
 struct retry_limits {
     time_point deadline = no_deadline;
     deadline_policy at_deadline = deadline_policy::refuse;
@@ -108,7 +108,7 @@ public:
         retries_ = token.attempt - 1;
         start_ = start::granted;
     }
-    /// What the strategy said at its start.
+    /// The strategy's answer at the start of the request.
     void on_start(const decision& granted) noexcept {
         start_ = granted.allowed() ? start::granted : start::refused;
     }

@@ -239,7 +239,7 @@ public:
                                     : recorded(progress_.retries() + 1, answer, failed, terms, now);
     }
 
-    /// The running attempt takes long, and the driver wants another one beside it (hedging).
+    /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
     /// reported afterwards is the outcome of all that run.
     [[nodiscard]] bool admit_hedge(request_terms& terms, time_point now) noexcept {
@@ -253,8 +253,8 @@ public:
         }
         return answer.is_admitted();
     }
-    /// One of several attempts that run at the same time has ended, for observers. `is_lost` says
-    /// that another one was better.
+    /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
+    /// another one was better.
     void on_one_ended(
         std::uint32_t number, const std::optional<failure_facts>& failure, bool is_lost) noexcept {
         if (attached_) {

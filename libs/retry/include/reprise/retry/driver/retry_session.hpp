@@ -1,7 +1,7 @@
 #pragma once
 
 /// One call of a retry loop, as all loops drive it: blocking, Asio, coroutine. It keeps what the
-/// call needs between its attempts and lets `driver::orchestrator` decide; it knows no clock, no
+/// call needs between its attempts and lets `driver::orchestrator` decide; it has no clock, no
 /// sleep, no thread.
 ///
 ///     begin(at) -> wait -> try_start_attempt(at)                   false: finished, not attempted
@@ -142,7 +142,7 @@ public:
     /// The running attempt succeeded. At most once.
     void on_success(const decision_context& at) noexcept { core().on_success(at); }
 
-    /// The running attempt failed. `is_canceled` says that the caller has asked to stop; `failure`
+    /// The running attempt failed. `is_canceled`: the caller has asked to stop; `failure`
     /// is shown to the strategy and to observers, and must live until the next attempt starts.
     [[nodiscard]] retry_step on_failure(
         const failure_facts& facts, const decision_context& at, bool is_canceled = false,
@@ -173,14 +173,14 @@ public:
         });
     }
 
-    /// The running attempt takes long, and the driver wants another one beside it (hedging).
+    /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
     /// reported afterwards is the outcome of all that run.
     [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
         return with_terms([&](request_terms& terms) { return core().admit_hedge(terms, at.now); });
     }
-    /// One of several attempts that run at the same time has ended, for observers. `is_lost` says
-    /// that another one was better.
+    /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
+    /// another one was better.
     void on_one_ended(
         std::uint32_t number, const std::optional<failure_facts>& failure, bool is_lost) noexcept {
         core().on_one_ended(number, failure, is_lost);

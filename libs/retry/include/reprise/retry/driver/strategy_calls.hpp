@@ -47,7 +47,7 @@ concept strategy_argument =
     value_strategy<std::remove_cvref_t<Given>> ||
     (std::is_lvalue_reference_v<Given> && any_retry_strategy<std::remove_reference_t<Given>>);
 
-/// What a strategy says about itself, once.
+/// Properties of a strategy that do not change.
 struct strategy_traits {
     /// Pass real time and randomness also at the start and the success (windowed budgets need it).
     bool needs_time = false;
@@ -63,7 +63,7 @@ struct strategy_traits {
     retry_observer* observer = nullptr;
 };
 
-/// The traits of any strategy; the defaults for one that does not say. As the strategy returns
+/// The traits of any strategy; the defaults for one without traits. As the strategy returns
 /// them, since each loop asks: a reference stays one.
 template <class S>
 [[nodiscard]] decltype(auto) traits_of(const S& strategy) noexcept {

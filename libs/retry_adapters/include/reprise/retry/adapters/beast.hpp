@@ -75,7 +75,7 @@ struct beast_result {
     [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
-/// Beast's own errors, and all others as `describe_error_code` knows them.
+/// Beast's own errors, and all others as `describe_error_code` describes them.
 [[nodiscard]] inline failure_facts beast_error_facts(
     const boost::system::error_code& error) noexcept {
     namespace http = boost::beast::http;

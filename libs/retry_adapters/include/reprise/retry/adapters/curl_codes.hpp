@@ -1,6 +1,6 @@
 #pragma once
 
-/// What libcurl's codes say about a retry. Needs no client library.
+/// Facts of libcurl's codes. Needs no client library.
 
 #include <array>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a gRPC server says about a retry in addition to its status code. Needs no client library.
+/// A gRPC server's retry information in addition to its status code. Needs no client library.
 /// The bytes come from the network: reading them takes time in proportion to their number, never
 /// fails, and skips fields that are unknown here.
 
@@ -19,8 +19,8 @@ namespace reprise::adapters {
 
 namespace detail {
 
-/// All statuses of gRPC. None is `yes`: no status tells whether the server has acted, and a proxy
-/// may answer UNAVAILABLE after it passed the call on.
+/// All statuses of gRPC. None is `yes`, because no status shows whether the server has acted, and a
+/// proxy may answer UNAVAILABLE after it passed the call on.
 inline constexpr std::array grpc_rows{
     reprise::detail::error_row{.code = 0, .name = "OK"},
     reprise::detail::error_row{.code = 1, .name = "CANCELLED", .safety = retry_safety::no},

@@ -31,7 +31,7 @@
 
 namespace reprise::adapters {
 
-/// A failed command or connection. The retry loops know its facts without being asked to.
+/// A failed command or connection. It has facts for the retry loops.
 class redis_error : public std::runtime_error, public failure_description {
 public:
     redis_error(const std::string& message, failure_facts facts, bool is_unknown)

@@ -37,7 +37,7 @@
 
 namespace reprise::adapters {
 
-/// What libpq or the server reported. The retry loops know its facts without being asked to, and
+/// What libpq or the server reported. It has facts for the retry loops, and
 /// histories and logs show its SQLSTATE and its message.
 class pq_error : public std::runtime_error, public failure_description {
 public:

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What an error reply of Redis says about a retry. Needs no client library.
+/// Facts of Redis' error replies. Needs no client library.
 
 #include <algorithm>
 #include <array>

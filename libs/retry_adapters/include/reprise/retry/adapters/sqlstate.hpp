@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a SQLSTATE of PostgreSQL says about a retry. Needs no client library: use it with any
+/// Facts of PostgreSQL's SQLSTATEs. Needs no client library: use it with any
 /// client that reports SQLSTATEs.
 
 #include <algorithm>
@@ -29,7 +29,7 @@ enum class sql_stage : std::uint8_t {
 }
 
 /// True if the failure leaves open whether the server has committed. A connection that is lost
-/// after COMMIT does, also when the server said why: it may have committed before it said so.
+/// after COMMIT does, even if the server gave a reason: it may have committed before.
 [[nodiscard]] constexpr bool is_commit_unknown(std::string_view state, sql_stage stage) noexcept {
     return (stage == sql_stage::committing || stage == sql_stage::alone) &&
            (is_lost_connection(state) || state == "40003");

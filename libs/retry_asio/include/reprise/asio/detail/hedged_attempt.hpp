@@ -170,7 +170,7 @@ private:
     }
 
     /// Records the first attempt when it has ended, or when another one wins and it is canceled
-    /// next. One that failed before its time says nothing about how long a good one takes.
+    /// next. One that failed early is no evidence of how long a good one takes.
     void record_first(const runner& ended, bool is_good, bool timed_out) {
         if (options_.seen == nullptr) {
             return;
