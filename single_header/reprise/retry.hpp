@@ -576,7 +576,7 @@ enum class repeatability : std::uint8_t {
 struct decision_context {
     time_point now{};
     std::uint64_t random = 0;  ///< 64 uniform bits.
-    /// What the caller attached to the call; null if nothing.
+    /// The caller's data for the call; null if none.
     const std::any* user_data = nullptr;
 
     /// The attached data if it is a `T`, otherwise null.
@@ -621,7 +621,7 @@ private:
     std::string_view (*name_of_)(std::uint8_t) noexcept = nullptr;
 };
 
-/// What a strategy keeps with each request, since it must not keep it itself.
+/// A strategy's state of one request; the strategy itself must not keep any.
 struct token_state {
     duration delay{};           ///< Wait this long before the attempt.
     std::uint32_t attempt = 1;  ///< One more than the retries this strategy has granted.
@@ -629,7 +629,7 @@ struct token_state {
     std::uint64_t memory = 0;   ///< One word for the strategy's own use.
 };
 
-/// What a strategy is asked after a failed attempt. Valid during the call.
+/// The question to a strategy after a failed attempt. Valid during the call.
 struct retry_question {
     failure_facts facts{};
     decision_context at{};
@@ -1249,7 +1249,7 @@ REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const retry_history& 
 
 namespace reprise {
 
-/// What failed, and what was decided about it. Valid during the call of the observer.
+/// A failure and the decision about it. Valid during the call of the observer.
 struct REPRISE_EXPORT decision_event {
     /// `call_options::name`; in a client, the name of the operation.
     std::string_view call{};
@@ -1876,7 +1876,7 @@ struct no_budget {
     void on_success(std::uint32_t, std::uint32_t, time_point) const noexcept {}
 };
 
-/// What retries cost and what successes return, in units.
+/// The prices of retries and the refund of successes, in units.
 struct retry_prices {
     double retry = 5.0;
     double timeout = 10.0;               ///< A retry after a timeout, throttling or not.
@@ -3816,7 +3816,7 @@ template <class Operation>
 
 }  // namespace reprise
 
-/// What the caller gets when all attempts have failed: a value, or what a function returns.
+/// A result for the caller when all attempts have failed: a value, or what a function returns.
 ///
 ///     const price p = reprise::retry(
 ///         reprise::attempts(3).every(100ms), reprise::with_fallback(last_known_price,
@@ -3896,7 +3896,7 @@ template <class Result, class Operation>
 
 }  // namespace reprise
 
-/// What a loop returns when it has made no attempt, so that the operation has no result of its own.
+/// The result of a loop that has made no attempt, so that there is no result of the operation.
 
 namespace reprise {
 
@@ -4372,7 +4372,7 @@ template <class Strategy, class Operation>
 
 namespace reprise {
 
-/// What a strategy does where nothing was stated.
+/// A strategy's behaviour where nothing was stated.
 enum class when_unstated : std::uint8_t {
     retry,
     refuse,
@@ -4493,7 +4493,7 @@ namespace reprise {
 /// No breaker and no observer. Costs nothing.
 struct no_parts {};
 
-/// What strategies may share in addition to a budget. Each part is optional.
+/// Parts that strategies may share in addition to a budget. Each is optional.
 struct shared_parts {
     /// Asked before each attempt; null: none.
     std::shared_ptr<circuit_breaker> breaker{};
@@ -4892,7 +4892,7 @@ struct standard_options {
     /// Failures without facts are refused and calls without a mark are retried, as Smithy's guide
     /// has it. `attempts(3)` has the same options, and retries failures without facts.
     safety_options safety{};
-    /// What it shares with other strategies, such as a circuit breaker.
+    /// Shared with other strategies, such as a circuit breaker.
     shared_parts parts{};
 };
 
@@ -4923,7 +4923,7 @@ struct settings_warning {
     std::string message;
 };
 
-/// What the linter may assume about the service.
+/// The linter's assumptions about the service.
 struct lint_context {
     /// Requests per second that the service can answer; 0 when not known.
     double service_capacity = 0.0;
@@ -5082,7 +5082,7 @@ private:
     latency_histogram call_times_;
 };
 
-/// What one service contributes to a page for Prometheus. What is null is left out.
+/// One service on a page for Prometheus. Null members are left out.
 struct observed_service {
     std::string_view labels{};  ///< `service="prices"`
     const retry_metrics* metrics = nullptr;

@@ -24,7 +24,7 @@ namespace reprise::sandbox {
 
 class embedded_cluster;
 
-/// What a test cluster starts with.
+/// Options of a test cluster.
 struct test_cluster_options {
     /// Nodes at the start, 1 to 256.
     std::size_t node_count = 1;

@@ -122,8 +122,8 @@ struct cluster_options {
     std::shared_ptr<retry_strategy> strategy{};
     /// Pays for the retries of all services, except those that are always made. Copies share one
     /// bucket, so several clients, or loops around them, can use one budget. If it is empty, the
-    /// operation fails with its own error, and the history says why it was not retried. Absent:
-    /// retries are free.
+    /// operation fails with its own error, and the history has the reason why it was not retried.
+    /// Absent: retries are free.
     std::optional<token_bucket_budget> retry_budget{};
     /// Replaces it for single services: `.service_retry_budgets = {.query = mine}`.
     service_budgets service_retry_budgets{};

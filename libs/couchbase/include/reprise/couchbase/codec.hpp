@@ -108,7 +108,7 @@ struct plain_text {
 
 /// The customisation point: specialise it with `encode` and `decode` as shown above. `decode` must
 /// check the format and must not throw on any input; decode_mismatch makes the error. `encode` must
-/// not throw either: encoded_value::failed says why there is no document.
+/// not throw either: encoded_value::failed has the reason why there is no document.
 ///
 /// For types that Boost.JSON or nlohmann/json can convert, both are written already:
 /// <reprise/couchbase/codecs/boost_json.hpp> and <reprise/couchbase/codecs/nlohmann.hpp>.
@@ -126,7 +126,7 @@ concept decodable = requires(const document_view& document) {
     { codec<T>::decode(document) } -> std::convertible_to<std::expected<T, error>>;
 };
 
-/// Makes an errc::decoding_failure that says what was expected and what the document is.
+/// Makes an errc::decoding_failure that names the expected and the actual format.
 [[nodiscard]] error decode_mismatch(std::string_view wanted, const document_view& document);
 
 /// Whether text is UTF-8, for codecs: documents of the formats json and string must be.

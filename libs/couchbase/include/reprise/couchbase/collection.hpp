@@ -22,7 +22,7 @@ namespace reprise::couchbase {
 
 class collection_index_manager;
 
-/// A value with a codec. Plain text also satisfies the concept, so that the compiler can say what
+/// A value with a codec. Plain text also satisfies the concept, so that the compiler can name what
 /// to write instead.
 template <class T>
 concept storable = encodable<T> || std::convertible_to<const T&, std::string_view>;

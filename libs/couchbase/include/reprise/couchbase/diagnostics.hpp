@@ -72,7 +72,7 @@ struct ping_options {
 };
 static_assert(operation_options<ping_options>);
 
-/// What a service answered.
+/// A service's answer to a ping.
 enum class ping_state : std::uint8_t {
     ok,
     not_offered,  ///< No node has the service.

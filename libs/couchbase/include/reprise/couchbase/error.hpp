@@ -29,7 +29,7 @@ enum class client_errc : int {
     connection_string_invalid,
     /// An option contradicts another one or cannot be used. The message names it.
     option_invalid,
-    /// A certificate or key could not be read. The message says which one and why.
+    /// A certificate or key could not be read. The message names it and the cause.
     certificate_unreadable,
     /// This process was forked from the one that made the client, so thread and connections belong
     /// to the parent. Make a new client here.
@@ -93,7 +93,7 @@ private:
 /// Writes `message()`.
 std::ostream& operator<<(std::ostream& out, const error& failure);
 
-/// What the error means for retries from outside, so that reprise::retry can wrap any operation.
+/// Facts for retries around an operation, so that reprise::retry can wrap it.
 [[nodiscard]] failure_facts retry_facts(const error& failure) noexcept;
 
 }  // namespace reprise::couchbase

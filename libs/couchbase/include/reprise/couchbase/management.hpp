@@ -141,7 +141,8 @@ private:
     std::string bucket_;
 };
 
-/// What an index covers. Without scope and collection it covers the bucket's default collection.
+/// The keyspace of an index. Without scope and collection it covers the bucket's default
+/// collection.
 struct index_target {
     std::string bucket{};
     std::string scope{};

@@ -30,7 +30,7 @@
 
 namespace reprise::couchbase {
 
-/// What a strategy is asked and how it answers, at once or later. `request_of(question)` and
+/// The question to a strategy and its answer, at once or later. `request_of(question)` and
 /// `reason_of(question)` describe the failure in Couchbase's terms.
 using reprise::deferred_answer;
 using reprise::retry_action;
@@ -38,7 +38,7 @@ using reprise::retry_question;
 using reprise::retry_sink;
 using reprise::retry_strategy;
 
-/// What happened on each attempt. Errors and results carry it.
+/// The history of an operation's attempts. Errors and results carry it.
 using reprise::attempt_stage;
 using reprise::history_entry;
 using reprise::refusal_reason;

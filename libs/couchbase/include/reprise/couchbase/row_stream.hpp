@@ -85,7 +85,7 @@ public:
     /// Why reading stopped: the error that next(), async_next() or a range met last. Empty while
     /// rows may follow, and after the last row.
     [[nodiscard]] std::optional<error> failure() const { return detail::failure_of(rows_); }
-    /// What the service reported about the request. Fails with failure() if there is one, and with
+    /// The service's metadata about the request. Fails with failure() if there is one, and with
     /// errc::invalid_argument before the last row has been read.
     [[nodiscard]] std::expected<Metadata, error> metadata() const {
         return detail::read_metadata<Metadata>(rows_);

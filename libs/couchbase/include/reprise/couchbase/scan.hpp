@@ -51,7 +51,7 @@ struct sampling_scan {
     std::optional<std::uint32_t> seed{};
 };
 
-/// What a scan reads.
+/// The range or sample that a scan reads.
 using scan_kind = std::variant<range_scan, prefix_scan, sampling_scan>;
 
 /// The time that a scan may take if its options name none, from the call to the last document.

@@ -39,7 +39,7 @@ struct mutation_state {
     }
 };
 
-/// What a query must see.
+/// The consistency of a query.
 enum class scan_consistency : std::uint8_t {
     server_default,  ///< The server decides.
     not_bounded,     ///< Whatever the indexes have now.
@@ -49,7 +49,7 @@ enum class scan_consistency : std::uint8_t {
 /// How much the server reports about the execution of a query.
 enum class query_profile : std::uint8_t { off, phases, timings };
 
-/// Limit for calls that return all rows at once. A larger result fails with an error that says so;
+/// Limit for calls that return all rows at once. A larger result fails with an error;
 /// use a stream instead.
 inline constexpr std::size_t result_size_max_bytes_default = std::size_t{256} * 1024 * 1024;
 /// How many bytes a stream keeps ahead of its reader. Above it the client stops reading from the
@@ -115,7 +115,7 @@ struct analytics_options {
     retry_allowance* outer_allowance = nullptr;
 };
 
-/// What to search for. You can write any query of the service as JSON.
+/// A search query. You can write any query of the service as JSON.
 struct search_query {
     search_query() = default;
     explicit search_query(std::string given) noexcept : json(std::move(given)) {}
@@ -157,7 +157,7 @@ enum class view_stale : std::uint8_t {
     no             ///< The index is updated first.
 };
 
-/// What a view does when a part of it fails.
+/// Behaviour of a view when a part of it fails.
 enum class view_on_error : std::uint8_t { keep_going, stop };
 
 /// Options of bucket::view_query and view_stream. View queries are always safe to retry.

@@ -101,7 +101,7 @@ struct query_warning {
     std::string message{};
 };
 
-/// What the server reports about its work if query_options::metrics asks for it. A figure that the
+/// The server's figures about its work, if query_options::metrics requests them. A figure that the
 /// server does not report is zero or absent.
 struct query_metrics {
     std::optional<std::chrono::nanoseconds> elapsed_time{};

@@ -15,7 +15,7 @@
 
 namespace reprise::couchbase {
 
-/// What one path of a sub-document operation returned.
+/// The result of one path of a sub-document operation.
 struct path_result {
     std::string path{};
     /// The error of this path alone; unset if the path succeeded.
@@ -72,7 +72,7 @@ struct mutate_in_result {
     std::optional<mutation_token> token{};
     operation_trace trace{};
 
-    /// What the server returned for the path with this index (from 0): the new number after an
+    /// The server's value for the path with this index (from 0): the new number after an
     /// increment or decrement. Other changes return nothing, and reading their content fails with
     /// errc::decoding_failure.
     template <readable_fragment T>

@@ -9,8 +9,8 @@ namespace reprise::couchbase {
 
 /// One request of an operation that was passed to a connection. The client's number, the
 /// connection's number and the opaque are also in HELLO and in the request itself, so that a server
-/// which keeps a log knows the attempt by the same three numbers. Duplicates and losses are counted
-/// by them.
+/// which keeps a log identifies the attempt by the same three numbers. Duplicates and losses are
+/// counted by them.
 struct attempt_record {
     std::uint64_t operation = 0;   ///< Unique while the operation is open.
     std::uint64_t client = 0;      ///< One number for each client.

@@ -11,7 +11,7 @@
 namespace reprise::couchbase {
 
 /// The error of an operation. Its category is "reprise.couchbase". A name describes the condition;
-/// the comment gives the server's status or code, and says if a retry may help.
+/// the comment gives the server's status or code, and whether a retry may help.
 enum class errc : int {
     // Common to all services.
     request_canceled = 2,       ///< Stopped, or its connection closed in flight; may be ambiguous.
@@ -125,7 +125,7 @@ enum class error_condition : int {
 /// numbers.
 [[nodiscard]] std::string_view to_string(errc error) noexcept;
 
-/// What an error means for retries of the whole operation, from outside the client. Ambiguous
+/// Facts of an error for retries of the whole operation, from outside the client. Ambiguous
 /// errors are `maybe` safe, errors that left the server unchanged are safe, and errors that only
 /// another request can fix are not.
 [[nodiscard]] failure_facts describe(errc error) noexcept;

@@ -13,11 +13,11 @@
 
 namespace reprise::couchbase {
 
-/// What the node's error map says about a status that this client does not know.
+/// The node's error map on a status that is unknown to this client.
 struct error_map_note {
     std::string name{};
     std::string description{};
-    /// As on the wire: "retry-later". Those that the client does not know come last.
+    /// As on the wire: "retry-later". Unknown ones come last.
     std::vector<std::string> attributes{};
 };
 
@@ -60,11 +60,11 @@ struct error_info {
 };
 
 /// One paragraph: what failed, why, where, and each attempt on a line of its own. Control
-/// characters in names and in what the server said are escaped. Key and statement are left out
-/// unless `shows_key` is set; what the server said is shown, whatever it quotes.
+/// characters in names and in the server's texts are escaped. Key and statement are left out
+/// unless `shows_key` is set; the server's texts are shown, whatever they quote.
 [[nodiscard]] std::string to_string(const error_info& error);
 
-/// What the retry library needs to know (customisation point of reprise::facts_of).
+/// Facts for the retry library (customisation point of reprise::facts_of).
 [[nodiscard]] failure_facts retry_facts(const error_info& error) noexcept;
 
 }  // namespace reprise::couchbase

@@ -33,7 +33,7 @@ struct operation_identity {
 struct operation_start {
     operation_identity which{};
     std::string_view bucket{};  ///< Empty for requests to the whole cluster.
-    /// What the caller passed in the options of the operation; null if nothing.
+    /// The caller's data from the options of the operation; null if none.
     const std::any* user_data = nullptr;
 };
 

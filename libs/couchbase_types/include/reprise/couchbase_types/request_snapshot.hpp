@@ -46,7 +46,7 @@ struct server_retry_rule {
     }
 };
 
-/// What failed, in Couchbase's words. Valid during the call; copy it to keep it (cheap, no deep
+/// The failure in Couchbase's terms. Valid during the call; copy it to keep it (cheap, no deep
 /// copies).
 struct request_snapshot {
     std::string_view operation{};  ///< "get", "upsert", ...; static text.
@@ -54,11 +54,11 @@ struct request_snapshot {
     const retry_strategy* strategy = nullptr;  ///< The one that is asked.
     /// Reasons of the earlier retries, the present one not included.
     retry_reason_set retry_reasons{};
-    /// What the user sees if it is not retried.
+    /// The error that the user gets if it is not retried.
     std::error_code error{};
     /// The server's status when it answered, otherwise 0.
     std::uint16_t status = 0;
-    /// For a status that this client does not know; absent if the server gave no usable rule.
+    /// For a status that is unknown to this client; absent if the server gave no usable rule.
     std::optional<server_retry_rule> server_rule{};
     /// The server promised such a rule (auto-retry, or fields of one), and it cannot be used.
     bool is_server_rule_unusable = false;

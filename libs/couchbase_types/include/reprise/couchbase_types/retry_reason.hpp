@@ -16,7 +16,7 @@ enum class retry_reason : std::uint8_t {
     node_not_available,                   ///< the node is down, or the key has no owner right now
     kv_not_my_vbucket,                    ///< answered by a node that does not own the key
     kv_collection_outdated,               ///< the cached collection id is unknown to the server
-    kv_error_map_retry_indicated,         ///< unknown status; the server's error map says retry
+    kv_error_map_retry_indicated,         ///< unknown status with a retry rule in the error map
     kv_locked,                            ///< the document is locked
     kv_temporary_failure,                 ///< the server is short of something for a moment
     kv_sync_write_in_progress,            ///< another durable write holds the document
@@ -41,7 +41,7 @@ enum class retry_reason : std::uint8_t {
 inline constexpr std::size_t retry_reason_count =
     static_cast<std::size_t>(retry_reason::collection_not_found) + 1;
 
-/// What the client knows about a reason.
+/// Properties of a reason.
 struct retry_reason_facts {
     retry_reason reason{};
     /// The RFC's spelling: "KV_NOT_MY_VBUCKET".

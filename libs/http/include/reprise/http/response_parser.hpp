@@ -10,7 +10,7 @@
 
 namespace reprise::http {
 
-/// What response_parser::next found.
+/// Result of response_parser::next.
 enum class response_event : std::uint8_t {
     need_more,  ///< everything fed so far is consumed
     head,       ///< status and fields are available: head()

@@ -31,7 +31,7 @@ struct reading_error {
     std::string message;
 };
 
-/// What was noticed while one document was read.
+/// Problems found while one document was read.
 class reading_report {
 public:
     /// Problems beyond this number are not recorded.

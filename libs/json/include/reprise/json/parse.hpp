@@ -11,7 +11,7 @@
 
 namespace reprise::json {
 
-/// What to do if an object has a member twice. Real cluster configurations do and must be accepted;
+/// Behaviour if an object has a member twice. Real cluster configurations do and must be accepted;
 /// an error map that does is corrupt.
 enum class duplicate_policy : std::uint8_t {
     last_wins,  ///< keeps the last value, in the place of the first

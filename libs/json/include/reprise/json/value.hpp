@@ -20,7 +20,8 @@ struct member;
 /// Elements in order. It is an ordinary vector with all its members.
 using array = std::vector<value>;
 
-/// What a value holds. Each number has exactly one kind, so equal integers always have equal kinds.
+/// The kind of a value. Each number has exactly one kind, so equal integers always have equal
+/// kinds.
 enum class kind : std::uint8_t {
     null,
     boolean,

@@ -13,7 +13,7 @@ namespace reprise::lab {
 /// "5 attempts; up to 1 s, x 2, at most 20 s, full jitter; bucket of 500, ..."
 [[nodiscard]] std::string describe(const retry_options& retries);
 
-/// The figures that tell two reports of one scenario apart, in one line: "20 clients, 750
+/// The figures that distinguish reports of one scenario, in one line: "20 clients, 750
 /// requests/s; server 1,000/s; stall from 10 s to 20 s; seed 1".
 [[nodiscard]] std::string describe(const model& asked);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a run counts over time.
+/// Counters of a run over time.
 
 #include <cstdint>
 #include <span>

@@ -70,7 +70,7 @@ struct no_budget {
     void on_success(std::uint32_t, std::uint32_t, time_point) const noexcept {}
 };
 
-/// What retries cost and what successes return, in units.
+/// The prices of retries and the refund of successes, in units.
 struct retry_prices {
     double retry = 5.0;
     double timeout = 10.0;               ///< A retry after a timeout, throttling or not.

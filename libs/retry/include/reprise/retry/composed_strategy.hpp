@@ -35,7 +35,7 @@ namespace reprise {
 /// No breaker and no observer. Costs nothing.
 struct no_parts {};
 
-/// What strategies may share in addition to a budget. Each part is optional.
+/// Parts that strategies may share in addition to a budget. Each is optional.
 struct shared_parts {
     /// Asked before each attempt; null: none.
     std::shared_ptr<circuit_breaker> breaker{};

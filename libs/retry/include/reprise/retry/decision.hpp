@@ -63,7 +63,7 @@ enum class repeatability : std::uint8_t {
 struct decision_context {
     time_point now{};
     std::uint64_t random = 0;  ///< 64 uniform bits.
-    /// What the caller attached to the call; null if nothing.
+    /// The caller's data for the call; null if none.
     const std::any* user_data = nullptr;
 
     /// The attached data if it is a `T`, otherwise null.
@@ -108,7 +108,7 @@ private:
     std::string_view (*name_of_)(std::uint8_t) noexcept = nullptr;
 };
 
-/// What a strategy keeps with each request, since it must not keep it itself.
+/// A strategy's state of one request; the strategy itself must not keep any.
 struct token_state {
     duration delay{};           ///< Wait this long before the attempt.
     std::uint32_t attempt = 1;  ///< One more than the retries this strategy has granted.
@@ -116,7 +116,7 @@ struct token_state {
     std::uint64_t memory = 0;   ///< One word for the strategy's own use.
 };
 
-/// What a strategy is asked after a failed attempt. Valid during the call.
+/// The question to a strategy after a failed attempt. Valid during the call.
 struct retry_question {
     failure_facts facts{};
     decision_context at{};

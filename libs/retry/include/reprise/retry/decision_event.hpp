@@ -14,7 +14,7 @@
 
 namespace reprise {
 
-/// What failed, and what was decided about it. Valid during the call of the observer.
+/// A failure and the decision about it. Valid during the call of the observer.
 struct REPRISE_EXPORT decision_event {
     /// `call_options::name`; in a client, the name of the operation.
     std::string_view call{};

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the caller gets when all attempts have failed: a value, or what a function returns.
+/// A result for the caller when all attempts have failed: a value, or what a function returns.
 ///
 ///     const price p = reprise::retry(
 ///         reprise::attempts(3).every(100ms), reprise::with_fallback(last_known_price,

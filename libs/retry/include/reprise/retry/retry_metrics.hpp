@@ -75,7 +75,7 @@ private:
     latency_histogram call_times_;
 };
 
-/// What one service contributes to a page for Prometheus. What is null is left out.
+/// One service on a page for Prometheus. Null members are left out.
 struct observed_service {
     std::string_view labels{};  ///< `service="prices"`
     const retry_metrics* metrics = nullptr;

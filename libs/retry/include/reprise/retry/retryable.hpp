@@ -18,7 +18,7 @@
 
 namespace reprise {
 
-/// What a strategy does where nothing was stated.
+/// A strategy's behaviour where nothing was stated.
 enum class when_unstated : std::uint8_t {
     retry,
     refuse,

@@ -23,7 +23,7 @@ struct standard_options {
     /// Failures without facts are refused and calls without a mark are retried, as Smithy's guide
     /// has it. `attempts(3)` has the same options, and retries failures without facts.
     safety_options safety{};
-    /// What it shares with other strategies, such as a circuit breaker.
+    /// Shared with other strategies, such as a circuit breaker.
     shared_parts parts{};
 };
 
@@ -54,7 +54,7 @@ struct settings_warning {
     std::string message;
 };
 
-/// What the linter may assume about the service.
+/// The linter's assumptions about the service.
 struct lint_context {
     /// Requests per second that the service can answer; 0 when not known.
     double service_capacity = 0.0;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a loop returns when it has made no attempt, so that the operation has no result of its own.
+/// The result of a loop that has made no attempt, so that there is no result of the operation.
 
 #include <concepts>
 #include <system_error>

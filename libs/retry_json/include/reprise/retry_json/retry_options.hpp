@@ -40,8 +40,8 @@ struct hedge_options {
     std::optional<double> percentile{};
 };
 
-/// What happens to calls that wait for a retry when the trouble ends, for clients that learn about
-/// it (a new cluster configuration, for example).
+/// Wakes calls that wait for a retry when the trouble ends, for clients that are notified of it (by
+/// a new cluster configuration, for example).
 struct wake_options {
     /// Waiting calls sent per second; absent: all at once. Above 0.
     std::optional<double> per_second{};

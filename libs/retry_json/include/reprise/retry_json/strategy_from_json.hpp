@@ -34,7 +34,7 @@ using configured_strategy = composed_strategy<
 [[nodiscard]] std::unique_ptr<configured_strategy> make_strategy(
     const retry_json::retry_options& options, const safety_options& safety = {});
 
-/// What a file describes.
+/// The content of a file.
 struct loaded_strategy {
     std::shared_ptr<configured_strategy> strategy;
     /// The settings that were read. A strategy does not hedge; if `options.hedge` is set, pass its

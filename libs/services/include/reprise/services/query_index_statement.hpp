@@ -16,7 +16,7 @@
 
 namespace reprise::services {
 
-/// What an index is on. Without scope and collection it is the bucket's default collection.
+/// The keyspace of an index. Without scope and collection it is the bucket's default collection.
 struct index_keyspace {
     std::string bucket{};
     std::string scope{};

@@ -50,7 +50,7 @@ struct row_split_error {
 /// Returns for example "token_unexpected at byte 12".
 std::string to_string(const row_split_error& error);
 
-/// What row_splitter::next found.
+/// Result of row_splitter::next.
 enum class row_event : std::uint8_t {
     need_more,  ///< everything fed so far is consumed; the piece may be released
     row,        ///< one whole row is available: row()

@@ -12,7 +12,7 @@
 #include <reprise/wire/ids.hpp>
 #include <reprise/wire/message.hpp>
 
-// What requests to the HTTP services have in common. Each service has a struct with the options of
+// Shared by requests to the HTTP services. Each service has a struct with the options of
 // a request and a function that turns it into a `service_call`.
 
 namespace reprise::services {
@@ -54,7 +54,7 @@ std::string_view to_string(service_call_errc code) noexcept;
 
 struct service_call_error {
     service_call_errc code = service_call_errc::text_missing;
-    /// What the error is about: "statement", "args[2]", "$name".
+    /// The part of the request at fault: "statement", "args[2]", "$name".
     std::string what{};
 
     friend bool operator==(const service_call_error&, const service_call_error&) = default;

@@ -6,7 +6,7 @@
 
 #include <reprise/couchbase_types/errc.hpp>
 
-// What parsing the answers of the HTTP services has in common.
+// Shared by the parsers of the HTTP services' answers.
 
 namespace reprise::services {
 

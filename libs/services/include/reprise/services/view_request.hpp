@@ -16,7 +16,7 @@ enum class view_stale : std::uint8_t {
     no             ///< updates the index first: `stale=false`
 };
 
-/// What a view does if a part of it fails.
+/// Behaviour of a view if a part of it fails.
 enum class view_on_error : std::uint8_t { keep_going, stop };
 
 /// All options of a view query. A member that you do not set is not sent. Keys are JSON values.

@@ -11,7 +11,7 @@
 
 namespace reprise::wire {
 
-/// What a server reports about an error in the value of the response. Any member may be missing.
+/// A server's report about an error, in the value of the response. Any member may be missing.
 struct error_context {
     std::string context;  ///< readable text; empty if not sent
     std::string ref;      ///< the id to look up in the server's logs; empty if not sent

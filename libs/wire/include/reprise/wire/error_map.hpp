@@ -42,7 +42,7 @@ inline constexpr std::size_t error_attribute_count = 20;
 
 /// Returns the wire spelling, for example "item-only".
 std::string_view to_string(error_attribute attribute) noexcept;
-/// Returns nothing for a name that this library does not know.
+/// Returns nothing for an unknown name.
 std::optional<error_attribute> parse_error_attribute(std::string_view name) noexcept;
 
 class error_attributes {
@@ -162,7 +162,7 @@ private:
     std::vector<error_map_entry> entries_;
 };
 
-/// Ignores unknown members. Keeps unknown attributes apart from those that it knows; an attribute
+/// Ignores unknown members. Keeps unknown attributes apart from known ones; an attribute
 /// of version 2 is unknown in a map of version 1. Drops an unusable retry spec and keeps its entry.
 /// Never throws on bad input.
 std::expected<error_map, error_map_error> parse_error_map(
@@ -172,7 +172,7 @@ std::expected<error_map, error_map_error> parse_error_map(
 /// it does not have.
 std::string encode_error_map(const error_map& map, std::uint16_t version);
 
-/// A version 2 map, with descriptions, of all status codes that this project knows.
+/// A version 2 map, with descriptions, of all status codes known to this project.
 const error_map& default_error_map();
 
 }  // namespace reprise::wire

@@ -60,7 +60,7 @@ struct observe_seqno_request {
     static std::expected<observe_seqno_request, wire_errc> decode(const frame_view&);
 };
 
-/// What the node received under a vbucket uuid that a failover ended.
+/// The last state under a vbucket uuid that a failover ended.
 struct seqno_failover {
     std::uint64_t old_vbucket_uuid = 0;
     std::uint64_t last_seqno = 0;

@@ -9,7 +9,7 @@ namespace reprise::wire {
 
 /// Byte 1 of a frame. Any byte may arrive, so a value may be outside the list; `opcode_info`
 /// reports whether it is known. Each opcode has a row in `detail::opcode_rows` below, which holds
-/// what client and server know about it.
+/// its properties for client and server.
 enum class opcode : std::uint8_t {
     get = 0x00,
     set = 0x01,

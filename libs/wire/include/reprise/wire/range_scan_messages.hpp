@@ -54,7 +54,7 @@ struct scan_sampling {
     friend bool operator==(const scan_sampling&, const scan_sampling&) = default;
 };
 
-/// What the vbucket must have on disk before the scan begins.
+/// The state that the vbucket must have on disk before the scan begins.
 struct scan_snapshot {
     std::uint64_t vbucket_uuid = 0;
     std::uint64_t seqno = 0;
@@ -99,7 +99,7 @@ struct range_scan_continue_request {
     static std::expected<range_scan_continue_request, wire_errc> decode(const frame_view&);
 };
 
-/// What the items of an answer consist of.
+/// The format of the items of an answer.
 enum class scan_content : std::uint32_t {
     keys = 0,
     documents = 1,
@@ -142,7 +142,7 @@ struct scan_item {
     std::uint64_t seqno = 0;
     std::uint64_t cas = 0;
     wire::datatype datatype = wire::datatype::raw;
-    base::byte_view value{};  ///< compressed if the datatype says so
+    base::byte_view value{};  ///< compressed if the datatype has that bit
 
     /// The bytes of the item as they were sent.
     base::byte_view encoded{};

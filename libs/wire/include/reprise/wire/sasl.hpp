@@ -75,7 +75,7 @@ private:
     std::optional<scram_client> scram_;
 };
 
-/// What a server decodes from the single-step mechanisms.
+/// Credentials decoded by a server from the single-step mechanisms.
 struct plain_message {
     std::string authorization_id;  ///< empty in practice
     std::string username;

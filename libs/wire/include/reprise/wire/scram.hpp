@@ -161,7 +161,7 @@ private:
     std::string server_signature_;
 };
 
-/// What a server stores of a password.
+/// A server's record of a password.
 struct scram_credential {
     std::string salt;              ///< raw bytes, of any length
     std::uint32_t iterations = 0;  ///< of PBKDF2

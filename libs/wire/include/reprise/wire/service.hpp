@@ -11,7 +11,7 @@
 namespace reprise::wire {
 
 /// The services of a cluster that configurations list. Other services are ignored. Each service has
-/// a row in `service_table`, which holds what client, test cluster and simulation know about it.
+/// a row in `service_table`, which holds its properties for client, test cluster and simulation.
 enum class service : std::uint8_t {
     key_value,   ///< documents
     management,  ///< cluster administration, configurations over HTTP

@@ -7,8 +7,8 @@
 namespace reprise::wire {
 
 /// Bytes 6..7 of a response. Any 16-bit value may arrive, so a value may be outside the list.
-/// `status_info` returns what this library knows about it; the server's error map has what the
-/// server knows.
+/// `status_info` returns its meaning in this library; the server's error map has the server's
+/// description.
 enum class status : std::uint16_t {
     success = 0x00,               ///< done
     key_enoent = 0x01,            ///< no such document, configuration or bucket

@@ -9,7 +9,7 @@
 
 namespace reprise::wire {
 
-/// What one sub-document opcode allows.
+/// The rules of one sub-document opcode.
 struct subdoc_facts {
     opcode op{};
     bool is_known = false;

@@ -17,7 +17,7 @@
 
 namespace reprise::sandbox {
 
-/// What happened to the answer of a request.
+/// The fate of the answer to a request.
 enum class answer_fate : std::uint8_t {
     sent,          // returned to the caller at once
     delayed,       // sent later because of a fault rule

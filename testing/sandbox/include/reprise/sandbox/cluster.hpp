@@ -44,7 +44,7 @@ struct accept_options {
     std::string certificate_user{};
 };
 
-/// What a copy stores of one document, for checkers and tests.
+/// One document in one copy, for checkers and tests.
 struct document_snapshot {
     std::string value{};   // uncompressed
     std::string xattrs{};  // a JSON object; empty if there are none
@@ -57,7 +57,7 @@ struct document_snapshot {
     bool is_locked = false;
 };
 
-/// A whole cluster without sockets: nodes, buckets, users, documents, and what the nodes know about
+/// A whole cluster without sockets: nodes, buckets, users, documents, and the nodes' views of
 /// each other. It is not thread-safe: only one thread may use the cluster and its connections at a
 /// time. It has no clock and derives all randomness from cluster_options::seed, so the same calls
 /// always produce the same bytes.
@@ -222,7 +222,7 @@ public:
     std::expected<void, cluster_errc> drop_bucket(std::string_view bucket);
     /// Null if there is no such bucket. Valid until the manifest's next change.
     const wire::collections_manifest* manifest(std::string_view bucket) const noexcept;
-    /// The manifest as one node knows it (hide_collection). Also null for an unknown node.
+    /// The manifest as one node sees it (hide_collection). Also null for an unknown node.
     const wire::collections_manifest* manifest_at(
         node_id node, std::string_view bucket) const noexcept;
     /// All five return the manifest's new uid.
@@ -258,9 +258,9 @@ public:
 
     // --- what a node announces ---------------------------------------------------------------
 
-    /// The configuration JSON as `node` knows it, of a bucket or, for an empty name, the global
+    /// The configuration JSON as `node` sees it, of a bucket or, for an empty name, the global
     /// one.
-    /// `$HOST` is replaced with the host name. Empty if the node does not know the bucket.
+    /// `$HOST` is replaced with the host name. Empty if the node does not have the bucket.
     std::optional<std::string> configuration_text(node_id node, std::string_view bucket) const;
     std::optional<wire::configuration_revision> configuration_revision(
         node_id node, std::string_view bucket) const;

@@ -141,7 +141,7 @@ struct cluster_options {
     /// Whether nodes with a query port announce that one request can prepare and run a statement.
     /// If false, such requests are refused (1065), as older servers do.
     bool offers_enhanced_prepared = true;
-    /// The answer to get_error_map; empty: a map of all codes that this project knows.
+    /// The answer to get_error_map; empty: a map of all codes known to this project.
     std::optional<wire::error_map> error_map{};
 };
 

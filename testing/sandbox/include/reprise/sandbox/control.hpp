@@ -9,7 +9,7 @@
 
 namespace reprise::sandbox {
 
-/// What some commands need from the owner of the sockets and the clock. A simulation has neither
+/// Functions of the owner of sockets and clock, for some commands. A simulation has neither
 /// and passes none. Called during handle_control, on the same thread.
 class control_front {
 public:

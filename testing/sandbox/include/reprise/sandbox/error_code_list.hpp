@@ -23,7 +23,7 @@ public:
     /// Error: unknown_code.
     std::expected<void, cluster_errc> drop(std::uint16_t code);
     [[nodiscard]] const wire::error_map& map() const noexcept { return map_; }
-    /// The text for clients that know this version of the format.
+    /// The text for clients that support this version of the format.
     [[nodiscard]] std::string_view text(std::uint16_t version_max) const noexcept {
         return texts_[version_max >= 2 ? 1 : 0];
     }

@@ -93,7 +93,7 @@ struct fault_entry {
     std::uint64_t effect_count = 0;  // requests that were disturbed
 };
 
-/// What a rule is matched against. Views are valid during the call only.
+/// The request that a rule is matched against. Views are valid during the call only.
 struct fault_subject {
     wire::opcode op{};
     std::string_view key{};

@@ -9,7 +9,7 @@
 
 namespace reprise::sandbox {
 
-/// What the client reported to its user about one write.
+/// The client's report to its user about one write.
 enum class write_outcome : std::uint8_t {
     applied,      // success
     not_applied,  // an error that is not ambiguous

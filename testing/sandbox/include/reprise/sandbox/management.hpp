@@ -46,7 +46,7 @@ management_response handle_management(
     cluster& cluster, node_id node, const management_request& request);
 
 /// Returns the next document of a stream, including the separator, and advances `stream.sent` if
-/// the node knows a newer configuration. Empty: nothing new, or the bucket is gone.
+/// the node has a newer configuration. Empty: nothing new, or the bucket is gone.
 std::optional<std::string> next_stream_document(
     const cluster& cluster, node_id node, management_response::stream& stream);
 

@@ -31,7 +31,7 @@ struct node_disturbance {
     /// Nothing goes in or out: connections are silent, and a front reads nothing and leaves new
     /// connections in the system's queue. As with TCP, nothing is lost in between.
     bool is_partitioned = false;
-    /// Applies to new connections. The front implements it: the cluster itself does not know TLS.
+    /// Applies to new connections. The front implements it, because the cluster itself has no TLS.
     tls_disturbance tls = tls_disturbance::none;
 
     /// SASL is answered with 0x20 and HTTP with 401, whatever the credentials. Authenticated

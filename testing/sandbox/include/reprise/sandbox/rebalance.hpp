@@ -48,15 +48,15 @@ struct rebalance_progress {
     rebalance_end end = rebalance_end::none;
     std::size_t moves_done = 0;
     std::size_t moves_total = 0;
-    /// What the next step moves. The name is empty if the next step is the end or no rebalance is
-    /// running.
+    /// The subject of the next step. The name is empty if the next step is the end or no rebalance
+    /// is running.
     std::string bucket{};
     wire::vbucket_id vbucket{};
     /// The nodes that leave at the end.
     std::vector<node_id> leaving{};
 };
 
-/// What one step did.
+/// The effect of one step.
 struct rebalance_step {
     /// The rebalance is over, and the other members are empty.
     bool is_end = false;
@@ -67,7 +67,7 @@ struct rebalance_step {
     std::vector<std::int16_t> to{};
 };
 
-/// What a node's process finds when it starts again.
+/// The state in which a node's process restarts.
 enum class restart_kind : std::uint8_t {
     with_data,    // after a clean stop: all documents, the same uuids
     without_data  // after a crash that lost what was only in memory

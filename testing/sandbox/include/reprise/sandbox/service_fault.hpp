@@ -127,7 +127,7 @@ struct service_fault_entry {
     std::uint64_t effect_count = 0;  // requests that were disturbed
 };
 
-/// What a rule is matched against. Views are valid during the call only.
+/// The request that a rule is matched against. Views are valid during the call only.
 struct service_fault_subject {
     wire::service service{};
     node_id node{};

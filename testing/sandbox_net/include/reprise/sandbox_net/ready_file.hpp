@@ -8,7 +8,7 @@
 
 namespace reprise::sandbox {
 
-/// What a running server writes to a file for other processes.
+/// The file that a running server writes for other processes.
 struct ready_info {
     server_addresses addresses;
     std::int64_t pid = 0;

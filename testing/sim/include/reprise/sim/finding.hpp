@@ -9,7 +9,7 @@
 
 namespace reprise::sim {
 
-/// What is checked. Each name is a promise of the client; a finding reports that it was broken.
+/// The promises of the client. A finding reports that one was broken.
 enum class checker : std::uint8_t {
     completion,     // every operation completes exactly once
     deadline,       // not later than its deadline plus one tick; no timeout before it

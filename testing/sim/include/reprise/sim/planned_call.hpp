@@ -32,7 +32,7 @@ enum class call_kind : std::uint8_t {
     put_user,          // a PUT request to management
 };
 
-/// What the rows of an answer must contain.
+/// The expected content of an answer's rows.
 enum class row_rule : std::uint8_t {
     none,       // there are none
     numbers,    // 0, 1, 2, ... in order
@@ -109,7 +109,7 @@ enum class prepared_choice : std::uint8_t {
     legacy,    // prepared by a separate request, later run by name and plan
 };
 
-/// What the user does with the rows.
+/// The user's handling of the rows.
 enum class row_taking : std::uint8_t {
     at_end,      // keeps them until the result; is not notified earlier
     at_once,     // takes them as soon as it is notified

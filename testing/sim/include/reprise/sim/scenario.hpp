@@ -19,7 +19,7 @@
 
 namespace reprise::sim {
 
-/// What can go wrong. `length` of the planned fault is its duration, except where noted.
+/// Kinds of faults. `length` of the planned fault is its duration, except where noted.
 enum class fault_kind : std::uint8_t {
     /// The network between a client and a node.
     reset_connections,    // at once; bytes in flight to the node may or may not arrive
@@ -142,7 +142,7 @@ struct planned_breaker {
     duration canary{};
 };
 
-/// What the name server answers to a client's SRV query. It is asked once.
+/// The name server's answer to a client's SRV query, which is sent once.
 enum class srv_answer : std::uint8_t {
     honest,          // all nodes, or nothing at all: then the client uses its seeds
     foreign_beside,  // all nodes, and hosts outside the name that the user wrote

@@ -6,8 +6,8 @@
 
 #include <reprise/retry/detail/co_await_arguments.hpp>
 
-// Parameters of the asynchronous functions. They know whether the caller passed a temporary, which
-// GCC 12 may miscompile in a `co_await` expression. Not for users.
+// Parameters of the asynchronous functions. Their type shows whether the caller passed a temporary,
+// which GCC 12 may miscompile in a `co_await` expression. Not for users.
 
 namespace reprise::couchbase::detail {
 

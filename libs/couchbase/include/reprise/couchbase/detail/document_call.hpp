@@ -19,7 +19,7 @@
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/subdocument_results.hpp>
 
-// What the blocking and the token forms of a call have in common. Not for users.
+// Shared by the blocking and the token forms of a call. Not for users.
 
 namespace reprise::couchbase::detail {
 

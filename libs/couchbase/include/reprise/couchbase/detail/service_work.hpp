@@ -12,7 +12,7 @@
 #include <reprise/couchbase/service_options.hpp>
 #include <reprise/couchbase/service_results.hpp>
 
-// What the blocking, the token and the streaming forms of an HTTP service's call have in common.
+// Shared by the blocking, the token and the streaming forms of an HTTP service's call.
 // Not for users.
 
 namespace reprise::couchbase::detail {
@@ -32,7 +32,7 @@ struct service_scope {
     std::string_view scope{};
 };
 
-// What becomes of the rows.
+// How rows are delivered.
 enum class row_mode : std::uint8_t { kept, streamed };
 
 [[nodiscard]] service_work make_query_work(

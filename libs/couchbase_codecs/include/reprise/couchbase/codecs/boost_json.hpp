@@ -188,8 +188,8 @@ template <class T>
     return {};
 }
 
-// Says which member does not fit, since Boost.JSON only says why. `path` leads to `json`, and
-// `reason` is what Boost.JSON says about it.
+// Names the member that does not fit, since Boost.JSON only gives the cause. `path` leads to
+// `json`, and `reason` is Boost.JSON's message.
 template <class T>
 [[nodiscard]] std::string explain_misfit(
     const boost::json::value& json, const std::string& path, std::string_view reason) {

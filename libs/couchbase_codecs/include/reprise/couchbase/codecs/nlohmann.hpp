@@ -64,7 +64,8 @@ struct codec<nlohmann::ordered_json>
 
 namespace detail {
 
-// What the library would write as something else: null for a number, a word for a discarded value.
+// Values that the library would write as something else: null for a number, a word for a discarded
+// value.
 // It checks UTF-8 itself. `depth` counts the arrays and objects around the value.
 template <class Json>
 [[nodiscard]] json_flaw find_nlohmann_flaw(const Json& value, std::size_t depth = 0) {

@@ -10,7 +10,7 @@
 #include <reprise/couchbase/codec.hpp>
 #include <reprise/couchbase/error.hpp>
 
-// What the codecs of all JSON libraries have in common. Not for users.
+// Shared by the codecs of all JSON libraries. Not for users.
 
 namespace reprise::couchbase::detail {
 
@@ -31,7 +31,7 @@ inline constexpr std::string_view too_deep = "nested deeper than 64 levels";
     return json_error("the JSON does not fit the type", why);
 }
 
-// The text of the exception that is being handled. A lack of memory says nothing about a document,
+// The text of the exception that is being handled. A lack of memory is not the document's fault,
 // so it is thrown again.
 [[nodiscard]] inline std::string describe_exception() {
     try {
