@@ -69,7 +69,7 @@ void success_virtual(benchmark::State& state) {
 }
 BENCHMARK(success_virtual)->Name("success_virtual");
 
-/// An operation of which the compiler knows nothing, alone and in a loop: here nothing can be left
+/// An operation that is opaque to the compiler, alone and in a loop: here nothing can be left
 /// out because it is plain that the attempt succeeds.
 void fallible_operation_alone(benchmark::State& state) {
     for (auto _ : state) {

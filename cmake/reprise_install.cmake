@@ -1,6 +1,6 @@
 # `cmake --install`: the libraries users link, their headers, `find_package(reprise COMPONENTS ...)`
 # and pkg-config. One component per library that users link; `retry` needs nothing but a compiler.
-# Public means installed: what is not installed here is nobody's interface. tests/install holds it.
+# Public means installed. tests/install checks that nothing else is installed.
 
 include(CMakePackageConfigHelpers)
 set(REPRISE_CONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/reprise")

@@ -36,7 +36,7 @@ set(CPACK_DEBIAN_CLI_PACKAGE_DEPENDS "libreprise${soversion} (= ${PROJECT_VERSIO
 set(CPACK_DEBIAN_CLI_DESCRIPTION
     "Command line of Reprise: a Couchbase client, a test cluster, models of retry storms")
 
-# reprise_copyright(group package): Debian wants a copyright file in each package. It belongs to the
+# reprise_copyright(group package): Debian requires a copyright file in each package. It belongs to the
 # packages alone, so a plain `cmake --install` leaves it out.
 function(reprise_copyright group package)
   install(FILES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/copyright" DESTINATION "share/doc/${package}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Builds the documentation site: build_site.py [--output DIR]
 
-Doxygen renders the pages and the public headers, as docs/Doxyfile says, to build/site/html. Fails
+Doxygen renders the pages and the public headers (see docs/Doxyfile) to build/site/html. Fails
 if Doxygen warns, if a public name has no documentation, or if a link of the site leads to nothing.
 Members of a class may speak for themselves; classes, enumerations and names of namespaces may not.
 

@@ -49,7 +49,7 @@ test -z "$(find /usr -name '*reprise*')"
 
 
 def check_copyright(package):
-    """The package has the file that Debian wants, with the licence."""
+    """The package has the copyright file that Debian requires."""
     name = package.name.partition("_")[0]
     content = subprocess.run(["dpkg-deb", "--fsys-tarfile", package], check=True,
                              capture_output=True).stdout

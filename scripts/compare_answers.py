@@ -201,7 +201,7 @@ def compare_queries(sandbox, folder):
 def compare_management(sandbox, folder):
     for index, expected in enumerate(parse((folder / "management-answers.json").read_text())):
         request = {name: expected[name] for name in ("method", "path", "form", "as")}
-        # The recording does not say that this login had a wrong password.
+        # The recording does not show that this login had a wrong password.
         is_wrong = expected["as"] == USER and expected["status"] == 401
         login = expected["as"] and f"{expected['as']}:{'wrong' if is_wrong else PASSWORD}"
         form = urllib.parse.urlencode([tuple(field.split("=", 1)) for field in expected["form"]])

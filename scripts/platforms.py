@@ -266,7 +266,7 @@ def row_of(name, platform, is_here):
 
 
 def write_table(rows):
-    """Replaces these rows of the table; the others keep what they say."""
+    """Replaces these rows of the table; the others stay as they are."""
     page = ROOT / "README.md"
     text = page.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)

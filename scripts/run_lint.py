@@ -24,7 +24,7 @@ SOURCES_MAX = 32
 # Tests only need to be formatted and free of warnings; headers are checked through their users.
 LEFT_OUT = re.compile(r"_tests\.dir/|/headers_\w+\.dir/|^tests/|/tests/")
 INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
-# What a program says outside of any namespace of its own, so that it cannot stand in another.
+# Declarations at global scope, which cannot be wrapped in a namespace.
 OUTERMOST = re.compile(r"^template <>|^namespace (reprise|std|boost)\b|^#include \"", re.MULTILINE)
 
 

@@ -8,7 +8,7 @@
 
 using namespace std::chrono_literals;
 
-/// An exception of this program; the library has never heard of it.
+/// An exception of this program, unknown to the library.
 struct my_error : std::runtime_error {
     using std::runtime_error::runtime_error;
     [[nodiscard]] bool is_busy() const { return std::string(what()) == "busy"; }

@@ -1,4 +1,4 @@
-/// Your own error type takes part in retries without inheriting from anything: one function tells
+/// Your own error type takes part in retries without inheriting from anything: one function returns
 /// its facts.
 
 #include <iostream>
@@ -14,7 +14,7 @@ struct order_error {
     std::chrono::milliseconds come_back_in{};
 };
 
-// Found by argument-dependent lookup. A failure that says nothing is left to the strategy.
+// Found by argument-dependent lookup. Failures without facts are left to the strategy.
 reprise::failure_facts retry_facts(const order_error& error) {
     switch (error.what) {
         case order_error::kind::busy:

@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 
-/// A service on the loopback: says nothing to the first caller, hangs up on the second, answers the
+/// A service on loopback: does not answer the first caller, hangs up on the second, answers the
 /// third.
 asio::awaitable<void> moody_service(tcp::acceptor& acceptor) {
     std::vector<tcp::socket> ignored;

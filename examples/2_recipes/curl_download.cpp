@@ -1,5 +1,5 @@
-/// Downloading with libcurl from a service that says "429 Too Many Requests, Retry-After: 0" twice.
-/// The service is a small HTTP server on the loopback, so that the example needs no network.
+/// Downloading with libcurl from a service that answers "429 Too Many Requests, Retry-After: 0"
+/// twice. The service is a small HTTP server on the loopback, so that the example needs no network.
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -17,7 +17,7 @@
 using namespace std::chrono_literals;
 
 // [result]
-/// What came of one download, and what that says about another try.
+/// The outcome of one download.
 struct download {
     CURLcode transfer = CURLE_OK;
     int status = 0;

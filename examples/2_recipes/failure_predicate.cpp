@@ -1,4 +1,4 @@
-/// Operations whose results do not say what a failure is, and a strategy that looks at the failure.
+/// Operations whose results do not show failures by themselves, and a strategy that inspects them.
 
 #include <iostream>
 #include <optional>

@@ -1,4 +1,4 @@
-/// A strategy for people who wait, and what the library says about its settings.
+/// A strategy for calls that a person waits for, and the library's figures about its settings.
 
 #include <iostream>
 #include <reprise/retry.hpp>

@@ -1,7 +1,7 @@
 """Finds out which tests execute a mutant, runs them, and decides whether one notices it.
 
-A failed assertion or a crash notices a mutant. A test that hangs does not: whoever waits for it
-learns nothing.
+A failed assertion or a crash notices a mutant. A test that hangs does not, because it shows
+nothing to the developer who waits for it.
 """
 
 import os
@@ -26,7 +26,7 @@ FAILED = re.compile(r"^\[  FAILED  \] (\S+?),? ", re.M)
 
 class Verdict(NamedTuple):
     is_noticed: bool
-    text: str  # who noticed it, or why nobody did
+    text: str  # the test that noticed it, or why none did
 
 
 def limit_memory():

@@ -229,7 +229,7 @@ class Frames(hostile_case.HostileCase):
 
 
 class Answers(hostile_case.HostileCase):
-    """A server that knows the password, and lies afterwards."""
+    """A server that knows the password, and then misbehaves."""
 
     def test_not_my_vbucket_with_ever_newer_configurations_is_paced(self):
         revision = iter(range(10, 10 ** 9))

@@ -183,7 +183,7 @@ def find_stray_files(prefix):
 
 
 def compile_alone(options, prefix, header):
-    """What the compiler says about one installed header, included alone; empty: nothing."""
+    """Returns the compiler's messages about one installed header, included alone."""
     name = header.relative_to(prefix / "include")
     standard = "c++20" if name.parts[1] in CXX20_TOPS else "c++23"
     result = subprocess.run(

@@ -161,7 +161,7 @@ class writing(folder):
             drawing.read_equivalents(self.root)
 
 
-# A stand-in for a test program with three tests, which does what the test says under mutant `m`.
+# A stand-in for a test program with three tests, which behaves as the test prescribes under mutant `m`.
 STAND_IN = """#!{python}
 import os, signal, sys, time
 if "--gtest_list_tests" in sys.argv:

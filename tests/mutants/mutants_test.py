@@ -1,4 +1,4 @@
-"""The catalogue of mutants is read strictly, written into sources as the README says, and only a
+"""The catalogue of mutants is read strictly, written into sources as described in the README, and only a
 clean red counts as noticed."""
 
 import shutil
@@ -188,7 +188,7 @@ class writing(tree):
         self.assertIn("return x;\n}", (self.root / "build/alone" / SOURCE).read_text())
 
 
-# A stand-in obeys --gtest_output and then ends as its last lines say.
+# A stand-in handles --gtest_output and then ends as its last lines prescribe.
 STAND_IN = """#!{python}
 import json, os, signal, sys, time
 assert os.environ["REPRISE_MUTANT"] == "m"

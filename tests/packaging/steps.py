@@ -11,7 +11,7 @@ CONSUMER = ROOT / "tests/install/consumer"  # a user's program; it returns 0 if 
 
 
 class StepFailed(Exception):
-    """A step went wrong; the text says which, and what it printed."""
+    """A step failed; the text names it and has its output."""
 
 
 def run(step, command, environment=None, expect_failure=False):
@@ -36,7 +36,7 @@ def without_compiler_cache():
 
 
 def main(check):
-    """Calls check(folder) with a temporary folder; the exit status says whether it passed."""
+    """Calls check(folder) with a temporary folder; the exit status is 0 if it passed."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             check(Path(folder))

@@ -153,7 +153,7 @@ public:
 
     /// The service is called. Returns the script of this attempt.
     [[nodiscard]] const attempt_script& call_service(const attempt& current);
-    /// Its answer; `is_cut` says that it was canceled or has reached its limit.
+    /// Its answer; `is_cut`: it was canceled or has reached its limit.
     [[nodiscard]] reply answer(const attempt_script& script, bool is_cut);
     [[noreturn]] void throw_failure(const reply& failed) const;
 

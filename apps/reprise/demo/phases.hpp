@@ -32,7 +32,7 @@ struct stage {
     std::string refusal{};
     std::size_t refused_count = 0;
 
-    /// Records the result of a step: a refused step means less disturbance than the note says.
+    /// Records the result of a step: a refused step means less disturbance than the note announces.
     template <class Value, class Error>
     void check(const std::expected<Value, Error>& step) {
         if (!step) {

@@ -122,7 +122,7 @@ private:
     [[nodiscard]] static sandbox::fault_rule unknown_status() {
         sandbox::fault_rule rule;
         rule.ops = {wire::opcode::get, wire::opcode::set};
-        rule.skip = 200;  // connections that are about to close do not know the code yet
+        rule.skip = 200;  // connections that are about to close do not have the code yet
         rule.probability = 0.05;
         rule.effect = sandbox::fault_status{
             .status = std::bit_cast<wire::status>(mapped_code), .context = {}};

@@ -109,7 +109,7 @@ struct failure_report {
     return static_cast<int>(failure.code);
 }
 
-/// Reports an unknown command by name: CLI11 would only say that something was not expected.
+/// Reports an unknown command by name: CLI11's message does not name it.
 void check_command_names(const CLI::App& app, int argc, char** argv) {
     const CLI::App* level = &app;
     std::string path = app.get_name();

@@ -1,5 +1,5 @@
-"""One table of exit codes: the program's list, its help pages and command_line.md agree, and each code is
-what a command really ends with. Usage: exit_code_test.py PROGRAM GUIDE
+"""One table of exit codes: the program's list, its help pages and command_line.md agree, and each
+code occurs. Usage: exit_code_test.py PROGRAM GUIDE
 """
 
 import json

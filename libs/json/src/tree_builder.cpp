@@ -90,7 +90,7 @@ bool tree_builder::on_duplicate(std::string_view name, std::size_t count) {
         document_.duplicates.size() >= duplicate_report_max) {
         return true;
     }
-    // Each open container knows its current name or its next index.
+    // Each open container has its current name or its next index.
     duplicate_member found;
     found.count = count;
     for (const frame& outer : frames_) {

@@ -223,7 +223,7 @@ void read_strategies(object_reader& root, scenario& into) {
     }
 }
 
-/// What to compare if a file does not say: its own settings with a few others.
+/// The default comparison: the file's own settings with a few others.
 [[nodiscard]] std::vector<strategy_choice> usual_strategies(
     const model& of, bool has_own_settings) {
     std::vector<strategy_choice> result;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The nodes of one service, with their queues and workers. It knows nothing about callers or
+/// The nodes of one service, with their queues and workers. It is independent of callers and
 /// retries: callers pass the time, and it returns what to schedule.
 
 #include <deque>

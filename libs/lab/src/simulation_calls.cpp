@@ -262,7 +262,7 @@ void simulation::release_if_unused(std::uint32_t index) {
 }
 
 void simulation::start_job(std::uint16_t service, attempt_id attempt) {
-    // A service does not notice that its caller has given up, unless it knows the deadline.
+    // A service does not notice that its caller has given up, unless it got the deadline.
     const bool is_current = calls_.is_current(attempt);
     const layer& callers_of_service = layers_[services_[service].layer].callers;
     if (!is_current && callers_of_service.options().propagates_deadline) {

@@ -164,7 +164,7 @@ TEST(queue_oracle, a_hedge_that_follows_a_percentile_hedges_that_share) {
     asked.clients.retries.hedge = hedge_options{.delay = 50ms, .percentile = 90.0};
     const run_result result = run(asked);
     const auto requests = static_cast<double>(result.totals().calls);
-    // The library's histogram knows a percentile to an eighth: at most 10 % are hedged, and at
+    // The library's histogram is precise to an eighth: at most 10 % are hedged, and at
     // least the share that is an eighth further out.
     const double share = static_cast<double>(result.totals().hedges) / requests;
     EXPECT_LE(share, 0.102);

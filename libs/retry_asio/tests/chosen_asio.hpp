@@ -1,6 +1,6 @@
 #pragma once
 
-/// The tests run on both Asios: with the names below they need not know which one.
+/// The tests run on both Asios: with the names below they do not depend on which one.
 
 #include <exception>
 #include <utility>

@@ -44,7 +44,7 @@ void read_backoff(json::object_reader& from, std::string_view name, backoff_opti
 }
 
 void read_bucket(json::object_reader& in, budget_options& into) {
-    // Members that are absent keep what a preset says.
+    // Absent members keep the preset's values.
     bucket_options bucket;
     if (const auto* preset = std::get_if<bucket_options>(&into)) {
         bucket = *preset;

@@ -216,7 +216,7 @@ TEST(seeds, RH_46_a_lying_name_server_leads_no_client_astray) {
     EXPECT_GT(sums.succeeded, 100U) << "some clients find the cluster all the same";
 }
 
-// A seed that does not know the password, and servers that lie about lengths and redirect
+// A seed that does not know the password, and servers that send wrong lengths and redirect
 // endlessly.
 TEST(seeds, RH_25_RH_39_a_hostile_seed_is_never_trusted_and_blocks_no_client) {
     const seeds_tests::seed_sums sums = seeds_tests::run_seeds(1, 120, "hostile");

@@ -199,7 +199,7 @@ void run_config(const config_options& options) {
         spec.max_duration ? fmt::format(", for {} ms in total", spec.max_duration->count()) : "");
 }
 
-// The attributes that have an effect, then those that this program does not know.
+// The attributes that have an effect, then unknown ones.
 [[nodiscard]] std::string attributes_text(const wire::error_map_entry& entry) {
     std::string text = wire::to_string(entry.attributes);
     for (const std::string& name : entry.unknown_attributes) {

@@ -1,4 +1,4 @@
-// What a server says about a delay is never negative and never longer than its bound.
+// A delay read from a server's answer is never negative and never longer than its bound.
 
 #include <cstddef>
 #include <cstdint>

@@ -19,7 +19,7 @@
 namespace reprise::services {
 
 // Inside the rows it classifies 64 bytes at once and visits only their tokens. Outside, and at rare
-// escapes, it reads one byte at a time. Both ways end in `take`, which knows the grammar. Each byte
+// escapes, it reads one byte at a time. Both ways end in `take`, which has the grammar. Each byte
 // is classified once: a row may end inside a block, whose remaining tokens then wait for the next
 // call.
 //

@@ -9,7 +9,7 @@
 
 namespace reprise::wire::detail {
 
-// What the reader of a stream has to know about byte 0 of a frame, one bit each.
+// Properties of byte 0 of a frame for the reader of a stream, one bit each.
 enum magic_trait : std::uint8_t {
     from_client = 1,
     from_server = 2,

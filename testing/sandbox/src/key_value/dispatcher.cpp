@@ -191,7 +191,7 @@ void dispatch(request& current) {
         return;
     }
     current.needs = chosen.needs;
-    // Commands on documents check again once they know the collection.
+    // Commands on documents check again once the collection is known.
     if (chosen.needs != any_user && !facts.has_document_key && current.conv.bucket != nullptr &&
         !has_all(
             current.conv.user->rights.somewhere_in(current.conv.bucket->options.name),

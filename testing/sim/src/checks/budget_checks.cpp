@@ -32,7 +32,7 @@ bool budget_checks::is_paid_by_client(const operation_record& record) const {
     return world_.plan.clients[record.plan.client].budget_units > 0 && !brings_budget(record);
 }
 
-// Which of the capped retries have been woken since the last iteration, nobody has said.
+// It is not reported which of the capped retries have been woken since the last iteration.
 bool budget_checks::can_be_poor(const operation_record& record) const {
     const account& mine = accounts_[record.plan.client];
     const auto pending = static_cast<std::int64_t>(mine.capped.size());

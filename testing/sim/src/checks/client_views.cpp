@@ -1,4 +1,4 @@
-// What clients know of their servers, from the servers' answers and the ends of connections: maps
+// The clients' views of their servers, from the servers' answers and the ends of connections: maps
 // (VB-09), and the causes of terminal states (RH-25 to RH-28, RH-48).
 
 #include "checks/client_views.hpp"
@@ -205,7 +205,7 @@ void client_views::on_bootstrap_answer(std::uint32_t index, const sim_link::answ
             view.opened_last = world_.now;
             view.opened_node = static_cast<std::int32_t>(node);
             break;
-        default:  // the other steps say nothing that is checked
+        default:  // the other steps have no effect that is checked
             break;
     }
 }

@@ -61,7 +61,7 @@ struct client_view {
 // The progress of a connection's bootstrap.
 enum class link_progress : std::uint8_t { begun, of_bucket, open, of_cluster };
 
-// What each client can know of its servers, from what the network delivered.
+// Each client's view of its servers, from what the network delivered.
 class client_views {
 public:
     explicit client_views(world& owner);

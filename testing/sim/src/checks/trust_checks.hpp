@@ -14,7 +14,7 @@
 
 namespace reprise::sim {
 
-// Servers that have not proved that they know the password, and name servers that lie.
+// Servers that have not proved that they know the password, and hostile name servers.
 class trust_checks {
 public:
     trust_checks(world& owner, client_views& views);

@@ -11,7 +11,7 @@
 
 #include "world/world.hpp"
 
-// Faults that were seen on real clusters or used in attacks, before the simulation knew them.
+// Faults that were seen on real clusters or used in attacks, before the simulation covered them.
 
 namespace reprise::sim {
 namespace {

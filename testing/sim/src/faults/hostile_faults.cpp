@@ -2,7 +2,7 @@
 
 #include "world/world.hpp"
 
-// Servers of the cluster that lie. They know the password and are trusted, so the checks are that
+// Hostile servers of the cluster. They have the password and are trusted, so the checks are that
 // the client stays bounded, keeps its deadlines and recovers.
 
 namespace reprise::sim {

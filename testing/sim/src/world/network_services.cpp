@@ -1,4 +1,4 @@
-// The part of the network that knows HTTP: connections to the services, with one request at a time.
+// The HTTP part of the network: connections to the services, with one request at a time.
 
 #include <algorithm>
 #include <charconv>

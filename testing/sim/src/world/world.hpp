@@ -43,7 +43,7 @@ wire::cluster_node make_endpoints(const scenario& plan, std::size_t node);
 // The HTTP service of a port; empty for key-value ports. Unknown ports belong to management.
 std::optional<wire::service> service_at(std::uint16_t port, wire::transport over) noexcept;
 
-// One run: the queue of events and everything they affect. The parts know each other through it.
+// One run: the queue of events and everything they affect. The parts reach each other through it.
 class world {
 public:
     world(const scenario& given, const run_options& options);

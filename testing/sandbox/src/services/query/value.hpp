@@ -26,7 +26,7 @@ void normalize_numbers(json::value& in);
 struct statement_error {
     int code = 0;
     std::string message{};
-    // The cause, if the server knows one.
+    // The cause, if there is one.
     int reason_code = 0;
     std::string reason{};
     // Adds `"retry": true`: the same statement may succeed later.

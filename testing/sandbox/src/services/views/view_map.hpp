@@ -35,7 +35,7 @@ inline constexpr map_name map_names[] = {
 // A built-in map function of a view.
 class map_function {
 public:
-    // Accepts one of `map_names`. The error says that the sandbox has no other functions.
+    // Accepts one of `map_names`. Any other name is an error.
     static std::expected<map_function, std::string> parse(std::string_view text);
 
     // Appends the row of one document, if it has one. Missing fields other than the first are null.
