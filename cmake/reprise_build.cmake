@@ -110,7 +110,7 @@ function(reprise_library name)
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     # Nobody replaces our functions by others of the same name. In position-independent code GCC may
-    # call a function of the same unit directly, or inline it, only then.
+    # call a function of the same unit directly, or inline it, only if it may assume that.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-fno-semantic-interposition>)
     endif()

@@ -392,10 +392,12 @@ concept describes_failure =
 }  // namespace reprise
 
 /// The failure itself, for strategies that need more than its facts.
-///
-///     void retry_after(const retry_question& question, retry_sink& sink) override {
-///         if (const auto* error = question.failure.get_if<shop::order_error>()) { ... }
+/// ```
+///     reprise::refusal_reason check(const reprise::retry_question& question) const noexcept {
+///         const auto* error = question.failure.get_if<shop::stock_error>();
+///         ...
 ///     }
+/// ```
 
 namespace reprise {
 
@@ -1311,11 +1313,11 @@ public:
 };
 
 /// An observer made from functions:
-///
+/// ```
 ///     reprise::observing_functions log;
 ///     log.completion = [](const reprise::call_summary& call) { ... };
-///     reprise::retry(strategy, {.observer = &log}, fetch);
-///
+///     return reprise::retry(strategy, {.observer = &log}, fetch);
+/// ```
 /// An empty function observes nothing; what a function throws is ignored.
 class REPRISE_EXPORT observing_functions final : public retry_observer {
 public:
@@ -1327,9 +1329,9 @@ public:
 };
 
 /// A logger: one line for each decision, as `to_string(decision_event)` writes it.
-///
-///     auto strategy = reprise::attempts(3).observer(reprise::log_to(std::cerr));
-///
+/// ```
+///     const auto rule = reprise::attempts(3).observer(reprise::log_to(std::clog));
+/// ```
 /// `out` must outlive all calls. Lines of several threads are not mixed.
 [[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> log_to(std::ostream& out);
 /// The same with a function that takes each line, without a line break. It may be called from
@@ -1538,9 +1540,10 @@ private:
 
 /// Keeps requests away from a service that fails. Strategies that talk to the same service share
 /// one:
-///
-///     const auto breaker = std::make_shared<reprise::circuit_breaker>();
-///     reprise::retry(reprise::attempts(3).every(100ms).breaker(breaker), fetch);
+/// ```
+///     const auto breaker = std::make_shared<reprise::circuit_breaker>(...);
+///     const auto reads = reprise::attempts(3).every(1ms).breaker(breaker);
+/// ```
 ///
 /// ```
 /// closed     requests pass; too many failures within the window open it
@@ -1548,7 +1551,7 @@ private:
 /// half open  one attempt passes as the probe; its outcome closes the breaker or opens it again
 /// ```
 ///
-/// A call whose retry would find the breaker open ends with its own last error; the history says
+/// A call whose retry would find the breaker open ends with its own last error; the history has
 /// `circuit_open`. A call that makes no attempt at all ends with `retry_errc::circuit_open`: see
 /// `unattempted_outcome`.
 ///
@@ -3038,14 +3041,17 @@ private:
 };
 
 /// The interface for plug-ins. Only `retry_after` must be overridden:
-///
-///     class impatient final : public reprise::retry_strategy {
-///         void retry_after(
-///             const reprise::retry_question&, reprise::retry_sink& sink) override {
-///             sink.answer(reprise::retry_action::no());
+/// ```
+///     class steady_beat final : public reprise::retry_strategy {
+///         void retry_after(const reprise::retry_question& question, reprise::retry_sink& sink)
+///         override {
+///             const auto refusal = reprise::stated_safety{}.check(question.facts,
+///             question.repeat); sink.answer(
+///                 refusal == reprise::refusal_reason::none ? reprise::retry_action::after(1s)
+///                                                          : reprise::retry_action::no(refusal));
 ///         }
 ///     };
-///
+/// ```
 /// Whatever an implementation throws is a refusal (`strategy_failed`): a plug-in cannot break a
 /// loop.
 class REPRISE_EXPORT retry_strategy : public token_issuer<retry_strategy> {
@@ -3698,11 +3704,10 @@ template <class Operation, class R>
 }  // namespace reprise
 
 /// Defines which results of an operation are failures, for types that do not show it themselves.
-///
-///     std::optional<row> found = reprise::retry(
-///         strategy, reprise::fails_if(std::logical_not<>{}, [&] { return find_row(id); }));
-///     int count = reprise::retry(
-///         strategy, reprise::throws_on_failure([&] { return count_rows(); }));
+/// ```
+///     const std::optional<std::string> row = reprise::retry(
+///         strategy, reprise::fails_if(std::logical_not<>{}, [&] { return find_row(asked); }));
+/// ```
 
 namespace reprise {
 
@@ -3817,11 +3822,11 @@ template <class Operation>
 }  // namespace reprise
 
 /// A result for the caller when all attempts have failed: a value, or what a function returns.
-///
-///     const price p = reprise::retry(
-///         reprise::attempts(3).every(100ms), reprise::with_fallback(last_known_price,
-///         fetch_price));
-///
+/// ```
+///     const double price = reprise::retry(
+///         reprise::attempts(3).every(10ms),
+///         reprise::with_fallback(last_known_price, fetch_price));
+/// ```
 /// The fallback is part of the operation, so every loop and every strategy takes it. It is not used
 /// when the caller asked to stop: such a call ends with its last error, as always.
 
@@ -4484,9 +4489,13 @@ private:
 /// plus the maximum number of attempts. It proposes; the deadline and the price are looked at when
 /// the proposal is admitted (`admission.hpp`). To change one question, replace one
 /// policy:
-///
+/// ```
 ///     struct also_conflicts : reprise::stated_safety { ... };
-///     auto strategy = reprise::composed_strategy(limits, also_conflicts{}, backoff, budget);
+///     ...
+///     reprise::composed_strategy strategy(
+///         {.attempts_max = 4}, also_conflicts{}, reprise::exponential_backoff({.base = 10ms}),
+///         reprise::token_bucket_budget(std::make_shared<reprise::token_bucket>()));
+/// ```
 
 namespace reprise {
 
@@ -5023,10 +5032,11 @@ private:
 }  // namespace reprise
 
 /// Counters and latencies of a service's calls, as text for Prometheus.
-///
+/// ```
 ///     const auto metrics = std::make_shared<reprise::retry_metrics>();
-///     const auto rule = reprise::attempts(3).every(100ms).observer(metrics);
-///     ... metrics->to_prometheus({.prefix = "shop", .labels = "service=\"prices\""}) ...
+///     const auto rule = reprise::attempts(3).every(10ms).observer(metrics)...;
+///     std::cout << metrics->to_prometheus({.prefix = "shop", .labels = "service=\"prices\""});
+/// ```
 
 namespace reprise {
 
@@ -5256,12 +5266,15 @@ struct selected_failures {
 }  // namespace reprise
 
 /// A strategy in one expression: how often, how far apart, after which failures.
+/// ```
+///     const unsigned first = reprise::retry(reprise::attempts(3), fetch);
 ///
-///     retry(attempts(3), fetch);
-///     retry(attempts(3).every(100ms).on<my_error>(), fetch);
-///     retry(attempts(5).exponential(50ms).when([](const my_error& e) { return e.is_busy(); }),
-///           fetch);
+///     const unsigned second = reprise::retry(
+///         reprise::attempts(3).every(100ms).when([](const my_error& e) { return e.is_busy(); }),
+///         fetch);
 ///
+///     const auto rule = reprise::attempts(4).exponential(10ms, 1s).on<my_error>();
+/// ```
 /// It is a value: copy it, keep it in a constant, pass it in place to any loop. What you leave out
 /// has a default:
 ///

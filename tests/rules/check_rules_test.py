@@ -284,6 +284,22 @@ class snippets_rule(planted_tree):
         self.plant("docs/guide/second.md", self.LINE + self.BLOCK)
         self.assert_reported("docs/guide/second.md:2", "docs/guide/first.md already shows")
 
+    HEADER = "libs/retry/include/reprise/retry/first.hpp"
+
+    def test_code_in_comments_of_headers_occurs_in_a_compiled_source(self):
+        for code in ("///     auto x = 1;  // one\n///\n", "///     auto x =\n///         1;\n",
+                     "///     auto x = 1;\n///     ...\n///     more();\n", "///     a -> b\n"):
+            with self.subTest(code):
+                self.plant(self.HEADER, "#pragma once\n/// First.\n" + code)
+                self.assert_clean()
+
+    def test_code_in_comments_of_headers_that_nothing_compiles_is_reported(self):
+        for code in ("///     auto x = 2;\n", "///     more();\n///     ...\n///     auto x = 1;\n",
+                     "///     int main() {\n///     }\n"):
+            with self.subTest(code):
+                self.plant(self.HEADER, "#pragma once\n/// First.\n" + code)
+                self.assert_reported(f"{self.HEADER}:3", "no example or test contains this code")
+
 
 class architecture_rule(planted_tree):
     rule = "architecture"

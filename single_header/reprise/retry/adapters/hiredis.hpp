@@ -5,11 +5,13 @@
 
 /// Redis through hiredis: a connection that reconnects and follows redirections, and commands as
 /// operations that `reprise::retry` repeats.
-///
-///     reprise::adapters::redis_connection redis({"127.0.0.1", 6379});
-///     const auto name = reprise::retry(strategy, {.timeout = 5s}, [&](const reprise::attempt& a) {
-///         return redis.command(a, {"GET", "name"});
+/// ```
+///     reprise::adapters::redis_connection redis({"127.0.0.1", ...});
+///     ...
+///     const auto name = reprise::retry(strategy, options, [&](const reprise::attempt& current) {
+///         return redis.command(current, {"GET", "name"});
 ///     });
+/// ```
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -5,13 +5,13 @@
 
 /// PostgreSQL through libpq: a connection that reconnects, and whole transactions as operations
 /// that `reprise::retry` repeats.
-///
-///     reprise::adapters::pq_connection database("host=/run/postgresql dbname=shop");
-///     reprise::retry(strategy, {.timeout = 5s}, reprise::adapters::pq_transaction(
-///         database, [](auto& connection) {
-///             connection.execute("update stock set n = n - 1 where item = $1", {"lamp"});
-///         }));
-///
+/// ```
+///     const auto sell = [](reprise::adapters::pq_connection& connection) {
+///         connection.execute("update stock set n = n - 1 where item = $1", {"lamp"});
+///     };
+///     ...
+///     reprise::retry(strategy, options, reprise::adapters::pq_transaction(database, sell));
+/// ```
 /// A COMMIT whose answer is lost is never repeated blindly. `pq_transaction` first finds out
 /// whether it was applied.
 

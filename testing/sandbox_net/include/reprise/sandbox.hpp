@@ -3,10 +3,14 @@
 /// A Couchbase test cluster inside your process. It speaks the real protocols on sockets of
 /// 127.0.0.1, so that any client can use it, and it fails on demand. This is the sandbox's only
 /// installed header.
-///
+/// ```
 ///     auto cluster = reprise::sandbox::test_cluster::start({.buckets = {"travel"}}).value();
-///     connect(cluster.connection_string(), cluster.username(), cluster.password());
-///     cluster.control(R"({"command":"fault_add","ops":["get"],"effect":{"status":"0x86"}})");
+///     auto client = couchbase::cluster::connect(
+///         cluster.connection_string(),
+///         {.username = cluster.username(), .password = cluster.password()});
+///     auto added = cluster.control(
+///         R"({"command":"fault_add","ops":["get"],"effect":{"status":"0x86"}})");
+/// ```
 
 #if __cplusplus <= 202002L
 #error "the sandbox needs C++23 (-std=c++23); the retry library alone needs C++20"

@@ -7,9 +7,9 @@
 namespace reprise::base {
 
 /// A number that identifies something and does not mix with other numbers of the same size.
-///
-///     using node_id = strong_id<struct node_id_tag, std::uint32_t>;
-///
+/// ```
+///     using apple_id = reprise::base::strong_id<struct apple_tag, std::uint32_t>;
+/// ```
 /// Conversions from and to its representation are explicit. It is ordered and hashable but has no
 /// arithmetic, because adding two ids has no meaning. It is trivially copyable and has the size of
 /// Representation.

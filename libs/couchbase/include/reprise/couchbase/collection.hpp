@@ -157,7 +157,7 @@ public:
     /// are read from the stream, which also has the asynchronous form. It is made for exports and
     /// repairs, not for requests that users wait for: a query with an index is faster.
     /// ```
-    ///     auto found = airlines.scan(couchbase::prefix_scan{"airline_"}, {.keys_only = true});
+    ///     auto found = airlines.scan(couchbase::prefix_scan{"airline_1"});
     /// ```
     /// Fails with errc::invalid_argument for a limit of zero. Its stream fails with
     /// errc::feature_not_available if the bucket has no range scans (before 7.5, or in memory

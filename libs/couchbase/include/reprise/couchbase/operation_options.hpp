@@ -2,7 +2,8 @@
 
 /// Options of operations on documents. They are plain structs for designated initialisers:
 /// ```
-///     planes.replace("airline_10", doc, {.timeout = 500ms, .cas = seen, .expiry = 24h});
+///     auto replaced = airlines.replace(
+///         "airline_10", airline{"Reprise Air"}, {.timeout = 500ms, .cas = seen, .expiry = 24h});
 /// ```
 /// Every options struct of the client, those of the HTTP services included, has the four fields of
 /// common_options, and fields with the same name always mean the same and come in the same order.

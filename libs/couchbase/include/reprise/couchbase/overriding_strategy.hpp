@@ -46,9 +46,9 @@ private:
 
 /// Makes an overriding_strategy. The default strategy, except that locked documents fail at once:
 /// ```
-///     options.strategy = overriding(
-///         std::make_shared<fail_fast_on_terminal_error_strategy>(),
-///         {{retry_reason::kv_locked, retry_action::no()}});
+///     return couchbase::overriding(
+///         std::make_shared<couchbase::fail_fast_on_terminal_error_strategy>(),
+///         {{couchbase::retry_reason::kv_locked, couchbase::retry_action::no()}});
 /// ```
 [[nodiscard]] std::shared_ptr<retry_strategy> overriding(
     std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides);

@@ -9,16 +9,22 @@
 /// version: what counts as terminal may grow with new servers. If you need fixed behaviour, copy
 /// the class: it needs nothing beyond this header. The client's guide shows a copy.
 /// ```
-///     struct never_retry final : couchbase::retry_strategy {
+///     class people_first final : public couchbase::fail_fast_on_terminal_error_strategy {
+///     public:
 ///         void retry_after(
-///             const couchbase::retry_question&, couchbase::retry_sink& sink) override {
-///             sink.answer(couchbase::retry_action::no());
+///             const couchbase::retry_question& question, couchbase::retry_sink& sink) override {
+///             const auto* who = question.at.user_data_as<std::string>();
+///             if (who != nullptr && *who == "robot") {
+///                 sink.answer(couchbase::retry_action::no());
+///             } else {
+///                 fail_fast_on_terminal_error_strategy::retry_after(question, sink);
+///             }
 ///         }
 ///     };
 /// ```
 /// Every strategy of the retry library works here as well, with its own budget:
 /// ```
-///     options.strategy = std::make_shared<virtual_strategy<standard_strategy>>();
+///     auto standard = std::make_shared<virtual_strategy<standard_strategy>>();
 /// ```
 
 #include <reprise/couchbase_types/errc.hpp>

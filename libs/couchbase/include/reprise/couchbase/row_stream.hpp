@@ -26,6 +26,7 @@ namespace reprise::couchbase {
 ///     }
 ///     if (rows->failure()) {
 ///         std::cerr << *rows->failure() << '\n';  // the rows so far are not all rows
+///         ...
 ///     }
 /// ```
 /// Row by row, blocking:

@@ -113,10 +113,11 @@ void cancel_scan(const scan_handle& scan) noexcept;
 /// time.
 /// ```
 ///     for (const auto& document : *found) {
-///         std::cout << document.key << '\n';
+///         std::cout << document.key << ": " << document.text() << '\n';
 ///     }
 ///     if (auto end = found->finish(); !end) {
 ///         std::cerr << end.error() << '\n';  // the documents so far are not all documents
+///         ...
 ///     }
 /// ```
 /// A scan changes nothing, so it survives broken connections, moving vbuckets and failovers: it

@@ -1,10 +1,12 @@
 #pragma once
 
 /// Counters of a client's operations as text for Prometheus, and its slow operations as JSON.
-///
-///     const auto metrics = std::make_shared<reprise::couchbase::client_metrics>();
-///     options.operation_observers.push_back(metrics);
-///     ... metrics->to_prometheus() ...
+/// ```
+///     const auto metrics = std::make_shared<couchbase::client_metrics>(...);
+///     auto cluster = couchbase::cluster::connect(..., {..., .operation_observers = {metrics}});
+///     ...
+///     std::cout << metrics->to_prometheus();
+/// ```
 
 #include <array>
 #include <atomic>

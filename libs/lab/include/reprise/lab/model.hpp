@@ -2,13 +2,14 @@
 
 /// A model: clients, services in layers, and trouble. The same model with the same seed gives the
 /// same run, byte for byte.
-///
-///     lab::model model;
+/// ```
+///     reprise::lab::model model;
 ///     model.clients.requests_per_second = 800;
 ///     model.clients.retries = my_settings;
 ///     model.services = {{.name = "shop", .capacity_per_second = 1000}};
-///     model.troubles = {{.kind = lab::trouble_kind::stall, .start = 10s, .length = 10s}};
-///     EXPECT_TRUE(lab::run(model).recovery.has_recovered());  // our settings heal at 80 % load
+///     model.troubles = {{.kind = reprise::lab::trouble_kind::stall, .start = 10s, .length = 10s}};
+///     const bool is_safe = reprise::lab::run(model).recovery.has_recovered();
+/// ```
 
 #include <cstddef>
 #include <cstdint>

@@ -2,13 +2,13 @@
 
 /// Scenarios: a model and the retry settings to compare in it, from files that people write. The
 /// format is described in docs/guide/lab.md.
-///
-///     const auto read = lab::read_scenario(text);
+/// ```
+///     const auto read = reprise::lab::read_scenario(text);
 ///     if (!read) {
-///         fail(to_string(read.error()));  // "line 7: services[0].nodes: must be between 1 and
-///         ..."
+///         fail(to_string(read.error()));  // "line 7: services[0].nodes: must be between ..."
 ///     }
-///     const lab::comparison compared = lab::compare(*read);
+///     const reprise::lab::comparison compared = reprise::lab::compare(*read);
+/// ```
 
 #include <cstddef>
 #include <expected>

@@ -2,9 +2,10 @@
 
 /// Keeps requests away from a service that fails. Strategies that talk to the same service share
 /// one:
-///
-///     const auto breaker = std::make_shared<reprise::circuit_breaker>();
-///     reprise::retry(reprise::attempts(3).every(100ms).breaker(breaker), fetch);
+/// ```
+///     const auto breaker = std::make_shared<reprise::circuit_breaker>(...);
+///     const auto reads = reprise::attempts(3).every(1ms).breaker(breaker);
+/// ```
 ///
 /// ```
 /// closed     requests pass; too many failures within the window open it
@@ -12,7 +13,7 @@
 /// half open  one attempt passes as the probe; its outcome closes the breaker or opens it again
 /// ```
 ///
-/// A call whose retry would find the breaker open ends with its own last error; the history says
+/// A call whose retry would find the breaker open ends with its own last error; the history has
 /// `circuit_open`. A call that makes no attempt at all ends with `retry_errc::circuit_open`: see
 /// `unattempted_outcome`.
 ///

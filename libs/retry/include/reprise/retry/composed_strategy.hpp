@@ -12,9 +12,13 @@
 /// plus the maximum number of attempts. It proposes; the deadline and the price are looked at when
 /// the proposal is admitted (`admission.hpp`). To change one question, replace one
 /// policy:
-///
+/// ```
 ///     struct also_conflicts : reprise::stated_safety { ... };
-///     auto strategy = reprise::composed_strategy(limits, also_conflicts{}, backoff, budget);
+///     ...
+///     reprise::composed_strategy strategy(
+///         {.attempts_max = 4}, also_conflicts{}, reprise::exponential_backoff({.base = 10ms}),
+///         reprise::token_bucket_budget(std::make_shared<reprise::token_bucket>()));
+/// ```
 
 #include <concepts>
 #include <limits>

@@ -1,11 +1,10 @@
 #pragma once
 
 /// Defines which results of an operation are failures, for types that do not show it themselves.
-///
-///     std::optional<row> found = reprise::retry(
-///         strategy, reprise::fails_if(std::logical_not<>{}, [&] { return find_row(id); }));
-///     int count = reprise::retry(
-///         strategy, reprise::throws_on_failure([&] { return count_rows(); }));
+/// ```
+///     const std::optional<std::string> row = reprise::retry(
+///         strategy, reprise::fails_if(std::logical_not<>{}, [&] { return find_row(asked); }));
+/// ```
 
 #include <concepts>
 #include <functional>

@@ -1,10 +1,12 @@
 #pragma once
 
 /// The failure itself, for strategies that need more than its facts.
-///
-///     void retry_after(const retry_question& question, retry_sink& sink) override {
-///         if (const auto* error = question.failure.get_if<shop::order_error>()) { ... }
+/// ```
+///     reprise::refusal_reason check(const reprise::retry_question& question) const noexcept {
+///         const auto* error = question.failure.get_if<shop::stock_error>();
+///         ...
 ///     }
+/// ```
 
 #include <concepts>
 #include <exception>

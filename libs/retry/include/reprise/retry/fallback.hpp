@@ -1,11 +1,11 @@
 #pragma once
 
 /// A result for the caller when all attempts have failed: a value, or what a function returns.
-///
-///     const price p = reprise::retry(
-///         reprise::attempts(3).every(100ms), reprise::with_fallback(last_known_price,
-///         fetch_price));
-///
+/// ```
+///     const double price = reprise::retry(
+///         reprise::attempts(3).every(10ms),
+///         reprise::with_fallback(last_known_price, fetch_price));
+/// ```
 /// The fallback is part of the operation, so every loop and every strategy takes it. It is not used
 /// when the caller asked to stop: such a call ends with its last error, as always.
 

@@ -1,10 +1,11 @@
 #pragma once
 
 /// Counters and latencies of a service's calls, as text for Prometheus.
-///
+/// ```
 ///     const auto metrics = std::make_shared<reprise::retry_metrics>();
-///     const auto rule = reprise::attempts(3).every(100ms).observer(metrics);
-///     ... metrics->to_prometheus({.prefix = "shop", .labels = "service=\"prices\""}) ...
+///     const auto rule = reprise::attempts(3).every(10ms).observer(metrics)...;
+///     std::cout << metrics->to_prometheus({.prefix = "shop", .labels = "service=\"prices\""});
+/// ```
 
 #include <array>
 #include <atomic>

@@ -46,11 +46,11 @@ public:
 };
 
 /// An observer made from functions:
-///
+/// ```
 ///     reprise::observing_functions log;
 ///     log.completion = [](const reprise::call_summary& call) { ... };
-///     reprise::retry(strategy, {.observer = &log}, fetch);
-///
+///     return reprise::retry(strategy, {.observer = &log}, fetch);
+/// ```
 /// An empty function observes nothing; what a function throws is ignored.
 class REPRISE_EXPORT observing_functions final : public retry_observer {
 public:
@@ -62,9 +62,9 @@ public:
 };
 
 /// A logger: one line for each decision, as `to_string(decision_event)` writes it.
-///
-///     auto strategy = reprise::attempts(3).observer(reprise::log_to(std::cerr));
-///
+/// ```
+///     const auto rule = reprise::attempts(3).observer(reprise::log_to(std::clog));
+/// ```
 /// `out` must outlive all calls. Lines of several threads are not mixed.
 [[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> log_to(std::ostream& out);
 /// The same with a function that takes each line, without a line break. It may be called from

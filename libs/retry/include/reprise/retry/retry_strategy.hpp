@@ -97,14 +97,17 @@ private:
 };
 
 /// The interface for plug-ins. Only `retry_after` must be overridden:
-///
-///     class impatient final : public reprise::retry_strategy {
-///         void retry_after(
-///             const reprise::retry_question&, reprise::retry_sink& sink) override {
-///             sink.answer(reprise::retry_action::no());
+/// ```
+///     class steady_beat final : public reprise::retry_strategy {
+///         void retry_after(const reprise::retry_question& question, reprise::retry_sink& sink)
+///         override {
+///             const auto refusal = reprise::stated_safety{}.check(question.facts,
+///             question.repeat); sink.answer(
+///                 refusal == reprise::refusal_reason::none ? reprise::retry_action::after(1s)
+///                                                          : reprise::retry_action::no(refusal));
 ///         }
 ///     };
-///
+/// ```
 /// Whatever an implementation throws is a refusal (`strategy_failed`): a plug-in cannot break a
 /// loop.
 class REPRISE_EXPORT retry_strategy : public token_issuer<retry_strategy> {

@@ -1,12 +1,15 @@
 #pragma once
 
 /// A strategy in one expression: how often, how far apart, after which failures.
+/// ```
+///     const unsigned first = reprise::retry(reprise::attempts(3), fetch);
 ///
-///     retry(attempts(3), fetch);
-///     retry(attempts(3).every(100ms).on<my_error>(), fetch);
-///     retry(attempts(5).exponential(50ms).when([](const my_error& e) { return e.is_busy(); }),
-///           fetch);
+///     const unsigned second = reprise::retry(
+///         reprise::attempts(3).every(100ms).when([](const my_error& e) { return e.is_busy(); }),
+///         fetch);
 ///
+///     const auto rule = reprise::attempts(4).exponential(10ms, 1s).on<my_error>();
+/// ```
 /// It is a value: copy it, keep it in a constant, pass it in place to any loop. What you leave out
 /// has a default:
 ///

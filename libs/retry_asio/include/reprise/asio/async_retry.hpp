@@ -2,12 +2,12 @@
 
 /// The loop for asynchronous operations, with any Asio completion token.
 /// ```
-///     const call_options options{.timeout = 5s};
-///     const auto read = [&](const attempt&, auto handler) {
+///     const reprise::call_options options{.timeout = 5s};
+///     const auto read = [&](const reprise::attempt&, auto handler) {
 ///         socket.async_read_some(buffer, std::move(handler));
 ///     };
-///     co_await async_retry<void(boost::system::error_code, std::size_t)>(
-///         socket, strategy, options, read);
+///     co_await reprise::async_retry<void(boost::system::error_code, std::size_t)>(
+///         socket, strategy, options, read, boost::asio::use_awaitable);
 /// ```
 /// Without a token the default of the executor's type is used, or Asio's `deferred` if it has
 /// none: the loop starts when its result is awaited or given a token. A standalone Asio before 1.24

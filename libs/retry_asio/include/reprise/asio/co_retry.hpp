@@ -1,9 +1,12 @@
 #pragma once
 
 /// The loop for operations that are coroutines.
-///
-///     const call_options options{.timeout = 2s};
-///     price p = co_await async_retry(strategy, options, [&] { return fetch_price(sku); });
+/// ```
+///     const reprise::call_options options{
+///         .timeout = 10s, .attempt_timeout = 300ms, .history = &history};
+///     co_return co_await reprise::async_retry(strategy, options, [service] { return ask(service);
+///     });
+/// ```
 
 #include <type_traits>
 #include <utility>

@@ -2,11 +2,12 @@
 
 /// Hedging: when an attempt takes unusually long, a second one starts in parallel. The first good
 /// answer wins, and the others are canceled.
-///
-///     const reprise::call_options options{.repeat = reprise::repeatability::repeatable};
-///     auto read = reprise::hedged(50ms, [&] { return read_replica(key); });
-///     row r = co_await reprise::async_retry(strategy, options, read);
-///
+/// ```
+///     const reprise::call_options options{
+///         .repeat = reprise::repeatability::repeatable, .history = &history};
+///     const auto hedged_read = reprise::hedged(20ms, read_replica);
+///     answer = co_await reprise::async_retry(reprise::attempts(3), options, hedged_read);
+/// ```
 /// Only for calls marked as `repeatable`: the service may execute all attempts. A hedge is admitted
 /// like a retry: it counts as one, and the same budget pays for it.
 

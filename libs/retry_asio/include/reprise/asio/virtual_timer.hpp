@@ -2,11 +2,13 @@
 
 /// Virtual time for asynchronous loops. It moves only when a test moves it; an hour of retries
 /// takes microseconds and ends the same way every time.
-///
-///     testing::virtual_timer time;
+/// ```
+///     reprise::testing::virtual_timer time;
 ///     boost::asio::io_context io;
-///     async_retry<...>(io, strategy, {.clock = &time}, operation, handler);
-///     time.run(io);                        // runs until idle
+///     reprise::async_retry<void(boost::system::error_code)>(
+///         io, strategy, {.clock = &time}, operation, handler);
+///     time.run(io);  // runs until idle
+/// ```
 
 #include <cstddef>
 #include <functional>

@@ -3,12 +3,15 @@
 /// Strategies from files: a gRPC service config, an Envoy retry policy, the name of a preset, or an
 /// object with the members of `retry_options`. The lab reads settings with the same reader, so the
 /// file that was simulated is the file that runs.
-///
+/// ```
 ///     const auto loaded = reprise::strategy_from_json(text);
 ///     if (!loaded) {
-///         fail(to_string(loaded.error()));  // "line 4: retryPolicy.maxAttemps: is unknown here;
-///     }                                     // did you mean 'maxAttempts'?"
-///     const auto price = reprise::retry(*loaded->strategy, loaded->call(), fetch_price);
+///         std::cerr << to_string(loaded.error()) << '\n';  // "line 4: ...: did you mean ..."
+///         return 1;
+///     }
+///     ...
+///     reprise::retry(*loaded->strategy, ...);
+/// ```
 
 #include <expected>
 #include <memory>

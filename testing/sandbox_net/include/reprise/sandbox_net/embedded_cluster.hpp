@@ -17,10 +17,9 @@
 namespace reprise::sandbox {
 
 /// A server with its own thread, for tests, examples and the command line.
-///
-///     auto cluster = embedded_cluster::start({.cluster = {...}}).value();
-///     connect(cluster->addresses().connection_string);
-///
+/// ```
+///     auto started = embedded_cluster::start(std::move(options));
+/// ```
 /// All members may be called from any thread, but not from inside `with_cluster` or `on_notice`.
 class embedded_cluster {
 public:

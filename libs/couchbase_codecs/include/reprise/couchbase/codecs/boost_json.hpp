@@ -1,15 +1,13 @@
 #pragma once
 
 /// JSON documents through Boost.JSON, which you link yourself (`Boost::json`). Values need no
-/// preparation:
-/// ```
-///     auto stored = hotels.upsert("hotel_1", boost::json::value{{"name", "Reprise Inn"}});
-///     auto hotel = found->content_as<boost::json::object>();
-/// ```
+/// preparation: `found->content_as<boost::json::object>()`.
+///
 /// A struct needs a conversion of Boost.JSON (BOOST_DESCRIBE_STRUCT, or `tag_invoke`) and one line
 /// that selects this codec:
 /// ```
-///     BOOST_DESCRIBE_STRUCT(hotel, (), (name, stars))
+///     BOOST_DESCRIBE_STRUCT(hotel, (), (name, stars, tags))
+///
 ///     template <>
 ///     struct reprise::couchbase::codec<hotel> : reprise::couchbase::boost_json_codec<hotel> {};
 /// ```

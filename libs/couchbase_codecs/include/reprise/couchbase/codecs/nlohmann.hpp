@@ -1,11 +1,8 @@
 #pragma once
 
 /// JSON documents through nlohmann/json (`nlohmann_json::nlohmann_json`). Values need no
-/// preparation:
-/// ```
-///     auto stored = hotels.upsert("hotel_1", nlohmann::json{{"name", "Reprise Inn"}});
-///     auto hotel = found->content_as<nlohmann::json>();
-/// ```
+/// preparation: `found->content_as<nlohmann::json>()`.
+///
 /// A struct needs a conversion of nlohmann/json (one of its macros, or `to_json` and `from_json`)
 /// and one line that selects this codec:
 /// ```

@@ -2,13 +2,13 @@
 
 /// Boost.Beast: one HTTP exchange as an operation that `reprise::retry` and
 /// `reprise::async_retry` understand.
-///
+/// ```
 ///     http::request<http::empty_body> request{http::verb::get, "/report", 11};
-///     const auto answer = reprise::retry(strategy, {.timeout = 30s}, [&](const reprise::attempt&
-///     a) {
-///         return reprise::adapters::beast_fetch({"127.0.0.1", "8080"}, request, a);
+///     ...
+///     const auto page = reprise::retry(strategy, options, [&](const reprise::attempt& current) {
+///         return reprise::adapters::beast_fetch({"127.0.0.1", arguments[1]}, request, current);
 ///     });
-///
+/// ```
 /// `beast_exchange` is the same as a coroutine. With streams of your own (TLS, a connection that
 /// you keep), fill in a `beast_result` yourself: the stage tells a failure before the request was
 /// sent from one after it. Link `reprise::retry_asio`.

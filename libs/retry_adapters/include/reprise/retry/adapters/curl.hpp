@@ -1,14 +1,14 @@
 #pragma once
 
 /// libcurl: one transfer as an operation that `reprise::retry` understands.
-///
-///     CURL* curl = curl_easy_init();
-///     curl_easy_setopt(curl, CURLOPT_URL, "https://example.com/report");
-///     const auto page = reprise::retry(strategy, {.timeout = 30s}, [&](const reprise::attempt& a)
-///     {
-///         return reprise::adapters::curl_perform(curl, a);
+/// ```
+///     CURL* const curl = curl_easy_init();
+///     curl_easy_setopt(curl, CURLOPT_URL, arguments[1]);
+///     ...
+///     const auto page = reprise::retry(strategy, options, [&](const reprise::attempt& current) {
+///         return reprise::adapters::curl_perform(curl, current);
 ///     });
-///
+/// ```
 /// Needs libcurl 7.83 or later.
 
 #include <algorithm>

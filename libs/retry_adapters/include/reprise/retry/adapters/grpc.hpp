@@ -1,14 +1,12 @@
 #pragma once
 
 /// gRPC: unary calls as operations that `reprise::retry` and `reprise::async_retry` understand.
-///
-///     const auto result = reprise::retry(strategy, {.timeout = 5s}, [&](const reprise::attempt& a)
-///     {
+/// ```
+///     const auto ended = reprise::retry(reprise::attempts(5), [&] {
 ///         grpc::ClientContext context;
-///         reprise::adapters::grpc_limit_time(context, a);
-///         return reprise::adapters::grpc_result(stub->Find(&context, request, &answer), context);
+///         return reprise::adapters::grpc_result(stub.Find(&context, {}, &stock), context);
 ///     });
-///
+/// ```
 /// For the callback interface of a stub there is `grpc_start`. Switch off the channel's own retries
 /// (`GRPC_ARG_ENABLE_RETRIES`), or both will retry.
 
@@ -91,13 +89,16 @@ inline void grpc_limit_time(::grpc::ClientContext& context, const attempt& curre
 
 /// One attempt through the callback interface of a stub, for `async_retry` with the signature
 /// `void(grpc_result, Response)`:
-///
-///     [&](const attempt& a, auto handler) {
-///         grpc_start<Lamp>(a, std::move(handler), [&](auto* context, Lamp* lamp, auto done) {
-///             stub->async()->Find(context, &request, lamp, std::move(done));
-///         });
-///     }
-///
+/// ```
+///     const auto initiate = [&server](const reprise::attempt& current, auto handler) {
+///         reprise::adapters::grpc_start<shop::Stock>(
+///             current, std::move(handler),
+///             [&server](grpc::ClientContext* context, shop::Stock* stock, auto done) {
+///                 ...
+///                 server.stub().async()->Find(context, &item, stock, std::move(done));
+///             });
+///     };
+/// ```
 /// Keeps context, response and handler until the call has ended. The handler is called from a
 /// thread of gRPC. A cancellation of the loop waits for the call to end; the attempt's time limits
 /// it.
