@@ -39,7 +39,7 @@ struct load {
     double seconds = 0;
 };
 
-// What has been used so far. The CPU time is that of the calling thread.
+// Resources used so far. The CPU time is that of the calling thread.
 struct reading {
     double cpu = bench::seconds_of(CLOCK_THREAD_CPUTIME_ID);
     double wall = bench::seconds_of(CLOCK_MONOTONIC);
@@ -198,7 +198,7 @@ void stream_on_executor(const load& wanted) {
     context.run();
 }
 
-// What the thread that runs the loop has used. The call itself counts as one more operation.
+// Resources used by the thread that runs the loop. The call itself counts as one more operation.
 reading read_in_loop(const couchbase::collection& at) {
     std::promise<reading> taken;
     at.async_get(key_of(0), {}, [&taken](const read_result& result) {

@@ -116,7 +116,7 @@ BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
     return question;
 }
 
-/// What a loop does after a failure: it asks the strategy and has the proposal admitted.
+/// The work of a loop after a failure: asking the strategy and admitting the proposal.
 [[nodiscard]] admission decide(
     standard_strategy& strategy, driver::retry_progress& progress, std::uint64_t random) {
     const retry_question question = transient_question(random);

@@ -6,11 +6,11 @@
 
 #include "loopback.hpp"
 
-// What both programs of the http benchmark measure about themselves.
+// Measurements of both programs of the http benchmark about themselves.
 
 namespace bench {
 
-// What all threads of this process have used so far.
+// Resources used by all threads of this process so far.
 struct process_reading {
     double cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     double wall = seconds_of(CLOCK_MONOTONIC);

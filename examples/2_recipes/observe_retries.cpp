@@ -1,4 +1,4 @@
-/// What retries do, as lambdas and as metrics for Prometheus.
+/// Observing retries: with lambdas, and as metrics for Prometheus.
 
 #include <cstdlib>
 #include <iostream>

@@ -28,7 +28,7 @@ using grpc::Status;
 using grpc::StatusCode;
 using reprise::adapters::grpc_result;
 
-/// What the server does with one call.
+/// The server's behaviour in one call.
 using scripted_answer = std::function<Status(grpc::ServerContext&, shop::Stock&)>;
 
 scripted_answer fails_with(StatusCode code) {

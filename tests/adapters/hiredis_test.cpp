@@ -112,7 +112,7 @@ struct retried_command {
     }
 };
 
-/// What came of the increments of one worker.
+/// The outcome of one worker's increments.
 struct increments {
     std::int64_t done = 0;
     std::int64_t unknown = 0;

@@ -21,7 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What one call did: its last result and the story of its attempts.
+/// One call: its last result and its history.
 template <class Client>
 struct outcome {
     typename Client::result last;

@@ -85,7 +85,7 @@ struct transfer {
     }
 };
 
-/// What the calls of the workers reported.
+/// The results of the workers' calls.
 struct reported {
     std::mutex mutex;
     std::map<std::int64_t, int> applied_min;  ///< By id of the work: 1 succeeded, 0 otherwise.

@@ -19,7 +19,7 @@ namespace {
 constexpr std::array loops{
     feature::blocking, feature::completion_token, feature::coroutine, feature::no_exceptions};
 
-/// What a set of calls has exercised.
+/// The pairs that a set of calls has exercised.
 struct coverage {
     std::size_t calls = 0;
     std::size_t with_retries = 0;

@@ -20,7 +20,7 @@ namespace reprise::feature_pairs {
 
 namespace {
 
-/// What all coroutines of a call share.
+/// Shared by all coroutines of a call.
 struct stage {
     world& w;
     asio::io_context& io;

@@ -39,7 +39,7 @@ struct reply_error {
 };
 [[nodiscard]] failure_facts retry_facts(const reply_error& error);
 
-/// What an operation returns; shaped like `std::expected`.
+/// The result of an operation; shaped like `std::expected`.
 struct reply {
     enum class source : std::uint8_t { failure, service, fallback };
 
@@ -63,7 +63,7 @@ private:
 
 class world;
 
-/// What a loop charged.
+/// A loop's charges.
 class ledger {
 public:
     ledger(world& owner, std::uint32_t units) : owner_(owner), units_(units) {}

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the client reported to the writers of each key. The load's thread owns it; other threads
+/// The client's reports to the writers of each key. The load's thread owns it; other threads
 /// may read it once the load has stopped.
 
 #include <algorithm>

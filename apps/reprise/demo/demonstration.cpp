@@ -23,7 +23,7 @@ constexpr auto look_interval = 250ms;
 constexpr auto stop_time_max = 15s;
 constexpr auto service_timeout = 5s;
 
-/// What the servers complained about first. They do so on their own thread.
+/// The servers' first complaint, which they make on their own thread.
 class first_notice {
 public:
     void keep(std::string_view text) {

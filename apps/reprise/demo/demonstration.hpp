@@ -39,7 +39,7 @@ public:
 
     /// `look` is called a few times per second during a phase.
     void set_on_look(std::function<void()> look) { on_look_ = std::move(look); }
-    /// What ended since the last call.
+    /// Operations that ended since the last call.
     [[nodiscard]] traffic_figures take_recent() { return measured_.take_recent(); }
 
     /// Ends the load and reads everything back.

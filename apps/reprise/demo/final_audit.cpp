@@ -28,7 +28,7 @@ void add_finding(audit_result& audit, std::string text) {
     }
 }
 
-// What is read, and the deadline.
+// The keys to read, and the deadline.
 struct read_back {
     const couchbase::collection& documents;
     clock::time_point deadline;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the users of the client saw: operations, errors, latencies and retry reasons.
+/// Operations, errors, latencies and retry reasons, as the users of the client saw them.
 
 #include <array>
 #include <chrono>

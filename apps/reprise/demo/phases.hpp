@@ -19,14 +19,14 @@
 
 namespace reprise::demo {
 
-/// What a phase acts on, and how long it lasts.
+/// The subject and the length of a phase.
 struct stage {
     sandbox::embedded_cluster& servers;
     load& users;
     write_ledger& writes;
     std::mt19937_64& rng;
     std::chrono::duration<double> length{};
-    /// What is happening, for the view; set by the phase.
+    /// The current event, for the view; set by the phase.
     std::string note{};
     /// The reason of the last step that the cluster refused, and how many steps it refused.
     std::string refusal{};

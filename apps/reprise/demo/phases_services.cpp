@@ -44,7 +44,7 @@ using wire::service;
         share_of(service::management, 0.2, sandbox::service_fault_close_after{})};
 }
 
-// What happens to the answer of one change, in rotation. In all cases but the redirect, the client
+// The fate of the answer to one change, in rotation. In all cases but the redirect, the client
 // cannot know whether the change was carried out; the second closes before it was.
 [[nodiscard]] sandbox::service_fault_effect cut_effect(std::size_t round) {
     switch (round % 6) {

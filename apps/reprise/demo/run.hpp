@@ -12,8 +12,8 @@
 
 namespace reprise::demo {
 
-/// What a run needs from the program. All functions are required, and are called on the caller's
-/// thread.
+/// Functions that a run needs from the program. All functions are required, and are called on the
+/// caller's thread.
 struct run_environment {
     /// Receives text for standard output. It may throw, which ends the run.
     std::function<void(std::string_view)> print;

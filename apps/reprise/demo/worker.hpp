@@ -41,7 +41,7 @@ template <class Result>
     }
 }
 
-/// What all workers share. It lives as long as the load; other threads set the atomics.
+/// Shared by all workers. It lives as long as the load; other threads set the atomics.
 struct workshop {
     boost::asio::io_context& io;
     const couchbase::cluster& client;

@@ -28,7 +28,7 @@ constexpr const char* bucket_default = "travel";
 // Far longer than any password. An endless device or pipe is refused before it fills the memory.
 constexpr std::size_t password_size_max_bytes = 4096;
 
-// What was typed, else the variable, else `otherwise`.
+// The command line's value, else the variable's, else `otherwise`.
 [[nodiscard]] std::string choose(
     const std::string& typed, const char* variable, const char* otherwise) {
     if (!typed.empty()) {

@@ -15,13 +15,13 @@
 
 namespace reprise::app {
 
-/// What a command may do to documents.
+/// A command's access to documents.
 enum class access_kind : std::uint8_t {
     reads,   ///< Changes nothing, or only documents that it creates itself.
     writes,  ///< Changes documents, so it matters which cluster it uses.
 };
 
-/// What was typed on the command line.
+/// Arguments of the command line.
 struct kv_access_options {
     std::string connection;  ///< Empty: REPRISE_CONNECT, or else an embedded cluster is started.
     std::string username;    ///< Empty: REPRISE_USERNAME, else "app".

@@ -22,7 +22,7 @@ struct block_ref::block {
     static void destroy(block* unused) noexcept;
 };
 
-// What blocks and their pool share. It lives as long as one of them.
+// Shared by blocks and their pool. It lives as long as one of them.
 struct block_pool::home {
     using block = block_ref::block;
 

@@ -11,7 +11,7 @@ struct errc_facts {
     errc code;
     std::string_view name;
     std::string_view message;
-    // What a caller's own retry loop may do.
+    // Facts for a caller's own retry loop.
     retry_safety safety;
 };
 

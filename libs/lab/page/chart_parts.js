@@ -1,5 +1,5 @@
 "use strict";
-// What charts of all pages share. Text from elsewhere is only ever set as text.
+// Shared by the charts of all pages. Text from elsewhere is only ever set as text.
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const count = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 const seconds = s => s < 1 ? `${count.format(Math.round(s * 1e4) / 10)} ms` : `${count.format(s)} s`;

@@ -13,7 +13,7 @@
 
 namespace reprise::lab::detail {
 
-/// What a service has to do for one attempt.
+/// A service's work for one attempt.
 struct work_item {
     attempt_id attempt;
     ticks expires = never;  ///< The caller gives up at this time.

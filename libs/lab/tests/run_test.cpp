@@ -4,7 +4,7 @@
 
 #include "oracle_models.hpp"
 
-/// What each part of a model does, seen in the totals.
+/// The effect of each part of a model on the totals.
 
 namespace reprise::lab {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-// What must not appear between two slashes of a request's path.
+// Texts that must not appear between two slashes of a request's path.
 
 namespace reprise::services::detail {
 

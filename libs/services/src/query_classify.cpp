@@ -2,7 +2,7 @@
 
 #include "outcome_reader.hpp"
 
-// What the codes of query and analytics mean. Only the first error of an answer counts.
+// The meanings of query's and analytics' codes. Only the first error of an answer counts.
 
 namespace reprise::services {
 

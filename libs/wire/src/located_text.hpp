@@ -5,7 +5,7 @@
 
 namespace reprise::wire {
 
-// What is wrong in a JSON document: "nodesExt[2].services: wrong type: expected an object". `path`
+// A problem in a JSON document: "nodesExt[2].services: wrong type: expected an object". `path`
 // and `detail` may be empty.
 [[nodiscard]] inline std::string located_text(
     std::string_view path, std::string_view problem, std::string_view detail) {

@@ -30,7 +30,7 @@ class session;
 // The first version whose configurations have the cluster's name and uuid.
 inline constexpr std::string_view version_shown = "7.6.4-sandbox";
 
-// What all nodes share about a bucket.
+// The state of a bucket that all nodes share.
 struct bucket_record {
     bucket_options options;
     std::string uuid;  // 32 hexadecimal digits

@@ -8,7 +8,7 @@
 
 namespace reprise::sandbox::detail {
 
-// Who may use the control port. A browser must have opened it by a loopback name, so that a foreign
+// Access to the control port. A browser must have opened it by a loopback name, so that a foreign
 // site can neither reach it through a name of its own nor send requests from its pages; and every
 // request needs the token.
 

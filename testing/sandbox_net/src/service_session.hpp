@@ -35,7 +35,7 @@ private:
 
     port_role role_;
     std::optional<service_connection> connection_;
-    // What was received while the node was silent. Bounded, because the peer must wait for answers.
+    // Bytes received while the node was silent. Bounded, because the peer must wait for answers.
     std::vector<std::byte> held_;
 };
 

@@ -45,7 +45,7 @@ std::string get(std::string_view path, bool with_password = true, bool keep_aliv
     return text + (keep_alive ? "\r\n" : "Connection: close\r\n\r\n");
 }
 
-// What the server sends in answer to `request` until it closes.
+// The server's answer to `request`, until it closes.
 std::string ask(std::uint16_t port, std::string_view request) {
     raw_stream stream(port);
     stream.send(request);

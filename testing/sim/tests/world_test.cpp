@@ -151,7 +151,7 @@ TEST(seeds, only_cells_of_the_table_are_reached) {
     EXPECT_GE(sums.cells.filled() * 100, reason_cells::applicable_count() * 75);
 }
 
-// What once got through is drawn often enough that every test run meets it.
+// Situations of past bugs are drawn often enough that every test run meets them.
 TEST(seeds, every_situation_that_once_got_through_is_met) {
     situation_counts met;
     for (const std::string_view name : {"services", "hostile", "servers"}) {

@@ -7,7 +7,7 @@
 
 #include "live_cluster.hpp"
 
-// What users get when a cluster cannot be used: the right error, soon, with its history.
+// If a cluster cannot be used, users get the right error, soon, with its history.
 
 namespace {
 

@@ -21,7 +21,7 @@ struct load_options {
     std::size_t key_count = 1000;          ///< Documents of each thread.
 };
 
-/// What one kind of operation did. Other threads may read it while the load runs.
+/// Counts of one kind of operation. Other threads may read it while the load runs.
 struct operation_figures {
     std::atomic<std::uint64_t> succeeded = 0;
     std::atomic<std::uint64_t> failed = 0;

@@ -14,7 +14,7 @@ namespace reprise::app {
 /// The largest scenario or settings file that is read.
 inline constexpr std::size_t lab_file_size_max_bytes = 1'000'000;
 
-/// What was typed to choose a scenario.
+/// Arguments that choose a scenario.
 struct scenario_source {
     std::string name;  ///< Of the gallery, or a file.
     std::vector<std::string> strategies;

@@ -11,7 +11,7 @@
 
 namespace reprise::services::detail {
 
-// What starts at a byte outside strings.
+// The kind of token that starts at a byte outside strings.
 enum class json_token : std::uint8_t {
     open_object,
     close_object,

@@ -12,7 +12,7 @@
 #include <reprise/wire/message.hpp>
 #include <reprise/wire/message_head.hpp>
 
-// What all messages share in encode and decode.
+// Shared by encode and decode of all messages.
 
 namespace reprise::wire::detail {
 

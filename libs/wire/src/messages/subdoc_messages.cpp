@@ -108,7 +108,7 @@ std::expected<mutation_spec, wire_errc> read_spec(
     return spec;
 }
 
-// What the two multi commands have before their specs.
+// The fields of the two multi commands before their specs.
 struct multi_head {
     document_key key;
     subdoc_options options;

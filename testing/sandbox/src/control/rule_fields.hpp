@@ -6,7 +6,7 @@
 
 #include "control/fields.hpp"
 
-// What rules for key-value and for HTTP requests have in common.
+// Shared by rules for key-value and for HTTP requests.
 
 namespace reprise::sandbox::detail {
 

@@ -27,7 +27,7 @@ vbucket* open_vbucket(
     request& current, const wire::document_key& key, vbucket_state wanted,
     access_kind access = access_kind::read);
 
-// What remains of a document that is deleted or has expired: only its system xattrs.
+// The remains of a document that is deleted or has expired: only its system xattrs.
 document make_tombstone(const document& dead, std::uint32_t now_seconds);
 
 // Returns the living document, or null. On an active copy, an expired document first becomes a

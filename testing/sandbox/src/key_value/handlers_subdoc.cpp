@@ -130,7 +130,7 @@ void run_lookups(request& current, const subdoc_command& command) {
     current.answer({.status = has_failure ? failed : done, .cas = cas, .value = body});
 }
 
-// What a mutation starts from.
+// The starting point of a mutation.
 struct mutation_base {
     const document* existing = nullptr;  // null: a new document
     bool becomes_deleted = false;        // the result is a tombstone

@@ -40,7 +40,7 @@ struct configuration_progress {
     }
 };
 
-// What a connection has negotiated so far.
+// The negotiated state of a connection.
 struct conversation {
     wire::transport over = wire::transport::plain;
     bool is_certificate_login = false;
@@ -51,7 +51,7 @@ struct conversation {
     // Set and cleared together; valid until the bucket is dropped, which closes the connection.
     bucket_record* bucket = nullptr;
     node_bucket* local = nullptr;
-    // What the user may do anywhere in the bucket.
+    // The user's privileges anywhere in the bucket.
     privilege bucket_privileges = privilege::none;
     configuration_progress bucket_progress;
     configuration_progress global_progress;

@@ -13,7 +13,7 @@ namespace reprise::sandbox::detail {
 
 struct cluster_state;
 
-// What a user may do; a set of bits.
+// A user's privileges; a set of bits.
 enum class privilege : std::uint32_t {
     none = 0,
     // Documents, through key-value.
@@ -79,13 +79,13 @@ std::expected<std::vector<role_grant>, std::string> parse_roles(std::string_view
 // The bits as text, for the page that lists roles.
 std::string to_text(privilege given);
 
-// What a set of roles allows.
+// The privileges of a set of roles.
 class rights {
 public:
     rights() = default;
     explicit rights(std::vector<role_grant> grants) : grants_(std::move(grants)) {}
 
-    // What the roles allow in the whole cluster, in a whole bucket, in one collection, or anywhere
+    // The privileges in the whole cluster, in a whole bucket, in one collection, or anywhere
     // in a bucket.
     privilege in_cluster() const noexcept;
     privilege in_bucket(std::string_view bucket) const noexcept;

@@ -32,7 +32,7 @@ std::string system_xattrs(std::string_view xattrs);
 // Returns "" for an object without members: this is how "no xattrs" is stored.
 std::string normalized_xattrs(std::string xattrs);
 
-// What virtual attributes are computed from.
+// The values from which virtual attributes are computed.
 struct virtual_source {
     const document* existing = nullptr;
     std::uint64_t vbucket_uuid = 0;
@@ -43,7 +43,7 @@ struct virtual_source {
 // {"$XTOC":[...]}. Empty for an unknown key.
 std::optional<std::string> virtual_xattrs(std::string_view key, const virtual_source& source);
 
-// What macros expand to.
+// The values of macros.
 struct macro_source {
     std::uint64_t cas = 0;
     std::uint64_t seqno = 0;

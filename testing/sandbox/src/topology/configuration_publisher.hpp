@@ -44,7 +44,7 @@ private:
     mutable std::vector<std::byte> compressed_;
 };
 
-// What a node with corrupt texts sends instead. It is not valid JSON.
+// The text of a node with corrupt configurations. It is not valid JSON.
 inline std::string_view corrupted(std::string_view text) noexcept {
     return text.substr(0, text.size() / 2);
 }
@@ -52,7 +52,7 @@ inline std::string_view corrupted(std::string_view text) noexcept {
 // The nodes of the configuration in its order: members, then joining nodes, each by number.
 std::vector<const node_record*> configured_nodes(const cluster_state& cluster);
 
-// What all nodes will announce for a bucket, or for the cluster, at the cluster's revision.
+// The next configuration of a bucket, or of the cluster, at the cluster's revision.
 configuration_description_ptr describe_bucket(
     const cluster_state& cluster, const bucket_record& bucket);
 configuration_description_ptr describe_cluster(const cluster_state& cluster);

@@ -1,4 +1,4 @@
-// What clients pay for their retries: RH-13, RH-33.
+// The price of retries: RH-13, RH-33.
 
 #include "checks/budget_checks.hpp"
 
@@ -11,7 +11,7 @@
 namespace reprise::sim {
 namespace {
 
-// What a client pays for a retry, in milli-units; see sim_client::make_options.
+// The price of a retry, in milli-units; see sim_client::make_options.
 constexpr std::int64_t price_of_retry = 5000;
 
 }  // namespace

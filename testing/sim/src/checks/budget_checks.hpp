@@ -9,7 +9,7 @@ namespace reprise::sim {
 
 class world;
 
-// What retries cost, and what is returned: every client's budget, counted a second time.
+// Every client's budget, counted a second time: charges and refunds.
 class budget_checks {
 public:
     explicit budget_checks(world& owner);

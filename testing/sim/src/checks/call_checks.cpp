@@ -40,7 +40,7 @@ bool names_address(
     });
 }
 
-// What breakers send on their own.
+// The probes of breakers.
 bool is_canary(const sim_link& link, std::string_view line) {
     return line ==
            "GET " + std::string(wire::facts_of(link.http->service).health_path) + " HTTP/1.1";

@@ -28,7 +28,7 @@ struct known_map {
     }
 };
 
-// What the servers have sent to one client.
+// The servers' messages to one client.
 struct client_view {
     std::vector<known_map> maps;  // all maps it ever had, newest last
     // The same for the cluster's own maps; kept for calls only.

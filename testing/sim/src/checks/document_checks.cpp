@@ -43,7 +43,7 @@ void document_checks::on_statement_applied(const operation_record& record) {
     }
 }
 
-// What the write does to the document; operation_records.hpp describes the values.
+// The effect of the write on the document; operation_records.hpp describes the values.
 void document_checks::apply(operation_record& record, const sandbox::audit_entry& entry) {
     document_view& document =
         documents_[record.plan.collection * document_key_count + record.plan.key];

@@ -39,7 +39,7 @@ public:
     [[nodiscard]] const sandbox::ledger& writes() const noexcept { return ledger_; }
 
 private:
-    // What the applied writes result in for one document.
+    // The result of the applied writes for one document.
     struct document_view {
         std::uint32_t collection = 0;
         bool exists = false;

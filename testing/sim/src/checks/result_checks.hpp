@@ -11,7 +11,7 @@
 
 namespace reprise::sim {
 
-// What users get: one result for each operation, in time, and true.
+// The users' results: one for each operation, in time, and true.
 class result_checks {
 public:
     result_checks(

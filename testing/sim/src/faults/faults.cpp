@@ -26,7 +26,7 @@ Value pick_from(random_stream& random, const std::array<Value, Count>& from) {
     return from[random.below(Count)];
 }
 
-// What may happen to any request: it is delayed or lost, or the connection breaks.
+// Faults of any request: it is delayed or lost, or the connection breaks.
 sandbox::fault_effect lost_or_late(random_stream& random) {
     switch (random.below(4)) {
         case 0:

@@ -15,7 +15,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// What the calls of one scenario have in common.
+// Shared by the calls of one scenario.
 struct call_workload {
     std::vector<call_kind> kinds;        // each repeated according to its weight
     std::vector<row_taking> takings;     // the same

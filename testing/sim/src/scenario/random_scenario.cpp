@@ -196,7 +196,7 @@ constexpr std::uint16_t document_of(operation_kind kind) noexcept {
 // Range scans have a simulation of their own.
 constexpr std::size_t planned_kind_count = static_cast<std::size_t>(operation_kind::noop) + 1;
 
-// What the operations of one scenario have in common.
+// Shared by the operations of one scenario.
 struct workload {
     std::vector<operation_kind> kinds;  // each repeated according to its weight
     std::uint64_t key_groups = 1;       // there are 4 times as many keys

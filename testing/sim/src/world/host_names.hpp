@@ -13,7 +13,7 @@
 
 namespace reprise::sim {
 
-// What users write if their name server lies.
+// The names that users write if their name server is hostile.
 inline constexpr std::string_view written_domain = "sim";
 
 // "node3"; "node3.sim" if a name server of the scenario lies.

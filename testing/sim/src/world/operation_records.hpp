@@ -50,7 +50,7 @@ struct decision_note {
     bool is_retried = false;
 };
 
-// What is known about a call in addition to other operations.
+// The record of a call, in addition to that of other operations.
 struct call_record {
     planned_call plan{};
     // The last request that was composed.
@@ -166,15 +166,15 @@ inline std::string_view name_of(const operation_record& record) noexcept {
                        : engine::to_string(record.plan.kind);
 }
 
-// What a document is used for.
+// The use of a document.
 enum class document_kind : std::uint8_t { plain, counter, text, list };
 
 constexpr document_kind document_kind_of(std::uint16_t key) noexcept {
     return static_cast<document_kind>(key % 4);
 }
 
-// What operation `number` writes: a stamp that no other operation writes, so that a reader knows
-// its writer.
+// The content that operation `number` writes: a stamp that no other operation writes, so that a
+// reader knows its writer.
 inline std::string stamp_of(std::uint32_t number) {
     return std::to_string(number) + ';';
 }

@@ -65,7 +65,7 @@ private:
     engine::http_request make_call(operation_record& record);
     engine::http_request make_statement(const operation_record& record);
     void on_rows(operation_record& record);
-    // What requests of both kinds contain, and what is recorded when one starts.
+    // The fields of requests of both kinds, and the record of their start.
     template <class Request, class Plan>
     void fill_usual(Request& request, const Plan& plan, const operation_record& record) const {
         if (plan.timeout != duration::zero()) {

@@ -255,7 +255,7 @@ void world::handle(const event& next) {
     }
 }
 
-// What users do.
+// Actions of users.
 void world::dispatch_user(const event& next) {
     operation_record& which = records.at(next.index);
     sim_client& client = *clients[which.plan.client];
@@ -406,7 +406,7 @@ void world::finish() {
             client->close();
         }
     }
-    // What the closed sockets still have to report.
+    // Reports of the closed sockets that are still due.
     const time_point end = now + settle_time();
     while (!queue.empty() && record.findings().empty()) {
         const event next = queue.pop();

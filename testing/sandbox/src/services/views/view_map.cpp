@@ -10,7 +10,7 @@ namespace reprise::sandbox::detail {
 
 namespace {
 
-// What clients send for "all documents". It is the text that a server's console suggests.
+// The function that clients send for "all documents": the text that a server's console suggests.
 constexpr std::string_view suggested = "function(doc,meta){emit(meta.id,null);}";
 
 std::string without_blanks(std::string_view text) {
