@@ -29,7 +29,7 @@ namespace reprise::app {
 
 namespace {
 
-/// Requests per second of one core, for estimates only; see docs/guide/lab.md.
+/// Requests per second of one core, for estimates only; `./dev bench lab` measures it.
 constexpr double usual_speed = 1'000'000.0;
 
 struct lab_output_options {
