@@ -2431,6 +2431,8 @@ public:
     /// Answers at once; allocates nothing.
     void answer(const retry_action& action) noexcept;
     void fail(std::string cause) noexcept;
+    /// The strategy threw: what it has answered does not count, and a late answer has no effect.
+    void on_exception(std::string cause) noexcept;
     /// Answers later. The request waits, at most until its deadline; nothing else waits with it.
     [[nodiscard]] deferred_answer defer();
 
@@ -2471,7 +2473,7 @@ private:
 /// 2. the protocol's rule: never retry; or retry in any case (steps 3 to 5 are skipped)
 /// 3. was an initial token granted?
 /// 4. what does the strategy propose?
-/// 5. would the circuit breaker allow the attempt?
+/// 5. may the call be executed twice, would the circuit breaker allow the attempt?
 /// 6. is the retry admitted: safety, bound, deadline, allowance, budget (`admission.hpp`)
 /// ```
 
@@ -2772,6 +2774,10 @@ private:
         const retry_action& action, const failed_attempt& failed, request_terms& terms,
         time_point now) noexcept {
         const std::uint32_t number = progress_.retries() + 1;
+        if (terms.repeat == repeatability::not_repeatable && action.is_retry() &&
+            may_have_acted(failed)) {
+            return refuse(refusal_reason::not_repeatable, failed, terms, now);
+        }
         if (attached_ && action.is_retry() &&
             !attached_->would_allow(now, action.delay_or_zero())) {
             return refuse(refusal_reason::circuit_open, failed, terms, now);
@@ -2785,6 +2791,13 @@ private:
         }
         record(entry_kind::attempt, number, step, failed, terms, now);
         return step;
+    }
+
+    /// The service may have acted, as far as the failure states. Where a protocol names a reason,
+    /// its rules and strategies know more.
+    [[nodiscard]] static bool may_have_acted(const failed_attempt& failed) noexcept {
+        return failed.reason.is_empty() &&
+               (!failed.facts.safety.has_value() || *failed.facts.safety == retry_safety::maybe);
     }
 
     [[nodiscard]] retry_step retry_always(
@@ -3405,7 +3418,9 @@ private:
 ///
 /// The loop catches whatever an operation throws and asks, in this order: the exception types
 /// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
-/// `std::system_error`. An exception that none of these covers has no facts: the strategy decides
+/// `std::system_error`, and codes that are thrown as they are (`std::error_code`,
+/// `std::error_condition`, `std::errc`). An exception that none of these covers has no facts: the
+/// strategy decides
 /// (`safety_options::failures_without_facts`). What is not retried goes on to the caller as the
 /// very object that was thrown.
 
@@ -3434,7 +3449,7 @@ inline constexpr catching_t<Exceptions...> catching{};
 
 namespace detail {
 
-/// Facts by inheritance or `std::system_error`; empty for everything else.
+/// Facts by inheritance, or of a code of the standard library; empty for everything else.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_exception(const std::exception_ptr& thrown) noexcept;
 
@@ -3493,9 +3508,11 @@ template <class... Exceptions>
 /// raw pointers                    tell which
 /// classes with `ok()`, or with    do not compile either: they are statuses (`grpc::Status`,
 /// `value()` and `category()`      `std::error_condition`), but no loop can read them
+/// futures, awaitables             do not compile either: they fail after the operation has
+/// returned
 /// ```
 ///
-/// For the last two groups name the failures with `fails_if(predicate, operation)`, specialise
+/// For the last three groups name the failures with `fails_if(predicate, operation)`, specialise
 /// `outcome_traits`, or state that there are none among the values:
 /// `throws_on_failure(operation)`. An error without facts compiles only with a strategy that
 /// decides about such failures, such as `attempts(3)`. In programs built without exceptions, and as
@@ -3539,6 +3556,14 @@ concept unread_status = requires(const R& r) {
     r.value();
     r.category();
 };
+
+/// Work that has not ended: futures, and coroutines that nothing has awaited.
+template <class R>
+concept unfinished_work = requires(R& r) {
+    r.valid();
+    r.wait();
+    r.get();
+} || requires(R& r) { r.await_ready(); } || requires(R& r) { r.operator co_await(); };
 
 /// The base of operations that carry more than a call: a predicate, a fallback, hedging.
 struct operation_wrapper {};
@@ -3646,6 +3671,7 @@ constexpr void check_result_type() noexcept {
         constexpr bool is_unsaid = plain_result<R> && !fails_only_by_throwing<Operation>;
         constexpr bool is_doubtful = is_unsaid && may_hide_failure<R>;
         constexpr bool is_unread = is_unsaid && unread_status<R>;
+        constexpr bool is_unfinished = is_unsaid && unfinished_work<R>;
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
             "the error in this result says nothing about retries; give it (1) a function "
@@ -3664,7 +3690,11 @@ constexpr void check_result_type() noexcept {
             "specialisation of reprise::outcome_traits, or reprise::throws_on_failure(operation); "
             "for Boost's error codes include <reprise/asio/error_facts.hpp>");
         static_assert(
-            is_doubtful || is_unread || !plain_result<R> || Throws,
+            !is_unfinished,
+            "this result is work that has not ended, a future or a coroutine, and no loop would "
+            "see it fail; wait for it inside the operation (coroutines: reprise::async_retry)");
+        static_assert(
+            is_doubtful || is_unread || is_unfinished || !plain_result<R> || Throws,
             "this result cannot report a failure; return something like std::expected or "
             "std::error_code, or use reprise::fails_if(predicate, operation)");
     }
@@ -3713,6 +3743,10 @@ namespace reprise {
 
 namespace detail {
 
+/// An operation that `fails_if` has wrapped.
+template <class Operation>
+concept has_predicate = requires { requires Operation::has_predicate; };
+
 /// An operation that is called like the one in it and passes on what that one has: a predicate
 /// (`fails_if`), a statement (`throws_on_failure`), a fallback (`with_fallback`), hedging
 /// (`hedged`, of the Asio forms).
@@ -3720,6 +3754,7 @@ template <class Operation>
 class wrapped_operation : public operation_wrapper {
 public:
     static constexpr bool fails_only_by_throwing = detail::fails_only_by_throwing<Operation>;
+    static constexpr bool has_predicate = detail::has_predicate<Operation>;
 
     explicit wrapped_operation(Operation operation) : operation_(std::move(operation)) {
         check_visible<Operation>();
@@ -3755,7 +3790,14 @@ private:
 /// An operation and the predicate that judges its results. Made by `fails_if`.
 template <class Predicate, class Operation>
 class judged_operation : public detail::wrapped_operation<Operation> {
+    static_assert(
+        !detail::has_predicate<Operation>,
+        "this operation has a predicate already, which a second fails_if would replace; say both "
+        "in one predicate");
+
 public:
+    static constexpr bool has_predicate = true;
+
     judged_operation(Predicate predicate, Operation operation)
         : detail::wrapped_operation<Operation>(std::move(operation)),
           predicate_(std::move(predicate)) {}
@@ -3835,6 +3877,11 @@ namespace reprise {
 /// An operation and what stands in for its result. Made by `with_fallback`.
 template <class Fallback, class Operation>
 class operation_with_fallback : public detail::wrapped_operation<Operation> {
+    static_assert(
+        !requires(Operation& operation, const failure_view& failure) {
+            operation.recover(failure);
+        }, "this operation has a fallback already, which a second with_fallback would replace");
+
 public:
     operation_with_fallback(Fallback fallback, Operation operation)
         : detail::wrapped_operation<Operation>(std::move(operation)),
@@ -4058,11 +4105,21 @@ template <class Result>
 struct attempt_result {
     std::optional<Result> value{};
     std::exception_ptr thrown{};
+    /// The operation has returned, but its result threw while it was moved. A success may be lost
+    /// with it, so there is no retry.
+    bool is_lost = false;
 
     [[nodiscard]] bool is_empty() const noexcept { return !value && !thrown; }
     void clear() noexcept {
         value.reset();
         thrown = nullptr;
+        is_lost = false;
+    }
+    /// Keeps what the operation returned.
+    void keep(Result& returned) {
+        is_lost = true;
+        value.emplace(std::move(returned));
+        is_lost = false;
     }
 };
 
@@ -4073,8 +4130,11 @@ template <class Result, class Operation, class Attempt>
         if constexpr (std::is_same_v<Result, no_value>) {
             invoke_operation(operation, current);
             out.value.emplace();
-        } else {
+        } else if constexpr (std::is_nothrow_move_constructible_v<Result>) {
             out.value.emplace(invoke_operation(operation, current));
+        } else {
+            Result returned = invoke_operation(operation, current);
+            out.keep(returned);
         }
     };
 #if defined(__cpp_exceptions)
@@ -4103,6 +4163,9 @@ template <class Result, class Operation, class... Exceptions>
 [[nodiscard]] std::optional<failure_facts> failure_of(
     const attempt_result<Result>& outcome, const Operation& operation,
     catching_t<Exceptions...> list) noexcept {
+    if (outcome.is_lost) [[unlikely]] {
+        return failure_facts{.safety = retry_safety::no};
+    }
     return outcome.thrown ? describe_exception(outcome.thrown, list)
                           : failure_in(operation, *outcome.value);
 }
@@ -4415,6 +4478,12 @@ concept programming_error =
            facts.fault == failure_fault::server;
 }
 
+/// True if no strategy may retry the failure, whatever the call is marked as.
+[[nodiscard]] constexpr bool forbids_retry(const failure_facts& facts) noexcept {
+    return facts.safety == retry_safety::no ||
+           (!facts.safety && facts.fault == failure_fault::client);
+}
+
 }  // namespace detail
 
 /// Stated safety beats fault. `no` is never retried; `yes` may be; `maybe` may be unless the call
@@ -4523,7 +4592,8 @@ namespace detail {
 
 /// How many attempts a composed strategy makes.
 struct attempt_limits {
-    /// All attempts count, the first included; at least 1. Absent: only time and budget limit them.
+    /// All attempts count, the first included; 1 to 2^31 - 1. Absent: only time and budget limit
+    /// them.
     std::optional<std::uint32_t> attempts_max = 5;
 };
 
@@ -5163,10 +5233,27 @@ template <class E, class Visit>
         }
         if constexpr (std::same_as<E, std::error_code>) {
             const auto* const thrown = question.failure.get_if<std::system_error>();
-            return thrown != nullptr && visit(thrown->code());
+            if (thrown != nullptr) {
+                return visit(thrown->code());
+            }
+            const failure_facts& facts = question.facts;  // Boost's codes, those of adapters
+            return facts.category != nullptr &&
+                   visit(std::error_code(static_cast<int>(facts.code), *facts.category));
         }
         return false;
     }
+}
+
+/// What an `E` says about itself although the loop was not told of its type (`catching`).
+template <class E>
+[[nodiscard]] std::optional<failure_facts> facts_as(const retry_question& question) {
+    std::optional<failure_facts> found;
+    if constexpr (describes_failure<E>) {
+        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
+            found = facts_of(*error);
+        }
+    }
+    return found;
 }
 
 }  // namespace REPRISE_VARIANT
@@ -5178,6 +5265,9 @@ inline namespace REPRISE_VARIANT {
 /// The selection of a strategy without a predicate.
 struct every_failure {
     [[nodiscard]] bool matches(const retry_question&) const noexcept { return true; }
+    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question&) const noexcept {
+        return std::nullopt;
+    }
     [[nodiscard]] bool names_programming_error(const retry_question&) const noexcept {
         return false;
     }
@@ -5192,6 +5282,10 @@ struct failure_predicate {
         return detail::visit_failure<E>(
             question, [&](const E& error) -> bool { return predicate(error); });
     }
+    /// The facts of a failure that is one of the named types.
+    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question& question) const {
+        return detail::facts_as<E>(question);
+    }
     /// Of a programming error that `matches`: it was selected as what it is.
     [[nodiscard]] bool names_programming_error(const retry_question& question) const {
         return detail::programming_error<E> && matches(question);
@@ -5203,6 +5297,11 @@ template <class... E>
 struct failure_types {
     [[nodiscard]] bool matches(const retry_question& question) const {
         return (detail::visit_failure<E>(question, [](const E&) { return true; }) || ...);
+    }
+    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question& question) const {
+        std::optional<failure_facts> found;
+        static_cast<void>(((found = detail::facts_as<E>(question)).has_value() || ...));
+        return found;
     }
     [[nodiscard]] bool names_programming_error(const retry_question& question) const {
         return (
@@ -5220,6 +5319,10 @@ struct either_selection {
 
     [[nodiscard]] bool matches(const retry_question& question) const {
         return first.matches(question) || second.matches(question);
+    }
+    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question& question) const {
+        const std::optional<failure_facts> found = first.own_facts(question);
+        return found ? found : second.own_facts(question);
     }
     [[nodiscard]] bool names_programming_error(const retry_question& question) const {
         return first.names_programming_error(question) || second.names_programming_error(question);
@@ -5254,10 +5357,21 @@ struct selected_failures {
             return refusal_reason::predicate_refused;
         }
         const refusal_reason refusal = safety.check(question);
+        if (refusal == refusal_reason::none && !detail::states_anything(question.facts)) {
+            return check_own_facts(question);
+        }
         const bool is_named =
             refusal == refusal_reason::programming_error &&
             detail::result_or(false, [&] { return selection.names_programming_error(question); });
         return is_named ? refusal_reason::none : refusal;
+    }
+
+private:
+    /// A type that the strategy names, but not the loop, may forbid the retry all the same.
+    [[nodiscard]] refusal_reason check_own_facts(const retry_question& question) const noexcept {
+        using facts = std::optional<failure_facts>;
+        const facts own = detail::result_or(facts{}, [&] { return selection.own_facts(question); });
+        return own ? safety.check(*own, question.repeat) : refusal_reason::none;
     }
 };
 
@@ -5336,9 +5450,9 @@ public:
     /// correct its facts (`failure_traits`). `E` is the type that the
     /// predicate takes: an exception (or a base of it), the error of a result like `std::expected`,
     /// an error code, or a result that `fails_if` calls a failure. `std::error_code` also matches
-    /// `std::system_error`; `failure_facts` and `retry_question` match everything. A second
-    /// predicate adds to the selection: either may be true. A predicate that throws counts as
-    /// false.
+    /// `std::system_error` and every failure whose facts carry a code, such as Boost's;
+    /// `failure_facts` and `retry_question` match everything. A second predicate adds to the
+    /// selection: either may be true. A predicate that throws counts as false.
     template <class Predicate>
     [[nodiscard]] auto when(Predicate predicate) const {
         static_assert(
@@ -5480,7 +5594,8 @@ private:
     bool has_own_jitter_ = false;
 };
 
-/// At most `count` attempts, the first included; at least 1.
+/// At most `count` attempts, the first included; at least 1. Throws `invalid_settings` for 0 and
+/// for a negative number.
 [[nodiscard]] inline simple_strategy<> attempts(std::uint32_t count) {
     return simple_strategy<>(count);
 }
@@ -7482,6 +7597,12 @@ failure_facts detail::describe_exception(const std::exception_ptr& thrown) noexc
         return described.retry_facts();
     } catch (const std::system_error& error) {
         return describe_error_code(error.code());
+    } catch (const std::error_code& code) {
+        return describe_error_code(code);
+    } catch (const std::error_condition& condition) {
+        return describe_error_code({condition.value(), condition.category()});
+    } catch (const std::errc condition) {
+        return describe_error_code(std::make_error_code(condition));
     } catch (...) {
         return {};
     }
@@ -7524,6 +7645,9 @@ namespace {
 }  // namespace
 
 std::string text_of_thrown(const std::exception_ptr& thrown) {
+    if (const auto* const code = find_thrown<std::error_code>(thrown); code != nullptr) {
+        return text_of_code(*code);
+    }
     const auto* const error = find_thrown<std::exception>(thrown);
     std::string text = error == nullptr ? std::string() : std::string(error->what());
     if (const auto* const system = find_thrown<std::system_error>(thrown); system != nullptr) {
@@ -8730,6 +8854,12 @@ void retry_sink::fail(std::string cause) noexcept {
     }
 }
 
+void retry_sink::on_exception(std::string cause) noexcept {
+    action_.reset();
+    cause_ = std::move(cause);
+    state_ = state::failed;
+}
+
 deferred_answer retry_sink::defer() {
     if (state_ != state::open) {
         return {};
@@ -8765,9 +8895,9 @@ void retry_strategy::ask(const retry_question& question, retry_sink& sink) noexc
     try {
         retry_after(question, sink);
     } catch (const std::exception& thrown) {
-        sink.fail(thrown.what());
+        sink.on_exception(thrown.what());
     } catch (...) {
-        sink.fail("threw something other than a std::exception");
+        sink.on_exception("threw something other than a std::exception");
     }
 #else
     retry_after(question, sink);
@@ -8806,6 +8936,8 @@ namespace {
 /// A price is stored in 32 bits, in thousandths of a unit.
 constexpr double price_max = 4'000'000.0;
 constexpr double capacity_max = 1e12;
+/// What is above was negative before it was converted, as in `attempts(-1)`.
+constexpr std::uint32_t attempts_limit = std::numeric_limits<std::int32_t>::max();
 
 [[nodiscard]] std::optional<settings_error> check_price(
     const char* field, double value, double capacity) {
@@ -8904,6 +9036,11 @@ std::optional<settings_error> check(const retry_prices& prices, double capacity)
 std::optional<settings_error> check(const attempt_limits& limits) {
     if (limits.attempts_max == 0U) {
         return refuse("attempts_max", "must be at least 1: the first attempt counts");
+    }
+    if (limits.attempts_max > attempts_limit) {
+        return refuse(
+            "attempts_max",
+            "must be at most 2147483647; is it a negative number that was converted?");
     }
     return std::nullopt;
 }

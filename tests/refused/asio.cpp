@@ -104,3 +104,12 @@ void run(asio::io_context& io) {
     static_cast<void>(await([] { return fetch<std::size_t>(); }));
     static_cast<void>(await([] { return fetch<double>(); }));
 }
+
+// refused: a_hedge_of_a_hedge
+// message: this operation is hedged already, with options that a second hedged would replace
+const auto operation = reprise::hedged(
+    std::chrono::seconds(1), reprise::hedged(std::chrono::seconds(2), [] { return 1U; }));
+
+// refused: SM_08_a_coroutine_that_the_blocking_loop_would_not_await
+// message: this result is work that has not ended, a future or a coroutine, and no loop would see
+const auto result = reprise::retry(reprise::attempts(3), [] { return fetch<unsigned>(); });

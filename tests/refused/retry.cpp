@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <future>
 #include <memory>
 #include <optional>
 #include <reprise/retry.hpp>
@@ -217,3 +218,21 @@ void run() {
 const auto result = reprise::retry(
     reprise::attempts(3).when([](const silent_error&) { return true; }),
     [] { return outcome<silent_error>{}; });
+
+// refused: SM_08_a_future_whose_failure_comes_later
+// message: this result is work that has not ended, a future or a coroutine, and no loop would see
+// message: it fail; wait for it inside the operation (coroutines: reprise::async_retry)
+// errors: 1
+const auto result =
+    reprise::retry(strategy, [] { return std::async([] { throw silent_exception{}; }); });
+
+// refused: a_predicate_of_a_predicate
+// message: this operation has a predicate already, which a second fails_if would replace
+const auto is_busy = [](int status) { return status == 503; };
+const auto is_lost = [](int status) { return status == 0; };
+const auto operation = reprise::fails_if(
+    is_busy, reprise::with_fallback(1, reprise::fails_if(is_lost, [] { return 200; })));
+
+// refused: a_fallback_of_a_fallback
+// message: this operation has a fallback already, which a second with_fallback would replace
+const auto operation = reprise::with_fallback(1U, reprise::with_fallback(2U, [] { return 200U; }));

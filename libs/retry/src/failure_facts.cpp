@@ -131,6 +131,12 @@ failure_facts detail::describe_exception(const std::exception_ptr& thrown) noexc
         return described.retry_facts();
     } catch (const std::system_error& error) {
         return describe_error_code(error.code());
+    } catch (const std::error_code& code) {
+        return describe_error_code(code);
+    } catch (const std::error_condition& condition) {
+        return describe_error_code({condition.value(), condition.category()});
+    } catch (const std::errc condition) {
+        return describe_error_code(std::make_error_code(condition));
     } catch (...) {
         return {};
     }

@@ -40,6 +40,9 @@ namespace {
 }  // namespace
 
 std::string text_of_thrown(const std::exception_ptr& thrown) {
+    if (const auto* const code = find_thrown<std::error_code>(thrown); code != nullptr) {
+        return text_of_code(*code);
+    }
     const auto* const error = find_thrown<std::exception>(thrown);
     std::string text = error == nullptr ? std::string() : std::string(error->what());
     if (const auto* const system = find_thrown<std::system_error>(thrown); system != nullptr) {

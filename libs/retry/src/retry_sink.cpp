@@ -49,6 +49,12 @@ void retry_sink::fail(std::string cause) noexcept {
     }
 }
 
+void retry_sink::on_exception(std::string cause) noexcept {
+    action_.reset();
+    cause_ = std::move(cause);
+    state_ = state::failed;
+}
+
 deferred_answer retry_sink::defer() {
     if (state_ != state::open) {
         return {};

@@ -24,9 +24,9 @@ void retry_strategy::ask(const retry_question& question, retry_sink& sink) noexc
     try {
         retry_after(question, sink);
     } catch (const std::exception& thrown) {
-        sink.fail(thrown.what());
+        sink.on_exception(thrown.what());
     } catch (...) {
-        sink.fail("threw something other than a std::exception");
+        sink.on_exception("threw something other than a std::exception");
     }
 #else
     retry_after(question, sink);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include <reprise/retry/composed_strategy.hpp>
 #include <reprise/retry/standard_strategy.hpp>
@@ -18,6 +19,8 @@ namespace {
 /// A price is stored in 32 bits, in thousandths of a unit.
 constexpr double price_max = 4'000'000.0;
 constexpr double capacity_max = 1e12;
+/// What is above was negative before it was converted, as in `attempts(-1)`.
+constexpr std::uint32_t attempts_limit = std::numeric_limits<std::int32_t>::max();
 
 [[nodiscard]] std::optional<settings_error> check_price(
     const char* field, double value, double capacity) {
@@ -116,6 +119,11 @@ std::optional<settings_error> check(const retry_prices& prices, double capacity)
 std::optional<settings_error> check(const attempt_limits& limits) {
     if (limits.attempts_max == 0U) {
         return refuse("attempts_max", "must be at least 1: the first attempt counts");
+    }
+    if (limits.attempts_max > attempts_limit) {
+        return refuse(
+            "attempts_max",
+            "must be at most 2147483647; is it a negative number that was converted?");
     }
     return std::nullopt;
 }

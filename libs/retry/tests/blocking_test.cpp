@@ -429,18 +429,22 @@ TEST(blocking, an_attempt_may_fail_by_value_and_the_next_by_exception) {
     EXPECT_EQ(result.value(), 9);
 }
 
-TEST(blocking, a_result_whose_move_throws_fails_like_a_throwing_operation) {
-    struct fragile {
-        fragile() = default;
-        fragile(fragile&&) { throw typed_error("moved"); }
+// The order was placed, its receipt threw while it was moved, and the order was placed again.
+TEST(blocking, SM_10_a_result_that_throws_while_it_is_moved_repeats_nothing) {
+    struct receipt {
+        receipt() = default;
+        receipt(receipt&&) { throw typed_error("moved"); }
     };
     fixture f;
-    standard_strategy strategy;
-    const auto operation = []() -> fragile {
-        fragile local;
-        return fragile(std::move(local));
+    int calls = 0;
+    const auto place_order = [&] {
+        ++calls;
+        return receipt();
     };
-    EXPECT_THROW(static_cast<void>(retry(strategy, f.options(), operation)), typed_error);
+    const auto strategy = attempts(3).on<typed_error>();
+    EXPECT_THROW(static_cast<void>(retry(strategy, f.options(), place_order)), typed_error);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(f.trace.refusal(), refusal_reason::unsafe);
 }
 
 TEST(blocking, a_strategy_that_throws_is_a_refusal) {
@@ -473,10 +477,7 @@ TEST(blocking, extreme_durations_from_a_strategy_are_defined) {
 }
 
 TEST(blocking, attempt_counts_near_overflow_end_in_a_refusal) {
-    standard_options options;
-    options.attempts_max = 0xffffffffU;
-    options.prices.retry = 0.0;
-    standard_strategy strategy(options);
+    auto strategy = unlimited_attempts();
     token_state token;
     token.attempt = 0xfffffffeU;
     retry_question question;

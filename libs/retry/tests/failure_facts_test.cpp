@@ -102,6 +102,21 @@ TEST(failure_facts, SM_08_exceptions_are_described_by_list_inheritance_or_system
         detail::describe_exception(thrown(42), catching<facts_test::with_traits>), failure_facts{});
 }
 
+TEST(failure_facts, SM_08_a_code_that_is_thrown_as_it_is_has_its_own_facts) {
+    const auto facts_if_thrown = [](auto code) {
+        return detail::describe_exception(std::make_exception_ptr(code), catching<>);
+    };
+    const std::errc refused = std::errc::connection_refused;
+    const failure_facts expected = facts_of(std::make_error_code(refused));
+    EXPECT_EQ(expected.safety, retry_safety::yes);
+    EXPECT_EQ(facts_if_thrown(std::make_error_code(refused)), expected);
+    EXPECT_EQ(facts_if_thrown(std::make_error_condition(refused)), expected);
+    EXPECT_EQ(facts_if_thrown(refused), expected);
+    EXPECT_EQ(
+        detail::text_of_thrown(std::make_exception_ptr(std::make_error_code(refused))),
+        "Connection refused");
+}
+
 TEST(failure_facts, SM_08_anything_shaped_like_expected_is_a_result) {
     using result = facts_test::expected_shape<int, facts_test::with_function>;
     EXPECT_FALSE(outcome_traits<result>::is_failure(result{1, {}}));

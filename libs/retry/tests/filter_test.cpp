@@ -2,6 +2,9 @@
 
 #include <array>
 #include <memory>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 #include <tuple>
 
 #include <reprise/retry.hpp>
@@ -115,6 +118,52 @@ TEST(filter, forbids_what_the_failure_allows) {
     bench b;
     EXPECT_EQ(b.calls(attempts(3).when(is_503), testing::transient()), 1U);
     EXPECT_EQ(b.trace.refusal(), refusal_reason::predicate_refused);
+}
+
+/// An exception with facts that the loop is not told of: it is missing in `catching`.
+struct order_error : std::runtime_error {
+    explicit order_error(bool is_final) : runtime_error("order"), is_last(is_final) {}
+    [[nodiscard]] failure_facts retry_facts() const {
+        return {.safety = is_last ? retry_safety::no : retry_safety::maybe};
+    }
+    bool is_last;
+};
+
+// `on<order_error>()` retried an error that stated `no`, because the loop did not know its type.
+TEST(filter, SM_10_a_named_exception_that_states_no_is_final_also_if_the_loop_does_not_list_it) {
+    const auto is_order_error = [](const order_error&) { return true; };
+    const auto calls = [](const auto& strategy, bool is_final, repeatability repeat = {}) {
+        testing::virtual_clock clock;
+        std::size_t made = 0;
+        try {
+            retry(strategy, {.repeat = repeat, .clock = &clock}, [&] {
+                ++made;
+                throw order_error(is_final);
+            });
+        } catch (const order_error&) {
+        }
+        return made;
+    };
+    EXPECT_EQ(calls(attempts(3).on<order_error>(), true), 1U);
+    EXPECT_EQ(calls(attempts(3).on<std::bad_alloc, order_error>(), true), 1U);
+    EXPECT_EQ(calls(attempts(3).when(is_order_error), true), 1U);
+    EXPECT_EQ(calls(attempts(3).on<std::bad_alloc>().when(is_order_error), true), 1U);
+    EXPECT_EQ(calls(attempts(3).on<order_error>(), false), 3U);
+    EXPECT_EQ(calls(attempts(3).on<order_error>(), false, repeatability::not_repeatable), 1U);
+}
+
+TEST(filter, a_predicate_for_error_codes_sees_every_failure_that_carries_one) {
+    bench b;
+    const auto is_refused = [](const std::error_code& code) {
+        return code == std::errc::connection_refused;
+    };
+    failure_facts refused = testing::transient();
+    refused.code = static_cast<std::uint32_t>(std::errc::connection_refused);
+    EXPECT_EQ(b.calls(attempts(3).when(is_refused), refused), 1U) << "a number of another system";
+    refused.category = &std::generic_category();
+    EXPECT_EQ(b.calls(attempts(3).when(is_refused), refused), 3U);
+    refused.code = static_cast<std::uint32_t>(std::errc::connection_reset);
+    EXPECT_EQ(b.calls(attempts(3).when(is_refused), refused), 1U);
 }
 
 }  // namespace reprise::filter_test

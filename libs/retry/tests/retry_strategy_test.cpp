@@ -127,6 +127,76 @@ TEST(plugin, one_that_throws_at_the_start_has_failed) {
     EXPECT_EQ(strategy.acquire_initial_token().why.refusal, refusal_reason::strategy_failed);
 }
 
+namespace plugin_test {
+
+/// Answers in one of three ways, then throws.
+class answers_and_throws final : public retry_strategy {
+public:
+    explicit answers_and_throws(bool defers) : defers_(defers) {}
+    deferred_answer kept;
+
+    void retry_after(const retry_question&, retry_sink& sink) override {
+        if (defers_) {
+            kept = sink.defer();
+        } else {
+            sink.answer(retry_action::after(0ms));
+        }
+        throw std::runtime_error("plug-in");
+    }
+
+private:
+    bool defers_;
+};
+
+}  // namespace plugin_test
+
+// The call waited until its deadline for an answer that a broken strategy had promised.
+TEST(plugin, one_that_throws_has_failed_whatever_it_answered_before) {
+    for (const bool defers : {false, true}) {
+        plugin_test::answers_and_throws strategy(defers);
+        testing::virtual_clock clock;
+        retry_history trace;
+        auto operation = testing::scripted_operation{testing::transient()}.fail_forever();
+        const call_options options{.timeout = 5s, .history = &trace, .clock = &clock};
+        EXPECT_FALSE(retry(strategy, options, std::ref(operation)).has_value());
+        EXPECT_EQ(operation.calls(), 1U);
+        EXPECT_EQ(trace.refusal(), refusal_reason::strategy_failed);
+        EXPECT_EQ(clock.elapsed(), 0s);
+        strategy.kept.answer(retry_action::after(0ms));
+        EXPECT_EQ(operation.calls(), 1U);
+    }
+}
+
+namespace plugin_test {
+
+/// Retries everything and looks at nothing.
+class blind final : public retry_strategy {
+public:
+    void retry_after(const retry_question& question, retry_sink& sink) override {
+        sink.answer(question.token.attempt == 3 ? retry_action::no() : retry_action::after(0ms));
+    }
+};
+
+}  // namespace plugin_test
+
+TEST(plugin, SM_10_no_strategy_repeats_a_call_that_is_marked_against_it) {
+    plugin_test::blind strategy;
+    const auto calls = [&](const failure_facts& facts, repeatability repeat) {
+        testing::virtual_clock clock;
+        auto operation = testing::scripted_operation{facts}.fail_forever();
+        const call_options options{.repeat = repeat, .clock = &clock};
+        EXPECT_FALSE(retry(strategy, options, std::ref(operation)).has_value());
+        return operation.calls();
+    };
+    const failure_facts unknown;
+    EXPECT_EQ(calls(testing::timed_out(), repeatability::unspecified), 3U);
+    EXPECT_EQ(calls(testing::timed_out(), repeatability::not_repeatable), 1U);
+    EXPECT_EQ(calls(unknown, repeatability::not_repeatable), 1U);
+    EXPECT_EQ(calls(testing::transient(), repeatability::not_repeatable), 3U)
+        << "certain: nothing happened";
+    EXPECT_EQ(calls(testing::permanent(), repeatability::repeatable), 1U);
+}
+
 TEST(plugin, SM_18_the_converter_decides_as_the_strategy_inside) {
     const auto run = [](auto& strategy) {
         testing::virtual_clock clock;

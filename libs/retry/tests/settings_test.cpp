@@ -47,6 +47,9 @@ TEST(settings, contradictions_are_refused_by_field_name) {
     using settings_test::refused_field;
     using o = standard_options;
     EXPECT_EQ(refused_field([](o& s) { s.attempts_max = 0; }), "attempts_max");
+    // `attempts(-1)`, which was unlimited.
+    EXPECT_EQ(refused_field([](o& s) { s.attempts_max = 0xffffffffU; }), "attempts_max");
+    EXPECT_EQ(refused_field([](o& s) { s.attempts_max = 0x80000000U; }), "attempts_max");
     EXPECT_EQ(refused_field([](o& s) { s.backoff.cap = 500ms; }), "backoff.cap");
     EXPECT_EQ(refused_field([](o& s) { s.backoff.base = -1s; }), "backoff.base");
     EXPECT_EQ(refused_field([](o& s) { s.backoff.factor = 0.5; }), "backoff.factor");
@@ -86,6 +89,7 @@ TEST(settings, the_ends_of_each_range_are_accepted) {
     using o = standard_options;
     const auto accepts = [](auto&& change) { EXPECT_EQ(refused_field(change), "accepted"); };
     accepts([](o& s) { s.attempts_max = 1; });
+    accepts([](o& s) { s.attempts_max = 0x7fffffffU; });
     accepts([](o& s) { s.backoff.base = s.backoff.step = 0s; });
     accepts([](o& s) { s.backoff.cap = s.backoff.base; });
     accepts([](o& s) { s.backoff.factor = 1.0; });
@@ -127,7 +131,7 @@ TEST(settings, figures_describe_the_effect_of_the_settings) {
     EXPECT_EQ(f.give_up_after, 15s);
     EXPECT_DOUBLE_EQ(f.recovery_load, 200.0);
     standard_options endless;
-    endless.attempts_max = 0xffffffffU;
+    endless.attempts_max = 0x7fffffffU;
     endless.backoff.cap = duration::max();
     EXPECT_EQ(figures(endless).give_up_after, duration::max()) << "no overflow";
 }

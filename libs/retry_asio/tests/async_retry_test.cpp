@@ -451,6 +451,31 @@ TEST(async_retry, a_clock_that_can_only_block_is_refused_by_name) {
     EXPECT_EQ(operation.calls, 0);
 }
 
+// Each crashed: the second call found a handler that had given away what it belongs to.
+TEST(async_retry, an_operation_that_completes_twice_counts_once_in_every_form) {
+    for (const bool has_limit : {false, true}) {
+        scene s;
+        if (has_limit) {
+            s.options.attempt_timeout = 1h;
+        }
+        int calls = 0;
+        auto twice = [&](const attempt&, auto handler) {
+            ++calls;
+            asio::post(
+                s.io, [calls, kept = std::make_shared<decltype(handler)>(std::move(handler))] {
+                    const error_code first =
+                        calls == 1 ? error_code(asio::error::connection_refused) : error_code();
+                    (*kept)(first, calls);
+                    (*kept)(error_code(), -2);
+                });
+        };
+        s.run(twice);
+        EXPECT_EQ(calls, 2);
+        EXPECT_EQ(s.completions, 1);
+        EXPECT_EQ(s.value, 2);
+    }
+}
+
 TEST(async_retry, SM_18_real_timers_wait_and_complete) {
     asio::io_context io;
     standard_strategy strategy(testing::steps_of(10us));

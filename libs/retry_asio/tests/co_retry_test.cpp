@@ -177,6 +177,22 @@ struct observing_strategy {
     std::optional<Seen> seen{};
 };
 
+TEST(co_retry, SM_08_a_code_that_is_thrown_as_it_is_has_its_own_facts) {
+    stage s;
+    int calls = 0;
+    auto operation = [&]() -> asio::awaitable<void> {
+        ++calls;
+        throw error_code(asio::error::connection_refused);
+        co_return;
+    };
+    s.play([&]() -> asio::awaitable<void> {
+        auto pending = async_retry(s.strategy, s.options, operation);
+        co_await std::move(pending);
+    });
+    EXPECT_EQ(calls, 5);
+    EXPECT_EQ(s.trace.refusal(), refusal_reason::attempts_exhausted);
+}
+
 TEST(co_retry, SM_02_a_strategy_sees_exceptions_and_failed_results) {
     stage s;
     observing_strategy<busy_error> of_exceptions;

@@ -404,6 +404,71 @@ TEST(hedge, an_attempt_that_throws_at_its_start_has_failed) {
     }
 }
 
+/// Runs hedged reads whose errors have `facts` by their codes.
+template <class Facts>
+void ask_with_facts(replica& r, const hedge_options& hedging, Facts facts) {
+    const auto judge = [facts](const error_code& code) {
+        return code ? std::optional<failure_facts>(facts(code)) : std::nullopt;
+    };
+    async_retry<void(error_code, int)>(
+        r.io, attempts(5).every(1s), r.options, hedged(hedging, fails_if(judge, r.initiate())),
+        [&r](error_code code, int number) {
+            r.ec = code;
+            r.value = number;
+        });
+    r.time.run(r.io);
+}
+
+// The first attempt said that no retry is allowed, its hedge failed a little later with something
+// harmless, and the call was retried.
+TEST(hedge, SM_10_a_failure_that_forbids_a_retry_is_final_also_if_another_one_fails_after_it) {
+    const error_code denied = asio::error::access_denied;
+    for (const bool by_fault : {false, true}) {
+        const auto facts = [&](const error_code& code) {
+            if (code == refused) {
+                return failure_facts{.safety = retry_safety::yes};
+            }
+            return by_fault ? failure_facts{.fault = failure_fault::client}
+                            : failure_facts{.safety = retry_safety::no};
+        };
+        replica first({{60ms, denied}, {60ms, refused}, {1ms}});
+        ask_with_facts(first, {.delay = 50ms}, facts);
+        EXPECT_EQ(first.ec, denied);
+        EXPECT_EQ(first.started, 2U);
+        replica second({{60ms, refused}, {60ms, denied}, {1ms}});
+        ask_with_facts(second, {.delay = 50ms}, facts);
+        EXPECT_EQ(second.ec, denied);
+        replica three({{60ms, denied}, {100ms, refused}, {1ms}});
+        ask_with_facts(three, {.delay = 50ms, .attempts_max = 3}, facts);
+        EXPECT_EQ(three.started, 2U) << "no attempt is added";
+        replica saved({{60ms, denied}, {60ms}});
+        ask_with_facts(saved, {.delay = 50ms}, facts);
+        EXPECT_EQ(saved.value, 2) << "a success is a success";
+    }
+}
+
+// A Retry-After of ten seconds was forgotten because the other attempt failed after it.
+TEST(hedge, SM_09_the_longest_minimum_wait_of_all_attempts_counts) {
+    const error_code busy = asio::error::try_again;
+    const auto facts = [&](const error_code& code) {
+        failure_facts known{.safety = retry_safety::yes};
+        if (code == busy) {
+            known.minimum_wait = 10s;
+        }
+        return known;
+    };
+    replica r({{60ms, busy}, {60ms, refused}, {1ms}});
+    ask_with_facts(r, {.delay = 50ms}, facts);
+    EXPECT_EQ(r.value, 3);
+    EXPECT_EQ(r.elapsed(), 110ms + 10s + 1ms);
+    replica three({{60ms, busy}, {100ms, refused}, {1ms}});
+    ask_with_facts(three, {.delay = 50ms, .attempts_max = 3}, facts);
+    EXPECT_EQ(three.elapsed(), 150ms + 10s + 1ms) << "no attempt is added before that";
+    replica later({{60ms, busy}, {60ms, refused}, {60ms, refused}, {60ms, refused}, {1ms}});
+    ask_with_facts(later, {.delay = 50ms}, facts);
+    EXPECT_EQ(later.elapsed(), 110ms + 10s + 110ms + 1s + 1ms) << "it counts once";
+}
+
 TEST(hedge, stands_inside_or_outside_of_a_predicate_and_a_fallback) {
     const auto is_error = [](const error_code& code) { return code.value() != 0; };
     const auto run = [](replica& r, auto operation) {

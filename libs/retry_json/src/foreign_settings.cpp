@@ -59,6 +59,9 @@ void read_hedging_policy(
     into.backoff.base = into.backoff.cap = duration::zero();
     into.backoff.jitter = jitter::none;
     duration delay{};
+    if (in.has("hedgingDelay")) {
+        report.add_unused(in.path_of("hedgingDelay"));  // A strategy does not hedge.
+    }
     in.read("hedgingDelay", delay);
     into.hedge = hedge_options{.delay = std::max<duration>(delay, 1us), .percentile = {}};
     in.ignore("nonFatalStatusCodes");
@@ -88,7 +91,7 @@ void read_methods(json::object_reader& from, retry_options& into) {
         from.fail("methodConfig", "must be a list");
         return;
     }
-    bool is_found = false;
+    bool is_found = from.has("retryPolicy") || from.has("hedgingPolicy");
     for (std::size_t i = 0; i < methods->as_array()->size(); ++i) {
         json::value_path path = from.path_of("methodConfig");
         path.push_back(std::to_string(i));
@@ -99,6 +102,10 @@ void read_methods(json::object_reader& from, retry_options& into) {
             in.fail({}, "is the second method with a policy; keep the one to use");
         }
         retry_options read;
+        read.deadline = into.deadline;
+        if (!has_policy) {
+            in.ignore("timeout");  // Of other methods.
+        }
         for (const std::string_view name :
              {"name", "waitForReady", "maxRequestMessageBytes", "maxResponseMessageBytes"}) {
             in.ignore(name);

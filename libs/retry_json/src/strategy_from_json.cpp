@@ -10,9 +10,10 @@ namespace {
 using retry_json::retry_options;
 using retry_json::text_error;
 
-/// Members of this library's format that only simulations use.
-constexpr std::string_view members_of_the_lab[] = {
-    "budget_sharing", "breaker_sharing", "wake", "propagates_deadline", "passes_allowance"};
+/// Members of this library's format that only simulations use, or that a strategy cannot follow.
+constexpr std::string_view members_without_effect[] = {
+    "budget_sharing",      "breaker_sharing",  "wake",
+    "propagates_deadline", "passes_allowance", "hedge"};
 
 struct settings_read {
     retry_options options;
@@ -37,7 +38,7 @@ struct settings_read {
     for (const json::value_path& each : report.unused()) {
         result.without_effect.push_back(json::to_string(each));
     }
-    for (const std::string_view name : members_of_the_lab) {
+    for (const std::string_view name : members_without_effect) {
         if (parsed->root.find(name) != nullptr) {
             result.without_effect.emplace_back(name);
         }

@@ -188,6 +188,43 @@ TEST(strategy_from_json, hedging_is_returned_and_its_attempts_follow_at_once) {
     ASSERT_TRUE(loaded.options.hedge);
     EXPECT_EQ(loaded.options.hedge->delay, 500ms);
     EXPECT_EQ(fail_with(loaded).attempts, 3U);
+    EXPECT_EQ(loaded.without_effect, std::vector<std::string>{"hedgingPolicy.hedgingDelay"})
+        << "a strategy does not hedge";
+    EXPECT_EQ(
+        accepted(R"({"hedge": {"delay": "50ms"}})").without_effect,
+        std::vector<std::string>{"hedge"});
+}
+
+TEST(strategy_from_json, no_member_of_a_grpc_config_gets_lost) {
+    EXPECT_EQ(
+        refusal(R"({
+            "hedgingPolicy": {"maxAttempts": 3},
+            "methodConfig": [{"hedgingPolicy": {"maxAttempts": 4}}]})"),
+        "line 3: methodConfig[0]: is the second method with a policy; keep the one to use");
+    const loaded_strategy outer = accepted(R"({
+        "timeout": "3s", "methodConfig": [{"hedgingPolicy": {"maxAttempts": 4}}]})");
+    EXPECT_EQ(outer.options.deadline, 3s);
+    const loaded_strategy other = accepted(R"({"methodConfig": [{"timeout": "3s"}]})");
+    EXPECT_EQ(other.without_effect, std::vector<std::string>{"methodConfig[0].timeout"});
+}
+
+// Whoever canceled three waits had emptied the bucket.
+TEST(strategy_from_json, a_retry_that_is_not_made_is_not_paid_for) {
+    const loaded_strategy loaded = accepted(R"({
+        "delays": ["10s"],
+        "budget": {"bucket": {"capacity": 10}, "prices": {"retry": 5, "timeout": 5}}})");
+    for (int call = 0; call < 5; ++call) {
+        testing::virtual_clock clock;
+        std::stop_source stop;
+        retry_history trace;
+        clock.after(1s, [&] { stop.request_stop(); });
+        const call_options options{.stop = stop.get_token(), .history = &trace, .clock = &clock};
+        const std::error_code failed = retry(*loaded.strategy, options, [] {
+            return make_error_code(std::errc::connection_refused);
+        });
+        EXPECT_TRUE(failed);
+        EXPECT_EQ(trace.refusal(), refusal_reason::canceled);
+    }
 }
 
 TEST(strategy_from_json, safety_decides_about_failures_without_facts) {

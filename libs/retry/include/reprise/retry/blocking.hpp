@@ -120,11 +120,21 @@ template <class Result>
 struct attempt_result {
     std::optional<Result> value{};
     std::exception_ptr thrown{};
+    /// The operation has returned, but its result threw while it was moved. A success may be lost
+    /// with it, so there is no retry.
+    bool is_lost = false;
 
     [[nodiscard]] bool is_empty() const noexcept { return !value && !thrown; }
     void clear() noexcept {
         value.reset();
         thrown = nullptr;
+        is_lost = false;
+    }
+    /// Keeps what the operation returned.
+    void keep(Result& returned) {
+        is_lost = true;
+        value.emplace(std::move(returned));
+        is_lost = false;
     }
 };
 
@@ -135,8 +145,11 @@ template <class Result, class Operation, class Attempt>
         if constexpr (std::is_same_v<Result, no_value>) {
             invoke_operation(operation, current);
             out.value.emplace();
-        } else {
+        } else if constexpr (std::is_nothrow_move_constructible_v<Result>) {
             out.value.emplace(invoke_operation(operation, current));
+        } else {
+            Result returned = invoke_operation(operation, current);
+            out.keep(returned);
         }
     };
 #if defined(__cpp_exceptions)
@@ -165,6 +178,9 @@ template <class Result, class Operation, class... Exceptions>
 [[nodiscard]] std::optional<failure_facts> failure_of(
     const attempt_result<Result>& outcome, const Operation& operation,
     catching_t<Exceptions...> list) noexcept {
+    if (outcome.is_lost) [[unlikely]] {
+        return failure_facts{.safety = retry_safety::no};
+    }
     return outcome.thrown ? describe_exception(outcome.thrown, list)
                           : failure_in(operation, *outcome.value);
 }

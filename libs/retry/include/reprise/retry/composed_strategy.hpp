@@ -60,7 +60,8 @@ namespace detail {
 
 /// How many attempts a composed strategy makes.
 struct attempt_limits {
-    /// All attempts count, the first included; at least 1. Absent: only time and budget limit them.
+    /// All attempts count, the first included; 1 to 2^31 - 1. Absent: only time and budget limit
+    /// them.
     std::optional<std::uint32_t> attempts_max = 5;
 };
 

@@ -4,7 +4,9 @@
 ///
 /// The loop catches whatever an operation throws and asks, in this order: the exception types
 /// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
-/// `std::system_error`. An exception that none of these covers has no facts: the strategy decides
+/// `std::system_error`, and codes that are thrown as they are (`std::error_code`,
+/// `std::error_condition`, `std::errc`). An exception that none of these covers has no facts: the
+/// strategy decides
 /// (`safety_options::failures_without_facts`). What is not retried goes on to the caller as the
 /// very object that was thrown.
 
@@ -42,7 +44,7 @@ inline constexpr catching_t<Exceptions...> catching{};
 
 namespace detail {
 
-/// Facts by inheritance or `std::system_error`; empty for everything else.
+/// Facts by inheritance, or of a code of the standard library; empty for everything else.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_exception(const std::exception_ptr& thrown) noexcept;
 

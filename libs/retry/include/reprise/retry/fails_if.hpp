@@ -22,6 +22,10 @@ namespace reprise {
 
 namespace detail {
 
+/// An operation that `fails_if` has wrapped.
+template <class Operation>
+concept has_predicate = requires { requires Operation::has_predicate; };
+
 /// An operation that is called like the one in it and passes on what that one has: a predicate
 /// (`fails_if`), a statement (`throws_on_failure`), a fallback (`with_fallback`), hedging
 /// (`hedged`, of the Asio forms).
@@ -29,6 +33,7 @@ template <class Operation>
 class wrapped_operation : public operation_wrapper {
 public:
     static constexpr bool fails_only_by_throwing = detail::fails_only_by_throwing<Operation>;
+    static constexpr bool has_predicate = detail::has_predicate<Operation>;
 
     explicit wrapped_operation(Operation operation) : operation_(std::move(operation)) {
         check_visible<Operation>();
@@ -64,7 +69,14 @@ private:
 /// An operation and the predicate that judges its results. Made by `fails_if`.
 template <class Predicate, class Operation>
 class judged_operation : public detail::wrapped_operation<Operation> {
+    static_assert(
+        !detail::has_predicate<Operation>,
+        "this operation has a predicate already, which a second fails_if would replace; say both "
+        "in one predicate");
+
 public:
+    static constexpr bool has_predicate = true;
+
     judged_operation(Predicate predicate, Operation operation)
         : detail::wrapped_operation<Operation>(std::move(operation)),
           predicate_(std::move(predicate)) {}

@@ -22,6 +22,11 @@ namespace reprise {
 /// An operation and what stands in for its result. Made by `with_fallback`.
 template <class Fallback, class Operation>
 class operation_with_fallback : public detail::wrapped_operation<Operation> {
+    static_assert(
+        !requires(Operation& operation, const failure_view& failure) {
+            operation.recover(failure);
+        }, "this operation has a fallback already, which a second with_fallback would replace");
+
 public:
     operation_with_fallback(Fallback fallback, Operation operation)
         : detail::wrapped_operation<Operation>(std::move(operation)),

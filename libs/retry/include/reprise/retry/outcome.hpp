@@ -14,9 +14,11 @@
 /// raw pointers                    tell which
 /// classes with `ok()`, or with    do not compile either: they are statuses (`grpc::Status`,
 /// `value()` and `category()`      `std::error_condition`), but no loop can read them
+/// futures, awaitables             do not compile either: they fail after the operation has
+/// returned
 /// ```
 ///
-/// For the last two groups name the failures with `fails_if(predicate, operation)`, specialise
+/// For the last three groups name the failures with `fails_if(predicate, operation)`, specialise
 /// `outcome_traits`, or state that there are none among the values:
 /// `throws_on_failure(operation)`. An error without facts compiles only with a strategy that
 /// decides about such failures, such as `attempts(3)`. In programs built without exceptions, and as
@@ -72,6 +74,14 @@ concept unread_status = requires(const R& r) {
     r.value();
     r.category();
 };
+
+/// Work that has not ended: futures, and coroutines that nothing has awaited.
+template <class R>
+concept unfinished_work = requires(R& r) {
+    r.valid();
+    r.wait();
+    r.get();
+} || requires(R& r) { r.await_ready(); } || requires(R& r) { r.operator co_await(); };
 
 /// The base of operations that carry more than a call: a predicate, a fallback, hedging.
 struct operation_wrapper {};
@@ -179,6 +189,7 @@ constexpr void check_result_type() noexcept {
         constexpr bool is_unsaid = plain_result<R> && !fails_only_by_throwing<Operation>;
         constexpr bool is_doubtful = is_unsaid && may_hide_failure<R>;
         constexpr bool is_unread = is_unsaid && unread_status<R>;
+        constexpr bool is_unfinished = is_unsaid && unfinished_work<R>;
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
             "the error in this result says nothing about retries; give it (1) a function "
@@ -197,7 +208,11 @@ constexpr void check_result_type() noexcept {
             "specialisation of reprise::outcome_traits, or reprise::throws_on_failure(operation); "
             "for Boost's error codes include <reprise/asio/error_facts.hpp>");
         static_assert(
-            is_doubtful || is_unread || !plain_result<R> || Throws,
+            !is_unfinished,
+            "this result is work that has not ended, a future or a coroutine, and no loop would "
+            "see it fail; wait for it inside the operation (coroutines: reprise::async_retry)");
+        static_assert(
+            is_doubtful || is_unread || is_unfinished || !plain_result<R> || Throws,
             "this result cannot report a failure; return something like std::expected or "
             "std::error_code, or use reprise::fails_if(predicate, operation)");
     }

@@ -64,6 +64,8 @@ public:
     /// Answers at once; allocates nothing.
     void answer(const retry_action& action) noexcept;
     void fail(std::string cause) noexcept;
+    /// The strategy threw: what it has answered does not count, and a late answer has no effect.
+    void on_exception(std::string cause) noexcept;
     /// Answers later. The request waits, at most until its deadline; nothing else waits with it.
     [[nodiscard]] deferred_answer defer();
 

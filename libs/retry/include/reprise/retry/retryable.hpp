@@ -56,6 +56,12 @@ concept programming_error =
            facts.fault == failure_fault::server;
 }
 
+/// True if no strategy may retry the failure, whatever the call is marked as.
+[[nodiscard]] constexpr bool forbids_retry(const failure_facts& facts) noexcept {
+    return facts.safety == retry_safety::no ||
+           (!facts.safety && facts.fault == failure_fault::client);
+}
+
 }  // namespace detail
 
 /// Stated safety beats fault. `no` is never retried; `yes` may be; `maybe` may be unless the call

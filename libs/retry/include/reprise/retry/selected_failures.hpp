@@ -7,6 +7,7 @@
 /// keeps some. It never allows what the failure itself forbids.
 
 #include <concepts>
+#include <optional>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -66,10 +67,27 @@ template <class E, class Visit>
         }
         if constexpr (std::same_as<E, std::error_code>) {
             const auto* const thrown = question.failure.get_if<std::system_error>();
-            return thrown != nullptr && visit(thrown->code());
+            if (thrown != nullptr) {
+                return visit(thrown->code());
+            }
+            const failure_facts& facts = question.facts;  // Boost's codes, those of adapters
+            return facts.category != nullptr &&
+                   visit(std::error_code(static_cast<int>(facts.code), *facts.category));
         }
         return false;
     }
+}
+
+/// What an `E` says about itself although the loop was not told of its type (`catching`).
+template <class E>
+[[nodiscard]] std::optional<failure_facts> facts_as(const retry_question& question) {
+    std::optional<failure_facts> found;
+    if constexpr (describes_failure<E>) {
+        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
+            found = facts_of(*error);
+        }
+    }
+    return found;
 }
 
 }  // namespace REPRISE_VARIANT
@@ -81,6 +99,9 @@ inline namespace REPRISE_VARIANT {
 /// The selection of a strategy without a predicate.
 struct every_failure {
     [[nodiscard]] bool matches(const retry_question&) const noexcept { return true; }
+    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question&) const noexcept {
+        return std::nullopt;
+    }
     [[nodiscard]] bool names_programming_error(const retry_question&) const noexcept {
         return false;
     }
@@ -95,6 +116,10 @@ struct failure_predicate {
         return detail::visit_failure<E>(
             question, [&](const E& error) -> bool { return predicate(error); });
     }
+    /// The facts of a failure that is one of the named types.
+    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question& question) const {
+        return detail::facts_as<E>(question);
+    }
     /// Of a programming error that `matches`: it was selected as what it is.
     [[nodiscard]] bool names_programming_error(const retry_question& question) const {
         return detail::programming_error<E> && matches(question);
@@ -106,6 +131,11 @@ template <class... E>
 struct failure_types {
     [[nodiscard]] bool matches(const retry_question& question) const {
         return (detail::visit_failure<E>(question, [](const E&) { return true; }) || ...);
+    }
+    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question& question) const {
+        std::optional<failure_facts> found;
+        static_cast<void>(((found = detail::facts_as<E>(question)).has_value() || ...));
+        return found;
     }
     [[nodiscard]] bool names_programming_error(const retry_question& question) const {
         return (
@@ -123,6 +153,10 @@ struct either_selection {
 
     [[nodiscard]] bool matches(const retry_question& question) const {
         return first.matches(question) || second.matches(question);
+    }
+    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question& question) const {
+        const std::optional<failure_facts> found = first.own_facts(question);
+        return found ? found : second.own_facts(question);
     }
     [[nodiscard]] bool names_programming_error(const retry_question& question) const {
         return first.names_programming_error(question) || second.names_programming_error(question);
@@ -157,10 +191,21 @@ struct selected_failures {
             return refusal_reason::predicate_refused;
         }
         const refusal_reason refusal = safety.check(question);
+        if (refusal == refusal_reason::none && !detail::states_anything(question.facts)) {
+            return check_own_facts(question);
+        }
         const bool is_named =
             refusal == refusal_reason::programming_error &&
             detail::result_or(false, [&] { return selection.names_programming_error(question); });
         return is_named ? refusal_reason::none : refusal;
+    }
+
+private:
+    /// A type that the strategy names, but not the loop, may forbid the retry all the same.
+    [[nodiscard]] refusal_reason check_own_facts(const retry_question& question) const noexcept {
+        using facts = std::optional<failure_facts>;
+        const facts own = detail::result_or(facts{}, [&] { return selection.own_facts(question); });
+        return own ? safety.check(*own, question.repeat) : refusal_reason::none;
     }
 };
 

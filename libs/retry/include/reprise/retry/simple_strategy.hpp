@@ -80,9 +80,9 @@ public:
     /// correct its facts (`failure_traits`). `E` is the type that the
     /// predicate takes: an exception (or a base of it), the error of a result like `std::expected`,
     /// an error code, or a result that `fails_if` calls a failure. `std::error_code` also matches
-    /// `std::system_error`; `failure_facts` and `retry_question` match everything. A second
-    /// predicate adds to the selection: either may be true. A predicate that throws counts as
-    /// false.
+    /// `std::system_error` and every failure whose facts carry a code, such as Boost's;
+    /// `failure_facts` and `retry_question` match everything. A second predicate adds to the
+    /// selection: either may be true. A predicate that throws counts as false.
     template <class Predicate>
     [[nodiscard]] auto when(Predicate predicate) const {
         static_assert(
@@ -224,7 +224,8 @@ private:
     bool has_own_jitter_ = false;
 };
 
-/// At most `count` attempts, the first included; at least 1.
+/// At most `count` attempts, the first included; at least 1. Throws `invalid_settings` for 0 and
+/// for a negative number.
 [[nodiscard]] inline simple_strategy<> attempts(std::uint32_t count) {
     return simple_strategy<>(count);
 }

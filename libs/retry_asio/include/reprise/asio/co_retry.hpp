@@ -60,6 +60,9 @@ inline namespace REPRISE_VARIANT {
 /// attempt: throws a `retry_error` with `retry_errc::canceled`. Throws `invalid_settings` for a
 /// `call_options::clock` that can only block.
 ///
+/// A result that throws while the loop moves it repeats nothing. What it throws while Asio moves it
+/// out of the operation's coroutine counts as thrown by the operation.
+///
 /// With GCC 12, give the options and the operation names before the call (unless the operation is
 /// trivially destructible): that compiler destroys such temporaries twice. What it would miscompile
 /// is refused.

@@ -57,14 +57,16 @@ struct outcome_traits<boost::system::error_code> {
 
 namespace detail::inline REPRISE_VARIANT {
 
-/// As in the blocking loop, and Boost's system errors as well. Types listed by the caller go first.
+/// As in the blocking loop, and Boost's system errors and codes as well. Types listed by the caller
+/// go first.
 template <class... Exceptions>
 [[nodiscard]] failure_facts describe_thrown(
     const std::exception_ptr& thrown, catching_t<Exceptions...> /*list*/) noexcept {
 #if defined(REPRISE_STANDALONE_ASIO)
     return describe_exception(thrown, catching<Exceptions...>);
 #else
-    return describe_exception(thrown, catching<Exceptions..., boost::system::system_error>);
+    return describe_exception(
+        thrown, catching<Exceptions..., boost::system::system_error, boost::system::error_code>);
 #endif
 }
 

@@ -81,6 +81,10 @@ struct hedge_options {
 /// An operation whose attempts are hedged. Made by `hedged`.
 template <class Operation>
 class hedged_operation : public detail::wrapped_operation<Operation> {
+    static_assert(
+        !requires(const Operation& operation) { operation.hedging(); },
+        "this operation is hedged already, with options that a second hedged would replace");
+
 public:
     hedged_operation(const hedge_options& options, Operation operation)
         : detail::wrapped_operation<Operation>(std::move(operation)), options_(checked(options)) {}

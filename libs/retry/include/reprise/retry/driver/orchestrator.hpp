@@ -21,7 +21,7 @@
 /// 2. the protocol's rule: never retry; or retry in any case (steps 3 to 5 are skipped)
 /// 3. was an initial token granted?
 /// 4. what does the strategy propose?
-/// 5. would the circuit breaker allow the attempt?
+/// 5. may the call be executed twice, would the circuit breaker allow the attempt?
 /// 6. is the retry admitted: safety, bound, deadline, allowance, budget (`admission.hpp`)
 /// ```
 
@@ -337,6 +337,10 @@ private:
         const retry_action& action, const failed_attempt& failed, request_terms& terms,
         time_point now) noexcept {
         const std::uint32_t number = progress_.retries() + 1;
+        if (terms.repeat == repeatability::not_repeatable && action.is_retry() &&
+            may_have_acted(failed)) {
+            return refuse(refusal_reason::not_repeatable, failed, terms, now);
+        }
         if (attached_ && action.is_retry() &&
             !attached_->would_allow(now, action.delay_or_zero())) {
             return refuse(refusal_reason::circuit_open, failed, terms, now);
@@ -350,6 +354,13 @@ private:
         }
         record(entry_kind::attempt, number, step, failed, terms, now);
         return step;
+    }
+
+    /// The service may have acted, as far as the failure states. Where a protocol names a reason,
+    /// its rules and strategies know more.
+    [[nodiscard]] static bool may_have_acted(const failed_attempt& failed) noexcept {
+        return failed.reason.is_empty() &&
+               (!failed.facts.safety.has_value() || *failed.facts.safety == retry_safety::maybe);
     }
 
     [[nodiscard]] retry_step retry_always(

@@ -67,7 +67,7 @@ public:
         using allocator_type = allocator_of<Handler>;
         using cancellation_slot_type = asio::cancellation_slot;
 
-        std::shared_ptr<limited_state> state;
+        std::shared_ptr<limited_state> state;  // Null after the first call.
 
         [[nodiscard]] executor_type get_executor() const noexcept { return state->strand_; }
         [[nodiscard]] allocator_type get_allocator() const noexcept {
@@ -77,6 +77,9 @@ public:
             return state->signal_.slot();
         }
         void operator()(Args... args) {
+            if (state == nullptr) {
+                return;  // An operation that completes twice; the first result counts.
+            }
             auto& strand = state->strand_;
             asio::dispatch(
                 strand, [self = std::move(state),

@@ -4,8 +4,11 @@
 /// result, or with the last failure, when everything that it started has ended.
 ///
 ///     start -> attempt 1 ------------------------------+- good: cancel the others
-///           -> [delay] -> admitted? -> attempt 2 ------+- all failed: the last failure
-///                      -> [delay] -> ...
+///           -> [delay] -> admitted? -> attempt 2 ------+- all failed: the last failure, or the
+///                      -> [delay] -> ...                  first one that forbids a retry
+///
+/// After a failure that forbids a retry, or with which the service asks to wait, no attempt is
+/// added.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +37,14 @@ struct ended_attempt {
     bool is_lost = false;  ///< Another one was better.
 };
 
+/// What the end of one attempt means for the others.
+struct attempt_verdict {
+    bool is_good = false;
+    /// The failure forbids a retry: it is the result unless another attempt succeeds.
+    bool is_final = false;
+    bool asks_to_wait = false;  ///< The service has named a minimum wait.
+};
+
 /// The next attempt of a hedge, or nothing if it is refused.
 template <class Session>
 [[nodiscard]] std::optional<attempt> admit_one_more(
@@ -48,7 +59,7 @@ template <class Session>
 ///
 /// ```
 /// start_one(const attempt&, handler)   starts an attempt; handler: void(limit_result, Args...)
-/// on_one_ended(const ended_attempt&, const Args&...)   whether the attempt succeeded
+/// on_one_ended(const ended_attempt&, const Args&...)   the `attempt_verdict`
 /// admit_one()                          the next attempt, or nothing if it is refused
 /// pause_until(time_point)              what the wait for the next attempt needs
 /// now()
@@ -118,7 +129,7 @@ private:
     }
 
     void wait_for_next() {
-        if (is_decided_ || running_ == 0 || runners_.size() >= options_.attempts_max) {
+        if (!may_add_ || running_ == 0 || runners_.size() >= options_.attempts_max) {
             return;
         }
         is_pausing_ = true;
@@ -133,7 +144,7 @@ private:
     static void on_paused(std::shared_ptr<hedge_group> owner, bool reached) {
         const auto self = std::move(owner);
         self->is_pausing_ = false;
-        if (reached && !self->is_decided_ && self->running_ != 0) {
+        if (reached && self->may_add_ && self->running_ != 0) {
             if (const std::optional<attempt> next = self->driver_.admit_one()) {
                 self->launch(*next);
                 self->wait_for_next();
@@ -149,17 +160,23 @@ private:
             return;  // An operation that completes twice; the first result counts.
         }
         --self->running_;
-        const bool is_good = std::apply(
+        const attempt_verdict verdict = std::apply(
             [&](const Args&... args) {
                 return self->driver_.on_one_ended(
                     {ended.number, end.limit.timed_out, self->is_decided_}, args...);
             },
             end.result);
         if (!self->is_decided_) {
-            self->record_first(ended, is_good, end.limit.timed_out);
-            self->is_decided_ = is_good;
-            self->result_.emplace(std::move(end));
-            if (is_good) {
+            self->record_first(ended, verdict.is_good, end.limit.timed_out);
+            self->is_decided_ = verdict.is_good;
+            if (verdict.is_good || !self->is_final_) {
+                self->result_.emplace(std::move(end));
+            }
+            self->is_final_ = self->is_final_ || verdict.is_final;
+            if (verdict.is_good || verdict.is_final || verdict.asks_to_wait) {
+                self->may_add_ = false;
+            }
+            if (verdict.is_good) {
                 self->cancel_all(asio::cancellation_type::all);
             }
         }
@@ -221,7 +238,9 @@ private:
     std::optional<attempt_end<Args...>> result_;
     std::size_t running_ = 0;
     bool is_pausing_ = false;
-    bool is_decided_ = false;
+    bool is_decided_ = false;  // An attempt has succeeded.
+    bool is_final_ = false;    // An attempt has failed in a way that forbids a retry.
+    bool may_add_ = true;
     bool is_over_ = false;
 };
 

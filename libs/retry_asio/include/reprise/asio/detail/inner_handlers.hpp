@@ -144,6 +144,9 @@ struct attempt_handler : Place {
 
     void operator()(Args... args) { (*this)(limit_result{}, std::move(args)...); }
     void operator()(limit_result limit, Args... args) {
+        if (then.owner == nullptr) {
+            return;  // An operation that completes twice; the first result counts.
+        }
         const auto where = this->executor;
         asio::dispatch(
             where, [next = std::move(then),

@@ -102,6 +102,8 @@ struct spawned_handler {
     void operator()(std::exception_ptr thrown, coroutine_outcome<Stored> outcome) {
         if (thrown != nullptr) {
             outcome = exception_as<coroutine_outcome<Stored>>::make(std::move(thrown));
+            // What the operation throws has been caught before: the result was lost on its way.
+            outcome.attempt.is_lost = !std::is_nothrow_move_constructible_v<Stored>;
         }
         std::move(handler)(std::move(outcome));
     }
@@ -136,7 +138,10 @@ public:
     }
 
     [[nodiscard]] std::optional<failure_facts> judge(const outcome_type& outcome) const noexcept {
-        const auto& [value, thrown] = outcome.attempt;
+        const auto& [value, thrown, is_lost] = outcome.attempt;
+        if (is_lost) {
+            return failure_facts{.safety = retry_safety::no};
+        }
         return thrown ? describe_thrown(thrown, catching<Exceptions...>)
                       : failure_in(*operation_, *value);
     }
@@ -181,8 +186,11 @@ private:
             if constexpr (std::is_void_v<typename awaited<Operation>::result>) {
                 co_await std::move(pending);
                 made.attempt.value.emplace();
-            } else {
+            } else if constexpr (std::is_nothrow_move_constructible_v<stored>) {
                 made.attempt.value.emplace(co_await std::move(pending));
+            } else {
+                stored returned = co_await std::move(pending);
+                made.attempt.keep(returned);
             }
         } catch (...) {
             made.attempt.thrown = std::current_exception();

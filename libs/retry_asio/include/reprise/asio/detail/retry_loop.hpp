@@ -11,6 +11,7 @@
 /// One inner operation is outstanding at any time (an attempt or a pause), and it owns the loop. So
 /// a context that is destroyed destroys the loop and its handler.
 
+#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <memory>
@@ -27,6 +28,7 @@
 #include <reprise/asio/error_facts.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/retryable.hpp>
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 
@@ -145,6 +147,7 @@ private:
         const attempt current = make_attempt(session_, options_, time_);
         phase_.store(phase::starting, std::memory_order_relaxed);
         result_.reset();
+        longest_wait_.reset();
         const auto self = this->shared_from_this();  // The attempt may end before this returns.
         attempt_handler_type handler{
             place(), continue_with<&retry_loop::on_result>::of(self), ++attempts_started_};
@@ -195,14 +198,18 @@ public:  // What a group of hedged attempts asks its driver.
             limited_start{this->shared_from_this()}, std::move(handler));
     }
 
-    [[nodiscard]] bool on_one_ended(
+    [[nodiscard]] attempt_verdict on_one_ended(
         const ended_attempt& ended, const First& first, const Rest&...) noexcept {
         std::optional<failure_facts> failure = failure_in(initiate_, first);
         if (failure) {
             failure = after_limit(*failure, ended.timed_out);
+            longest_wait_ = std::max(longest_wait_, failure->minimum_wait);
         }
         session_.on_one_ended(ended.number, failure, ended.is_lost);
-        return !failure;
+        return {
+            .is_good = !failure,
+            .is_final = failure && forbids_retry(*failure),
+            .asks_to_wait = failure && failure->minimum_wait.has_value()};
     }
     [[nodiscard]] std::optional<attempt> admit_one() noexcept {
         return admit_one_more(session_, options_, time_, is_canceled());
@@ -238,8 +245,10 @@ private:
             return;
         }
         const decision_context failed_at = self->time_.context();
-        const driver::retry_step next = session.on_failure(
-            after_limit(*failure, self->timed_out_), failed_at, self->is_canceled(), self->view());
+        failure_facts facts = after_limit(*failure, self->timed_out_);
+        facts.minimum_wait = std::max(facts.minimum_wait, self->longest_wait_);
+        const driver::retry_step next =
+            session.on_failure(facts, failed_at, self->is_canceled(), self->view());
         if (next.is_deferred) {
             self->wait_for_answer();
         } else {
@@ -366,6 +375,7 @@ private:
     Handler handler_;
     asio::cancellation_state cancellation_;
     std::optional<result_type> result_;
+    std::optional<duration> longest_wait_;  // that a service asked for, of attempts run together
     std::uint64_t attempts_started_ = 0;
     std::atomic<phase> phase_{phase::started};
     bool timed_out_ = false;

@@ -48,6 +48,11 @@ public:
     [[nodiscard]] payment try_pay(const failure_facts& facts, time_point now) noexcept override {
         return budget_ == nullptr ? payment{} : budget_->try_pay(facts, now);
     }
+    void give_back(std::uint32_t cost, time_point now) noexcept override {
+        if (budget_ != nullptr) {
+            budget_->give_back(cost, now);
+        }
+    }
     void on_success(std::uint32_t cost, std::uint32_t attempt, time_point now) noexcept override {
         if (budget_ != nullptr) {
             budget_->on_success(cost, attempt, now);
