@@ -4163,8 +4163,10 @@ template <class Result, class Operation, class... Exceptions>
 [[nodiscard]] std::optional<failure_facts> failure_of(
     const attempt_result<Result>& outcome, const Operation& operation,
     catching_t<Exceptions...> list) noexcept {
-    if (outcome.is_lost) [[unlikely]] {
-        return failure_facts{.safety = retry_safety::no};
+    if constexpr (!std::is_nothrow_move_constructible_v<Result>) {
+        if (outcome.is_lost) {
+            return failure_facts{.safety = retry_safety::no};
+        }
     }
     return outcome.thrown ? describe_exception(outcome.thrown, list)
                           : failure_in(operation, *outcome.value);

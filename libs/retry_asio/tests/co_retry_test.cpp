@@ -6,7 +6,9 @@
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
+#include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/scripted.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "chosen_asio.hpp"
@@ -191,6 +193,35 @@ TEST(co_retry, SM_08_a_code_that_is_thrown_as_it_is_has_its_own_facts) {
     });
     EXPECT_EQ(calls, 5);
     EXPECT_EQ(s.trace.refusal(), refusal_reason::attempts_exhausted);
+}
+
+/// A result whose fourth move throws: after the operation has returned it, Asio has moved it twice.
+struct receipt {
+    explicit receipt(int& count) : moves(&count) {}
+    receipt(receipt&& other) : moves(other.moves) {
+        if (++*moves == 4) {
+            throw std::runtime_error("moved");
+        }
+    }
+    int* moves;
+};
+
+TEST(co_retry, SM_10_a_result_that_throws_while_it_is_moved_repeats_nothing) {
+    stage s;
+    int calls = 0;
+    int moves = 0;
+    auto place_order = [&]() -> asio::awaitable<receipt> {
+        ++calls;
+        co_return receipt(moves);
+    };
+    s.play([&]() -> asio::awaitable<void> {
+        const auto strategy = attempts(3).on<std::runtime_error>();
+        auto pending = async_retry(strategy, s.options, place_order);
+        static_cast<void>(co_await std::move(pending));
+    });
+    EXPECT_NE(s.thrown, nullptr);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(s.trace.refusal(), refusal_reason::unsafe);
 }
 
 TEST(co_retry, SM_02_a_strategy_sees_exceptions_and_failed_results) {
