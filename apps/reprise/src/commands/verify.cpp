@@ -85,8 +85,7 @@ void run_checks(
 
 // Empty if the management service cannot be asked.
 [[nodiscard]] std::string find_server_version(const verify_session& session) {
-    const auto answer =
-        session.cluster().management_request({.target = "/pools"}, {.timeout = 2s});
+    const auto answer = session.cluster().management_request({.target = "/pools"}, {.timeout = 2s});
     const auto parsed = answer ? json::parse(answer->body) : json::parse("{}");
     const json::value* version = parsed ? parsed->root.find("implementationVersion") : nullptr;
     return std::string(version == nullptr ? "" : version->as_string().value_or(""));

@@ -165,8 +165,7 @@ void add_sandbox_options(CLI::App& command, sandbox_start_options& options) {
             "--server-group", options.server_groups,
             "Name of a server group, repeatable; nodes are assigned to the groups in turn (none)")
         ->check(CLI::Validator(
-            [](const std::string& name) { return name.empty() ? "is empty" : std::string(); },
-            ""))
+            [](const std::string& name) { return name.empty() ? "is empty" : std::string(); }, ""))
         ->allow_extra_args(false)
         ->delimiter(',');
     command.add_option("--bucket", options.buckets, "Name of a bucket, repeatable (travel)")

@@ -57,7 +57,8 @@ public:
         const std::string text = fmt::format("{}; {} retries", to_string(totals), retries_);
         if (!totals.is_clean()) {
             const sandbox::ledger_finding& first = ledger_.findings().front();
-            return failed(fmt::format("{}; first: {} in {}", text, to_string(first.fault), first.label));
+            return failed(
+                fmt::format("{}; first: {} in {}", text, to_string(first.fault), first.label));
         }
         if (trouble_) {
             check_outcome outcome = *trouble_;
@@ -86,7 +87,7 @@ private:
     std::uint64_t number = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
     return code == std::errc{} && end == text.data() + text.size() ? std::optional(number)
-                                                                  : std::nullopt;
+                                                                   : std::nullopt;
 }
 
 [[nodiscard]] std::vector<std::uint64_t> to_stamps(std::string_view document) {
@@ -175,8 +176,7 @@ private:
         replace_version(now);
         for (int step = 0; step < steps_per_turn && clock::now() < end; ++step) {
             write(now.writes.journal, journal, [&](std::uint64_t stamp) {
-                return documents_.mutate_in(
-                    journal, {mutate_spec::array_append("stamps", stamp)});
+                return documents_.mutate_in(journal, {mutate_spec::array_append("stamps", stamp)});
             });
             write(now.writes.counter, counter, [&](std::uint64_t) {
                 return documents_.increment(counter);
@@ -207,8 +207,7 @@ private:
             return documents_.replace(
                 key, couchbase::json_text{std::to_string(stamp)}, {.cas = first->cas});
         });
-        const auto stale =
-            documents_.replace(key, couchbase::json_text{"0"}, {.cas = first->cas});
+        const auto stale = documents_.replace(key, couchbase::json_text{"0"}, {.cas = first->cas});
         if (stale) {
             book_.note_trouble(failed(key + " was replaced with an old CAS"));
         }

@@ -52,9 +52,8 @@ void settle(sandbox::ledger& ledger, const std::vector<stamped_write>& writes) {
 }
 
 [[nodiscard]] bool are_applied(const std::vector<stamped_write>& writes) noexcept {
-    return std::ranges::all_of(writes, [](const stamped_write& each) {
-        return each.outcome == write_outcome::applied;
-    });
+    return std::ranges::all_of(
+        writes, [](const stamped_write& each) { return each.outcome == write_outcome::applied; });
 }
 
 }  // namespace

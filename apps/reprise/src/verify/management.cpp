@@ -61,13 +61,14 @@ constexpr std::string_view own_collection = "verify";
     }
     const std::string scope = session.name("scope").substr(0, 30);
     const auto manager = session.bucket().collections();
-    session.undo_later("scope " + scope, [manager, scope]() -> std::expected<void, couchbase::error> {
-        const auto dropped = manager.drop_scope(scope, {.timeout = call_timeout});
-        if (!dropped && dropped.error().code() != make_error_code(errc::scope_not_found)) {
-            return std::unexpected(dropped.error());
-        }
-        return {};
-    });
+    session.undo_later(
+        "scope " + scope, [manager, scope]() -> std::expected<void, couchbase::error> {
+            const auto dropped = manager.drop_scope(scope, {.timeout = call_timeout});
+            if (!dropped && dropped.error().code() != make_error_code(errc::scope_not_found)) {
+                return std::unexpected(dropped.error());
+            }
+            return {};
+        });
     if (const auto made = manager.create_scope(scope, {.timeout = call_timeout}); !made) {
         return std::unexpected(judge_privileged(made.error()));
     }
@@ -172,12 +173,16 @@ check_outcome check_indexes(verify_session& session) {
     if (!watched) {
         return judge(watched.error());
     }
-    const auto rows = session.bucket().scope(own->scope).query(
-        fmt::format("SELECT RAW META(d).id FROM `{}` AS d WHERE d.name = $name", own_collection),
-        {.timeout = call_timeout,
-         .readonly = true,
-         .named = {{"name", "one"}},
-         .consistency = couchbase::scan_consistency::request_plus});
+    const auto rows =
+        session.bucket()
+            .scope(own->scope)
+            .query(
+                fmt::format(
+                    "SELECT RAW META(d).id FROM `{}` AS d WHERE d.name = $name", own_collection),
+                {.timeout = call_timeout,
+                 .readonly = true,
+                 .named = {{"name", "one"}},
+                 .consistency = couchbase::scan_consistency::request_plus});
     if (!rows) {
         return judge_privileged(rows.error());
     }

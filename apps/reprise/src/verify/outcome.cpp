@@ -42,10 +42,9 @@ check_outcome skipped(std::string reason) {
 
 check_outcome judge(const couchbase::error& failure) {
     if (is_one_of(
-            failure,
-            {errc::unsupported_operation, errc::feature_not_available, errc::durability_impossible,
-             errc::durability_level_not_available, errc::service_not_available,
-             errc::plain_http_not_allowed})) {
+            failure, {errc::unsupported_operation, errc::feature_not_available,
+                      errc::durability_impossible, errc::durability_level_not_available,
+                      errc::service_not_available, errc::plain_http_not_allowed})) {
         return {check_state::skipped, failure.code().message(), failure};
     }
     // The first line is the summary; the report has the attempts.

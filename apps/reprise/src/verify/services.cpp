@@ -20,8 +20,7 @@ check_outcome check_query(verify_session& session) {
         return *obstacle;
     }
     const std::string key = session.key("query");
-    const auto stored =
-        session.documents().upsert(key, couchbase::json_text{R"({"name":"one"})"});
+    const auto stored = session.documents().upsert(key, couchbase::json_text{R"({"name":"one"})"});
     if (!stored) {
         return judge(stored.error());
     }

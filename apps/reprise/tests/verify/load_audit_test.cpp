@@ -18,8 +18,7 @@ constexpr auto unknown = write_outcome::unknown;
 // Begins every write and enters the turn.
 sandbox::ledger_totals totals_after(const turn_writes& writes, const turn_contents& found) {
     sandbox::ledger ledger;
-    for (const auto* list :
-         {&writes.journal, &writes.counter, &writes.inserts, &writes.versions}) {
+    for (const auto* list : {&writes.journal, &writes.counter, &writes.inserts, &writes.versions}) {
         for (const stamped_write& each : *list) {
             ledger.begin(each.stamp);
         }

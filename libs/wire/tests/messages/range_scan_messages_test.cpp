@@ -122,8 +122,7 @@ TEST(range_scan_messages, a_create_request_is_decoded_as_it_was_encoded) {
 // The Python SDK draws a seed of 64 bits if the user names none. Servers keep the lower half; the
 // sandbox refused such a sample with 'invalid argument'.
 TEST(range_scan_messages, of_a_seed_with_64_bits_the_lower_half_counts) {
-    const auto decoded =
-        decode_text(R"({"sampling":{"samples":7,"seed":18446744069414584327}})");
+    const auto decoded = decode_text(R"({"sampling":{"samples":7,"seed":18446744069414584327}})");
     ASSERT_TRUE(decoded);
     EXPECT_EQ(std::get<scan_sampling>(decoded->what), (scan_sampling{7, 7}));
 }
