@@ -47,6 +47,7 @@ struct scripted_node {
     std::string mechanisms = "SCRAM-SHA512 SCRAM-SHA256 SCRAM-SHA1 PLAIN";
     std::optional<wire::status> sasl_status;  // answer to AUTH that replaces the login
     std::optional<wire::status> select_status;
+    bool refuses_collections = false;  // answers 0x83 to select bucket if they were negotiated
     std::optional<wire::status> hello_status;
     std::optional<wire::status> config_status;
     std::optional<wire::status> error_map_status;

@@ -104,6 +104,13 @@ private:
         answer(to, header, wire::value_response{base::as_bytes(text)});
     }
 
+    [[nodiscard]] wire::status select_status_of(const scripted_node& node) const {
+        const bool is_refused = node.refuses_collections &&
+                                hello_features.back().contains(wire::hello_feature::collections);
+        return is_refused ? wire::status::not_supported
+                          : node.select_status.value_or(wire::status::success);
+    }
+
     void answer_usual(server_peer& to, const wire::frame_view& frame) {
         scripted_node& node = cluster_.nodes[to.node];
         switch (frame.op()) {
@@ -119,8 +126,7 @@ private:
             case wire::opcode::sasl_step:
                 return answer_sasl(to, frame);
             case wire::opcode::select_bucket:
-                return answer_text(
-                    to, frame, node.select_status.value_or(wire::status::success), "");
+                return answer_text(to, frame, select_status_of(node), "");
             case wire::opcode::get_cluster_config:
                 return answer_configuration(to, frame);
             case wire::opcode::get_collection_id:

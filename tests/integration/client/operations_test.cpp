@@ -220,6 +220,27 @@ TEST_P(operations, readiness_is_reported_and_a_missing_bucket_is_named) {
     EXPECT_GE(cluster_.statistics()->connections_open, 1U);
 }
 
+// Such a bucket refuses connections that negotiated collections. The client used to reconnect with
+// them for ever.
+TEST(bucket_without_collections, can_be_used_and_has_no_named_collections) {
+    auto options = small_options();
+    options.cluster.buckets.push_back({.name = "old", .has_collections = false});
+    const auto server = start(std::move(options));
+    const auto cluster = connect(*server);
+    const auto bucket = cluster.bucket("old");
+    const auto ready = bucket.wait_until_ready(10s);
+    ASSERT_TRUE(ready) << words(ready);
+    const auto documents = bucket.default_collection();
+    for (const char* name : {"a", "b", "c", "d"}) {
+        const auto stored = documents.upsert(name, "old");
+        ASSERT_TRUE(stored) << words(stored);
+        EXPECT_EQ(documents.get(name)->text(), "old");
+    }
+    const auto named = bucket.scope("inventory").collection("airline").get("a");
+    ASSERT_FALSE(named);
+    EXPECT_EQ(named.error().code(), couchbase::errc::feature_not_available) << words(named);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     over, operations, ::testing::Values(wire_kind::plain, wire_kind::tls),
     [](const auto& each) { return each.param == wire_kind::tls ? "tls" : "plain"; });

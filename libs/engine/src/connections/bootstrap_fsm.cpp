@@ -85,6 +85,8 @@ std::string_view to_string(bootstrap_failure failure) noexcept {
             return "no access to the bucket";
         case bootstrap_failure::bucket_not_found:
             return "bucket not on this node";
+        case bootstrap_failure::collections_refused:
+            return "the bucket has no collections";
         case bootstrap_failure::select_failed:
             return "select bucket failed";
         case bootstrap_failure::unexpected_answer:
@@ -440,6 +442,13 @@ void bootstrap_fsm::on_selected(const wire::frame_view& frame, std::vector<std::
             return fail(bootstrap_failure::bucket_no_access, refusal_text("SELECT_BUCKET", frame));
         case wire::status::key_enoent:
             return fail(bootstrap_failure::bucket_not_found, refusal_text("SELECT_BUCKET", frame));
+        case wire::status::not_supported:
+            // A bucket without collections refuses connections that negotiated them.
+            return fail(
+                granted_.contains(wire::hello_feature::collections)
+                    ? bootstrap_failure::collections_refused
+                    : bootstrap_failure::select_failed,
+                refusal_text("SELECT_BUCKET", frame));
         default:  // whatever else a server may answer
             return fail(bootstrap_failure::select_failed, refusal_text("SELECT_BUCKET", frame));
     }

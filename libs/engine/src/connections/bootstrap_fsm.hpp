@@ -35,6 +35,7 @@ enum class bootstrap_failure : std::uint8_t {
     sasl_failed,            // any other failure of SASL
     bucket_no_access,       // select bucket: 0x24
     bucket_not_found,       // select bucket: 0x01
+    collections_refused,    // select bucket: 0x83; reconnect without collections
     select_failed,          // select bucket: anything else
     unexpected_answer,      // an answer to a request that was not sent
     malformed_answer,       // an answer that cannot be decoded

@@ -15,7 +15,7 @@ namespace {
 
 using feature = wire::hello_feature;
 
-wire::hello_feature_set wanted_features(const engine_options& options, bool skip_error_map) {
+wire::hello_feature_set wanted_features(const engine_options& options, const node_link& link) {
     wire::hello_feature_set wanted{
         feature::tcp_no_delay,
         feature::xattr,
@@ -25,7 +25,6 @@ wire::hello_feature_set wanted_features(const engine_options& options, bool skip
         feature::clustermap_change_notification,
         feature::alt_request_support,
         feature::sync_replication,
-        feature::collections,
         feature::preserve_ttl,
         feature::subdoc_create_as_deleted,
         feature::subdoc_replica_read,
@@ -33,8 +32,9 @@ wire::hello_feature_set wanted_features(const engine_options& options, bool skip
         feature::dedupe_not_my_vbucket_clustermap,
         feature::clustermap_change_notification_brief,
         feature::subdoc_binary_xattr};
-    const std::array<std::pair<bool, feature>, 6> by_option{{
-        {options.enable_error_map && !skip_error_map, feature::xerror},
+    const std::array<std::pair<bool, feature>, 7> by_option{{
+        {!link.skip_collections, feature::collections},
+        {options.enable_error_map && !link.skip_error_map, feature::xerror},
         {options.enable_mutation_tokens, feature::mutation_seqno},
         {options.enable_unordered_execution, feature::unordered_execution},
         {options.enable_server_duration, feature::tracing},
@@ -55,7 +55,7 @@ bootstrap_options connections::options_for(const node_link& link, connection_id 
     bootstrap_options options;
     options.agent_key =
         wire::make_agent_key({context_.options.agent, context_.client_number, id.value});
-    options.features = wanted_features(context_.options, link.skip_error_map);
+    options.features = wanted_features(context_.options, link);
     options.hello = context_.options.hello;
     options.identity = context_.client.identity;
     options.bucket = link.bucket->name;
@@ -78,7 +78,9 @@ void connections::on_connected(kv_connection& connection, time_point now) {
     connection.identity_number = context_.client.identity_number;
     connection.bootstrap =
         std::make_unique<bootstrap_fsm>(options_for(*connection.link, connection.id));
-    connection.link->skip_error_map = false;  // the next fresh connection asks again
+    // The next fresh connection asks again.
+    connection.link->skip_error_map = false;
+    connection.link->skip_collections = false;
     connection.bootstrap->start(connection.control);
     context_.wheel.arm(connection, add_saturated(now, context_.options.bootstrap_timeout));
     on_bootstrap_step(connection, now);
@@ -124,6 +126,10 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
     switch (link.has_old_identity ? bootstrap_failure::none : failure) {
         case bootstrap_failure::error_map_corrupt:
             link.skip_error_map = true;  // once: on_connected clears it
+            break;
+        case bootstrap_failure::collections_refused:
+            link.skip_collections = true;  // as skip_error_map
+            on_bucket_not_missing(link);
             break;
         case bootstrap_failure::bucket_no_access:
             link.bucket->terminal->is_access_denied = true;

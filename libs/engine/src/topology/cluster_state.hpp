@@ -47,6 +47,7 @@ struct node_link : engine_timer, connect_request {
     bool has_failed = false;              // the last attempt to connect failed
     bool was_open = false;                // has been open at least once
     bool skip_error_map = false;          // the next connection does not ask for it
+    bool skip_collections = false;        // the same for collections
     bool is_bucket_missing = false;       // answered 0x01 to select bucket
     bool is_slow = false;                 // has been connecting for long; see terminal_state.cpp
     bool is_silent = false;               // a seed that has not answered for seed_silence_max

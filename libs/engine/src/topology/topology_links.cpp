@@ -106,7 +106,7 @@ void topology::reconnect_later(node_link& link, bool has_failed, time_point now)
     duration delay{};
     if (!has_failed && now - link.opened >= context_.options.reconnect_delay_max) {
         link.failures = 0;
-    } else if (!link.skip_error_map && !link.has_old_identity) {
+    } else if (!link.skip_error_map && !link.skip_collections && !link.has_old_identity) {
         delay = reconnect_backoff_.delay(link.failures++, duration::zero(), context_.random.next());
     }
     context_.wheel.arm(link, add_saturated(now, delay));

@@ -96,6 +96,25 @@ TEST(bootstrap, EM_04_a_corrupt_map_causes_one_reconnect_without_xerror) {
     EXPECT_TRUE(driver.server.hello_features[2].contains(wire::hello_feature::xerror));
 }
 
+// A bucket without collections refuses connections that negotiated them (0x83). The client used to
+// reconnect with them for ever.
+TEST(bootstrap, a_bucket_that_refuses_collections_causes_one_reconnect_without_them) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].refuses_collections = true;
+    engine_driver driver(cluster);
+    driver.connect();
+    ASSERT_EQ(driver.server.hello_features.size(), 2U);
+    EXPECT_TRUE(driver.server.hello_features[0].contains(wire::hello_feature::collections));
+    EXPECT_FALSE(driver.server.hello_features[1].contains(wire::hello_feature::collections));
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+    // The server may have been upgraded by then.
+    cluster.nodes[0].refuses_collections = false;
+    driver.close_node(0);
+    driver.advance(1s);
+    ASSERT_EQ(driver.server.hello_features.size(), 3U);
+    EXPECT_TRUE(driver.server.hello_features[2].contains(wire::hello_feature::collections));
+}
+
 TEST(bootstrap, EM_04_a_refused_or_empty_map_is_not_corrupt) {
     for (const bool is_empty : {false, true}) {
         scripted_cluster cluster(1);
