@@ -39,7 +39,8 @@ class Copy:
         command = ["cmake", "-S", str(self.source), "-B", str(self.build), "-G", "Ninja",
                    "--log-level=WARNING", "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_UNITY_BUILD=ON",
                    "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
-                   f"-DCMAKE_CXX_FLAGS=-w -include {header}", "-DREPRISE_BUILD_TESTS=ON"]
+                   f"-DCMAKE_CXX_FLAGS=-w -include {header}", "-DREPRISE_BUILD_TESTS=ON",
+                   "-DREPRISE_TEST_OPTIONS=-O0", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=24"]
         environment = dict(os.environ)
         if shutil.which("ccache"):
             command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")

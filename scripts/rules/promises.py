@@ -1,5 +1,5 @@
 """Every row of promises in SECURITY.md names at least one test, and every test that it names
-exists."""
+exists: a program, a suite or a test in it, or a checker or a profile of the simulation."""
 
 import re
 
@@ -7,15 +7,23 @@ from rules.tree import Violation
 
 PAGE = "SECURITY.md"
 NAME = re.compile(r"`(\w+)`")
+DECLARED = {
+    ".cpp": re.compile(r"\bTEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)"),
+    ".py": re.compile(r"^\s*(?:def|class)\s+(\w+)()", re.MULTILINE),
+    ".txt": re.compile(r"\b(\w+_tests)\b()"),
+}
+OF_SIMULATION = re.compile(r'"(\w+)"')  # checkers and profiles are found by their names
 
 
 def tests_of(tree):
-    """The words of everything that tests: sources and programs of tests, and their registration."""
+    """The names of everything that tests."""
     words = set()
     for path in tree.files:
-        is_test = "/tests/" in f"/{path}" or path.startswith("testing/sim/")
-        if is_test and path.endswith((".cpp", ".hpp", ".py", ".txt")):
-            words.update(re.findall(r"\w+", tree.text(path)))
+        declared = DECLARED.get(path[path.rfind("."):])
+        if "/tests/" in f"/{path}" and declared:
+            words.update(name for names in declared.findall(tree.text(path)) for name in names)
+        if re.match(r"testing/sim/src/(checks|scenario)/\w+\.cpp$", path):
+            words.update(OF_SIMULATION.findall(tree.text(path)))
     # CMake makes these names of a folder's or a script's name.
     for path in tree.files:
         library = re.match(r"(?:libs|testing)/(\w+)/CMakeLists\.txt$", path)

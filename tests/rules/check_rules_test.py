@@ -473,6 +473,16 @@ class promises_rule(planted_tree):
         self.plant_promise("`retry_tests`: `it_does_not_hold`")
         self.assert_reported("SECURITY.md:3", "it_does_not_hold")
 
+    def test_a_word_in_a_test_is_no_test(self):
+        self.plant("libs/retry/tests/retry_test.cpp", "TEST(suite, it_holds) { word(); }\n")
+        self.plant_promise("`suite`: `word`")
+        self.assert_reported("SECURITY.md:3", "word is no test")
+
+    def test_checkers_and_profiles_of_the_simulation_pass(self):
+        self.plant("testing/sim/src/checks/finding.cpp", 'names{"trust"};\n')
+        self.plant_promise("simulation: checker `trust`")
+        self.assert_clean()
+
     def test_a_promise_without_a_test_is_reported(self):
         self.plant_promise("we are sure")
         self.assert_reported("SECURITY.md:3", "names no test")

@@ -92,6 +92,11 @@ class WithSandbox(SandboxCase):
         self.assertEqual(run("get", "k", *where, password="").stdout, "v\n")
         self.assertEqual(self.command("get", "k").returncode, 3)
 
+    def test_the_help_warns_of_passwords_on_the_command_line(self):
+        help_text = " ".join(run("get", "--help").stdout.split())
+        self.assertIn("visible to other users of this machine", help_text)
+        self.assertIn("REPRISE_PASSWORD", help_text)
+
     def test_an_error_lists_every_attempt(self):
         failed = run("get", "k", "-c", "couchbase://127.0.0.1:1", "--timeout", "100ms", "--json")
         attempts = json.loads(failed.stdout)["error"]["attempts"]

@@ -73,6 +73,30 @@ TEST_F(diagnostics, show_pending_and_missing_connections) {
     EXPECT_EQ(seen.endpoints[0].connection.value, 0U);
 }
 
+// A node that left may still answer the requests that were sent to it.
+TEST_F(diagnostics, show_a_connection_to_a_node_that_left_until_it_has_answered) {
+    engine_driver driver(cluster_);
+    driver.connect();
+    cluster_.on_request = [](const seen_request& seen) {
+        using answer = scripted_cluster::scripted_answer;
+        return seen.op == wire::opcode::get ? std::optional(answer{.is_silent = true})
+                                            : std::nullopt;
+    };
+    for (int index = 0; index < 20; ++index) {
+        driver.get("k" + std::to_string(index));
+    }
+    driver.settle();
+    cluster_.map.assign(cluster_.map.size(), {0});
+    cluster_.data_node_count = 1;
+    ++cluster_.revision.rev;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    const auto seen = driver.engine().diagnostics();
+    ASSERT_EQ(seen.endpoints.size(), 2U);
+    EXPECT_EQ(seen.endpoints[0].state, endpoint_state::connected);
+    EXPECT_EQ(seen.endpoints[1].state, endpoint_state::disconnecting);
+}
+
 TEST_F(diagnostics, show_http_connections_while_there_are_any) {
     cluster_.on_http = [](const seen_http_request&) {
         scripted_http_answer answer;

@@ -69,6 +69,34 @@ TEST(terminal_state, RH_25_RH_39_a_fix_on_the_server_clears_the_state_without_re
     EXPECT_EQ(waiting->calls, 0);
 }
 
+// Each stage of a connection is tried again in the background: TLS, the login, select bucket.
+TEST(terminal_state, RH_39_each_refused_stage_is_tried_again_without_an_operation) {
+    struct stage {
+        errc error;
+        std::function<void(scripted_node&)> refuse;
+    };
+    const std::vector<stage> stages{
+        {errc::tls_failure,
+         [](auto& node) { node.connect_failure_kind = connect_failure::tls_untrusted; }},
+        {errc::authentication_failure,
+         [](auto& node) { node.sasl_status = status::auth_error; }},
+        {errc::bucket_access_failure, [](auto& node) { node.select_status = status::eaccess; }}};
+    for (const stage& each : stages) {
+        scripted_cluster cluster(1);
+        const scripted_node healthy = cluster.nodes[0];
+        each.refuse(cluster.nodes[0]);
+        engine_driver driver(cluster);
+        const auto refused = driver.get("k");
+        driver.advance(1s);
+        ASSERT_EQ(refused->calls, 1);
+        EXPECT_EQ(refused->result.ec, each.error);
+        cluster.nodes[0] = healthy;
+        driver.advance(10s);
+        EXPECT_EQ(driver.engine().statistics().connections_open, 1U)
+            << make_error_code(each.error).message();
+    }
+}
+
 TEST(terminal_state, RH_25_other_failures_of_sasl_do_not_count) {
     scripted_cluster cluster(1);
     cluster.nodes[0].sasl_status = status::etmpfail;

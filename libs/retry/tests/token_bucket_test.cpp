@@ -68,6 +68,22 @@ TEST(token_bucket, SM_14_defaults_are_500_5_10_and_1) {
     EXPECT_EQ(bucket.milli_level(), milli_units(486));
 }
 
+TEST(token_bucket, SM_14_capacity_prices_and_refund_can_be_configured) {
+    standard_options options;
+    options.bucket.capacity = 40;
+    options.prices = {.retry = 7, .timeout = 11, .throttling = 3, .refund = 2};
+    standard_strategy strategy(options);
+    const auto& bucket = *strategy.budget().bucket();
+    EXPECT_EQ(bucket.capacity(), 40.0);
+    auto token = strategy.acquire_initial_token();
+    token = strategy.refresh_token(token.token, bucket_test::ask(testing::transient()));
+    EXPECT_EQ(bucket.level(), 33.0);
+    token = strategy.refresh_token(token.token, bucket_test::ask(testing::timed_out()));
+    EXPECT_EQ(bucket.level(), 22.0);
+    EXPECT_EQ(strategy.record_success(token.token), std::errc{});
+    EXPECT_EQ(bucket.level(), 24.0);
+}
+
 TEST(token_bucket, SM_14_a_random_walk_agrees_with_plain_arithmetic) {
     std::mt19937_64 rng(20240);
     token_bucket bucket({.capacity = 50, .initial = 20.0});

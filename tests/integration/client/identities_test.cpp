@@ -131,6 +131,30 @@ TEST(buckets, RH_27_the_failure_of_one_does_not_affect_the_others) {
     EXPECT_TRUE(cluster.bucket("hotels").default_collection().upsert("k", "v"));
 }
 
+// Regression: until a restarted node had created the bucket again, it answered 0x01 to SELECT_BUCKET,
+// and 976 operations failed in 5 s because the bucket was declared missing.
+TEST(buckets, RH_27_an_open_bucket_is_not_missing_while_its_nodes_restart) {
+    const auto server = start();
+    auto options = app_options();
+    options.missing_bucket_patience = 50ms;
+    const auto cluster = connect(*server, options);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    server->with_cluster([](sandbox::cluster& restarted) {
+        for (const auto node : restarted.nodes()) {
+            ASSERT_TRUE(restarted.restart(
+                node, sandbox::restart_kind::with_data, {.silence = 100ms, .absence = 600ms}));
+        }
+    });
+    for (int index = 0; index < 20; ++index) {
+        const auto stored = at.upsert("k" + std::to_string(index), "v", {.timeout = 20s});
+        ASSERT_TRUE(stored) << words(stored);
+        if (index == 0) {
+            EXPECT_GT(stored->trace.retry_attempts, 0U) << "the restart was not met";
+        }
+    }
+}
+
 TEST(buckets, RH_39_a_bucket_created_later_is_found_without_a_restart) {
     const auto server = start();
     const auto cluster = connect(*server);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "engine_driver.hpp"
+#include "operations/late_answer_queue.hpp"
 
 // Strategies that answer late, twice or never, and requests that have ended by then.
 
@@ -143,6 +144,19 @@ TEST(late_answers, RH_03_a_late_no_may_name_the_error_and_a_negative_delay_is_no
     ASSERT_EQ(stored->calls, 1);
     EXPECT_TRUE(stored->result.has_value());
     EXPECT_EQ(stored->at, answered);
+}
+
+TEST(late_answers, a_closed_queue_is_empty_and_takes_no_more_answers) {
+    late_answer_queue queue;
+    int wakes = 0;
+    queue.set_hook([&] { ++wakes; });
+    queue.post({1, 1}, retry_action::no(), {});
+    EXPECT_EQ(wakes, 1);
+    queue.close();
+    EXPECT_TRUE(queue.take().empty());
+    queue.post({2, 1}, retry_action::no(), {});
+    EXPECT_TRUE(queue.take().empty());
+    EXPECT_EQ(wakes, 1);
 }
 
 }  // namespace reprise::engine::testing

@@ -243,6 +243,8 @@ TEST(logged_decisions, RH_14_a_stale_answer_to_a_collection_lookup_is_logged_wit
         const logged_decision& line = scene.log->entries[index];
         EXPECT_EQ(line.operation, "get_collection_id");
         EXPECT_EQ(line.reason, retry_reason::collection_not_found);
+        EXPECT_EQ(line.stage, attempt_stage::response);
+        EXPECT_EQ(line.status, static_cast<std::uint16_t>(wire::status::unknown_collection));
         EXPECT_EQ(line.attempt, index);
         EXPECT_EQ(line.delay, delays[index]);
         EXPECT_EQ(line.level, log_level::debug);

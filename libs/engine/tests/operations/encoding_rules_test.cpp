@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <reprise/wire/range_scan_messages.hpp>
+
 #include "operations/request_encoding.hpp"
+#include "operations/scan_progress.hpp"
 
 // Which requests a connection can carry, and what is refused before there is one.
 
@@ -116,6 +120,109 @@ TEST(encoding_rules, replicas_paths_and_the_cas_of_a_lock_are_checked) {
     request.kind = operation_kind::noop;
     request.key = {};
     EXPECT_TRUE(check_request(request, false).has_value()) << "it has no key";
+}
+
+// What a server receives.
+wire::frame_view sent_frame(
+    const operation_request& request, const encoding_context& context,
+    std::vector<std::byte>& bytes) {
+    base::byte_writer out(bytes);
+    EXPECT_TRUE(encode_operation(out, request, context));
+    return *wire::scan_frame(bytes, {})->frame;
+}
+
+TEST(encoding_rules, a_value_is_marked_as_json_if_it_is_and_the_connection_knows_json) {
+    using wire::datatype;
+    operation_request request = upsert_request();
+    for (const datatype given : {datatype::raw, datatype::json, datatype::snappy}) {
+        for (const bool knows_json : {false, true}) {
+            request.datatype = given;
+            encoding_context context;
+            context.features = knows_json ? wire::hello_feature_set{hello_feature::json}
+                                          : wire::hello_feature_set{hello_feature::tracing};
+            std::vector<std::byte> bytes;
+            const bool is_marked = given == datatype::json && knows_json;
+            EXPECT_EQ(
+                sent_frame(request, context, bytes).datatype(),
+                is_marked ? datatype::json : datatype::raw);
+        }
+    }
+}
+
+TEST(encoding_rules, values_are_compressed_only_if_the_connection_knows_snappy) {
+    operation_request request = upsert_request();
+    request.value = base::slice::copy_of(base::as_bytes(std::string(1000, 'a')));
+    const wire::compression_options compression;
+    for (const hello_feature only : {hello_feature::snappy, hello_feature::json}) {
+        encoding_context context;
+        context.features = {only};
+        context.compression = &compression;
+        std::vector<std::byte> bytes;
+        const auto frame = sent_frame(request, context, bytes);
+        const bool is_smaller = only == hello_feature::snappy;
+        EXPECT_EQ(frame.value().size() < 1000, is_smaller);
+        EXPECT_EQ(wire::has(frame.datatype(), wire::datatype::snappy), is_smaller);
+    }
+}
+
+TEST(encoding_rules, flags_of_a_document_are_sent_if_there_are_any) {
+    using wire::doc_flags;
+    operation_request request = upsert_request();
+    request.specs.resize(1);
+    request.specs[0] = {wire::opcode::subdoc_dict_upsert, wire::path_flags::none, "a", {}};
+    request.kind = operation_kind::mutate_in;
+    for (const doc_flags flags :
+         {doc_flags::none, doc_flags::create, doc_flags::add, doc_flags::access_deleted}) {
+        request.doc_flags = flags;
+        std::vector<std::byte> bytes;
+        const auto extras = sent_frame(request, {}, bytes).extras();
+        ASSERT_EQ(extras.size(), flags == doc_flags::none ? 0U : 1U);
+        if (!extras.empty()) {
+            EXPECT_EQ(static_cast<doc_flags>(extras[0]), flags);
+        }
+    }
+    request.kind = operation_kind::lookup_in_replica;
+    request.specs[0].op = wire::opcode::subdoc_get;
+    request.doc_flags = doc_flags::none;
+    request.replica = 1;
+    std::vector<std::byte> bytes;
+    const auto extras = sent_frame(request, {}, bytes).extras();
+    ASSERT_EQ(extras.size(), 1U);
+    EXPECT_EQ(static_cast<doc_flags>(extras[0]), doc_flags::replica_read);
+}
+
+TEST(encoding_rules, too_many_paths_are_named) {
+    operation_request request = upsert_request();
+    request.specs.assign(wire::subdoc_spec_count_max + 1, subdoc_spec{});
+    for (const operation_kind kind : {operation_kind::lookup_in, operation_kind::mutate_in}) {
+        request.kind = kind;
+        EXPECT_EQ(
+            error_of(request, {})->detail, wire::to_string(wire::wire_errc::spec_count_invalid));
+    }
+}
+
+// A server gets at least a millisecond and at most a second for one answer of a scan.
+TEST(encoding_rules, the_time_for_an_answer_of_a_scan_is_bounded_on_both_sides) {
+    using namespace std::chrono_literals;
+    scan_terms terms;
+    terms.what = wire::scan_range{{"", false}, {"z", false}};
+    terms.snapshot = wire::scan_snapshot{1, 2, 0};
+    operation_request request;
+    request.kind = operation_kind::range_scan;
+    request.scan = terms;
+    const scan_progress scan(*request.scan);
+    const std::vector<std::pair<duration, std::uint32_t>> rows{
+        {0ms, 1}, {900us, 1}, {1ms, 1}, {2ms, 2}, {999ms, 999}, {1s, 1000}, {20s, 1000}};
+    for (const auto& [left, expected] : rows) {
+        encoding_context context;
+        context.time_left = left;
+        context.scan = &scan;
+        std::vector<std::byte> bytes;
+        const auto created =
+            wire::range_scan_create_request::decode(sent_frame(request, context, bytes));
+        ASSERT_TRUE(created && created->snapshot);
+        EXPECT_EQ(created->snapshot->timeout_ms, expected);
+    }
 }
 
 }  // namespace encoding_rules_tests

@@ -202,4 +202,25 @@ TEST(error_map_attributes, EM_07_the_connection_is_dropped_before_a_configuratio
     }
 }
 
+// Whether the status 0x02 of a store without a CAS means 'locked' depends on the connection.
+TEST(error_map_attributes, EM_14_a_connection_with_xerror_has_a_status_of_its_own_for_locks) {
+    for (const bool has_xerror : {true, false}) {
+        scripted_cluster cluster(1);
+        engine_options options;
+        options.enable_error_map = has_xerror;
+        engine_driver driver(cluster, options);
+        driver.connect();
+        cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+            return seen.op == opcode::set ? std::optional(answer{.status = status::key_eexists})
+                                          : std::nullopt;
+        };
+        const auto stored = driver.upsert("k", "v");
+        driver.settle();
+        EXPECT_EQ(stored->calls, has_xerror ? 1 : 0) << "a lock is waited for";
+        if (has_xerror) {
+            EXPECT_EQ(stored->result.ec, errc::cas_mismatch);
+        }
+    }
+}
+
 }  // namespace reprise::engine::testing

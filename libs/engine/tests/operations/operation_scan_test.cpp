@@ -482,6 +482,15 @@ TEST_F(range_scans, a_vbucket_that_does_not_exist_and_missing_limits_are_refused
     EXPECT_EQ(without->result.ec, errc::invalid_argument);
 }
 
+TEST_F(range_scans, the_next_operation_has_nothing_of_the_scan) {
+    ASSERT_TRUE(run(all())->result.has_value());
+    const auto read = driver.get("k");
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(read->result.scan, nullptr);
+}
+
 TEST(range_scan_capability, a_bucket_without_range_scans_is_not_asked) {
     scripted_cluster cluster{1};
     cluster.can_scan = false;

@@ -22,6 +22,9 @@ TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_befo
     first.endpoint = 5;
     first.wire_offset = 6;
     first.vbucket = wire::vbucket_id{7};
+    first.route.map = route_map::forward;
+    first.route.node = 1;
+    first.connection = reinterpret_cast<kv_connection*>(&first);
     first.failed.reason = retry_reason::kv_locked;
     first.failed.status = 9;
     first.reasons.insert(retry_reason::kv_locked);
@@ -50,6 +53,11 @@ TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_befo
     EXPECT_EQ(again.endpoint, -1);
     EXPECT_EQ(again.wire_offset, 0U);
     EXPECT_EQ(again.vbucket, wire::vbucket_id{});
+    EXPECT_EQ(again.route.map, route_map::current);
+    EXPECT_FALSE(again.route.node);
+    EXPECT_EQ(again.connection, nullptr);
+    EXPECT_EQ(again.progress.retries(), 0U);
+    EXPECT_FALSE(again.progress.is_started());
     EXPECT_EQ(again.failed.reason, fresh.failed.reason);
     EXPECT_EQ(again.failed.status, 0);
     EXPECT_TRUE(again.reasons == fresh.reasons);

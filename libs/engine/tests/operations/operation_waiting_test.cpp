@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "engine_driver.hpp"
+#include "operations/fail_fast_strategy.hpp"
 
 // When a bucket is ready, when it is not yet ready, and when it does not exist.
 
@@ -190,6 +191,65 @@ TEST(readiness, RH_27_a_node_that_has_the_bucket_outvotes_all_others) {
     driver.advance(2s);
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::document_not_found);
+}
+
+// An operation that waits for the first connection to its node learns at once that there is none.
+TEST(readiness, an_operation_notices_that_the_connection_it_waits_for_has_failed) {
+    scripted_cluster cluster(2, 2);
+    cluster.map = {{0}, {1}};
+    cluster.nodes[1].ignores_connections = true;
+    engine_driver driver(cluster);
+    driver.connect();
+    std::string key = "k";
+    while (wire::vbucket_of(key, 2).value != 1) {
+        key += "k";
+    }
+    auto request = driver.request(operation_kind::get, key);
+    request.strategy = std::make_shared<fail_fast_strategy>();
+    const auto read = driver.start(std::move(request));
+    driver.advance(100ms);
+    EXPECT_EQ(read->calls, 0);
+    const auto pending = driver.connects.back();
+    ASSERT_EQ(pending.host, "node2");
+    driver.engine().on_connect_failed(
+        pending.connection, connect_failure::refused, "scripted", driver.now);
+    driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.error->last_reason, retry_reason::node_not_available);
+}
+
+// Requests that were not written yet go elsewhere when their node leaves.
+TEST(readiness, operations_in_the_queue_of_a_node_that_leaves_are_sent_to_another) {
+    scripted_cluster cluster(2, 2);
+    cluster.map = {{0}, {1}};
+    engine_options options;
+    options.pipeline_credit = 1;
+    engine_driver driver(cluster, options);
+    driver.connect();
+    driver.advance(100ms);
+    cluster.on_request = [](const seen_request& seen) {
+        using answer = scripted_cluster::scripted_answer;
+        return seen.op == opcode::get && seen.node == 1
+                   ? std::optional(answer{.is_silent = true})
+                   : std::nullopt;
+    };
+    std::vector<engine_driver::outcome_ptr> reads;
+    for (int index = 0; reads.size() < 3; ++index) {
+        const std::string key = "k" + std::to_string(index);
+        if (wire::vbucket_of(key, 2).value == 1) {
+            reads.push_back(driver.get(key));
+        }
+    }
+    driver.settle();
+    EXPECT_EQ(cluster.count(opcode::get), 1U);
+    cluster.map = {{0}, {0}};
+    cluster.data_node_count = 1;
+    ++cluster.revision.rev;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    EXPECT_EQ(reads[0]->calls, 0) << "on the wire";
+    EXPECT_EQ(reads[1]->calls, 1);
+    EXPECT_EQ(reads[2]->calls, 1);
 }
 
 }  // namespace reprise::engine::testing

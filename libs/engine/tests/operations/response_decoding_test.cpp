@@ -299,4 +299,123 @@ TEST(liberal_answers, opaques_of_the_bootstrap_are_distinguished_from_invented_o
     }
 }
 
+TEST(liberal_answers, the_servers_duration_is_part_of_the_result) {
+    for (const bool has_duration : {true, false}) {
+        scripted_cluster cluster(1);
+        engine_driver driver(cluster);
+        driver.connect();
+        cluster.on_request = [=](const seen_request& seen) -> std::optional<answer> {
+            if (seen.op != opcode::set) {
+                return std::nullopt;
+            }
+            wire::response_header header;
+            header.op = seen.op;
+            header.opaque = seen.opaque;
+            if (has_duration) {
+                header.frame_infos.server_duration = std::chrono::microseconds{119635};
+            }
+            std::vector<std::byte> bytes;
+            base::byte_writer writer(bytes);
+            EXPECT_TRUE(wire::mutation_response{}.encode(writer, header).has_value());
+            return answer{.raw = std::string(base::as_text(bytes))};
+        };
+        const auto stored = driver.upsert("k", "v");
+        driver.settle();
+        ASSERT_TRUE(stored->result.has_value());
+        EXPECT_EQ(stored->result.server_duration.has_value(), has_duration);
+        if (has_duration) {
+            EXPECT_EQ(*stored->result.server_duration, std::chrono::microseconds{119635});
+        }
+    }
+}
+
+// One operation whose answer is this message.
+template <class Message>
+operation_result answered(
+    operation_kind kind, const Message& message, wire::status code = wire::status::success) {
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster);
+    driver.connect();
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        if (seen.op != opcode_of(kind)) {
+            return std::nullopt;
+        }
+        wire::response_header header;
+        header.op = seen.op;
+        header.opaque = seen.opaque;
+        header.status = code;
+        header.cas = 77;
+        std::vector<std::byte> bytes;
+        base::byte_writer writer(bytes);
+        EXPECT_TRUE(message.encode(writer, header).has_value());
+        return answer{.raw = std::string(base::as_text(bytes))};
+    };
+    auto request = driver.request(kind, "k", "v");
+    request.specs.resize(2);
+    for (subdoc_spec& spec : request.specs) {
+        spec.op = kind == operation_kind::lookup_in ? opcode::subdoc_get : opcode::subdoc_counter;
+        spec.path = "a";
+    }
+    const auto done = driver.start(std::move(request));
+    driver.settle();
+    EXPECT_EQ(done->calls, 1);
+    return std::move(done->result);
+}
+
+TEST(decoded_answers, all_parts_of_a_document_and_its_metadata_are_in_the_result) {
+    wire::document_response document;
+    document.flags = 0x02000006;
+    document.value = base::as_bytes("text");
+    const auto read = answered(operation_kind::get, document);
+    EXPECT_EQ(read.flags, 0x02000006U);
+    EXPECT_EQ(read.value.text(), "text");
+    EXPECT_EQ(read.cas, 77U);
+    for (const bool is_deleted : {true, false}) {
+        wire::get_meta_response meta;
+        meta.is_deleted = is_deleted;
+        meta.flags = 5;
+        meta.expiry = 1234;
+        const auto found = answered(operation_kind::exists, meta);
+        EXPECT_EQ(found.is_present, !is_deleted);
+        EXPECT_EQ(found.is_deleted, is_deleted);
+        EXPECT_EQ(found.flags, 5U);
+        EXPECT_EQ(found.expiry, 1234U);
+    }
+}
+
+TEST(decoded_answers, counters_and_mutations_have_their_tokens) {
+    const wire::mutation_token token{11, 12};
+    const auto counted = answered(operation_kind::increment, wire::counter_response{9, token});
+    EXPECT_EQ(counted.counter, 9U);
+    EXPECT_EQ(counted.token, token);
+    wire::subdoc_mutation_response mutated;
+    mutated.token = token;
+    ASSERT_TRUE(mutated.results.push_back({1, wire::status::success, base::as_bytes("42")}));
+    const auto changed = answered(operation_kind::mutate_in, mutated);
+    EXPECT_EQ(changed.token, token);
+    ASSERT_EQ(changed.paths.size(), 2U);
+    EXPECT_TRUE(changed.paths[0].value.empty()) << "it has no value";
+    EXPECT_EQ(changed.paths[1].value.text(), "42");
+}
+
+TEST(decoded_answers, a_lookup_in_a_deleted_document_says_so) {
+    using wire::status;
+    const std::vector<std::pair<status, bool>> rows{
+        {status::success, false},
+        {status::subdoc_multi_path_failure, false},
+        {status::subdoc_success_deleted, true},
+        {status::subdoc_multi_path_failure_deleted, true}};
+    for (const auto& [code, is_deleted] : rows) {
+        wire::subdoc_lookup_response found;
+        ASSERT_TRUE(found.results.push_back({status::success, base::as_bytes("1")}));
+        ASSERT_TRUE(found.results.push_back({status::subdoc_path_enoent, {}}));
+        const auto read = answered(operation_kind::lookup_in, found, code);
+        EXPECT_EQ(read.is_deleted, is_deleted) << wire::to_string(code);
+        ASSERT_EQ(read.paths.size(), 2U);
+        EXPECT_EQ(read.paths[0].value.text(), "1");
+        EXPECT_EQ(read.paths[1].status, static_cast<std::uint16_t>(status::subdoc_path_enoent));
+        EXPECT_EQ(read.paths[1].ec, errc::path_not_found);
+    }
+}
+
 }  // namespace reprise::engine::testing

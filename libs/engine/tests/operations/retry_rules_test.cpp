@@ -292,6 +292,29 @@ TEST(retry_rules, RH_03_a_no_may_name_the_error_for_the_user) {
     EXPECT_EQ(with.decide().error, errc::temporary_failure);
 }
 
+TEST(retry_rules, RH_01_an_idempotent_request_says_so) {
+    for (const bool is_idempotent : {true, false}) {
+        bench with(retry_reason::kv_locked, is_idempotent);
+        fixed_strategy strategy(retry_action::no());
+        with.subject.strategy = &strategy;
+        static_cast<void>(with.decide());
+        EXPECT_EQ(strategy.last.is_idempotent, is_idempotent);
+        EXPECT_EQ(strategy.last.error, errc::document_locked);
+    }
+}
+
+TEST(retry_rules, each_reason_before_sending_has_the_error_of_a_request_that_is_given_up) {
+    for (const couchbase::retry_reason_facts& facts : couchbase::all_retry_reasons()) {
+        errc expected = errc::request_canceled;
+        if (facts.reason == retry_reason::service_not_available) {
+            expected = errc::service_not_available;
+        } else if (const auto terminal = couchbase::terminal_error(facts.reason)) {
+            expected = *terminal;
+        }
+        EXPECT_EQ(own_error_of(facts.reason), expected) << facts.name;
+    }
+}
+
 TEST(retry_rules, RH_01_RH_17_the_calls_own_strategy_is_asked_with_the_whole_request) {
     bench with(retry_reason::kv_locked, false);
     const auto of_client = std::make_shared<fixed_strategy>(retry_action::no());

@@ -84,13 +84,15 @@ TEST(server_directed, EM_08_strategies_see_the_servers_rule_as_it_is) {
           pair{wire::retry_spec_kind::linear, server_backoff::linear},
           pair{wire::retry_spec_kind::exponential, server_backoff::exponential}}) {
         server_schedule schedule;
-        const wire::retry_spec spec{sent, 7ms, 3ms, 20ms, 900ms};
+        wire::retry_spec spec{sent, 7ms, 3ms, 20ms, 900ms};
+        spec.floor = 5ms;
         const auto rule = schedule.on_failure(5, &spec, time_point{1h});
         ASSERT_TRUE(rule);
         EXPECT_EQ(rule->kind, seen);
         EXPECT_EQ(rule->interval, 7ms);
         EXPECT_EQ(rule->after, 3ms);
         EXPECT_EQ(rule->ceil, 20ms);
+        EXPECT_EQ(rule->floor, 5ms);
         EXPECT_EQ(rule->max_duration, 900ms);
         EXPECT_EQ(rule->retries, 0U);
         EXPECT_EQ(rule->first_failure, time_point{1h});

@@ -177,5 +177,38 @@ TEST(status_table, only_a_lost_identity_or_bucket_drops_the_connection) {
     }
 }
 
+// A scan is over, goes on, or continues as another scan that begins after its last row.
+TEST(status_table, RH_49_each_answer_to_a_range_scan_has_its_meaning) {
+    struct row {
+        status code;
+        bool is_created;
+        outcome_kind kind;
+        errc error;
+    };
+    constexpr row rows[] = {
+        {status::range_scan_more, true, outcome_kind::success, errc{}},
+        {status::range_scan_complete, true, outcome_kind::success, errc{}},
+        {status::key_enoent, false, outcome_kind::success, errc{}},
+        {status::key_enoent, true, outcome_kind::retry, errc::request_canceled},
+        {status::range_scan_cancelled, true, outcome_kind::retry, errc::request_canceled},
+        {status::ebusy, false, outcome_kind::retry, errc::temporary_failure},
+        {status::ebusy, true, outcome_kind::retry, errc::temporary_failure},
+        {status::vb_uuid_not_equal, false, outcome_kind::error, errc::mutation_token_outdated}};
+    for (const row& each : rows) {
+        response_facts facts;
+        facts.kind = operation_kind::range_scan;
+        facts.status = each.code;
+        facts.is_scan_created = each.is_created;
+        const response_outcome outcome = classify(facts);
+        EXPECT_EQ(outcome.kind, each.kind) << wire::to_string(each.code);
+        if (each.kind != outcome_kind::success) {
+            EXPECT_EQ(outcome.error, each.error) << wire::to_string(each.code);
+        }
+        if (each.kind == outcome_kind::retry) {
+            EXPECT_EQ(outcome.reason, retry_reason::kv_temporary_failure);
+        }
+    }
+}
+
 }  // namespace status_table_tests
 }  // namespace reprise::engine

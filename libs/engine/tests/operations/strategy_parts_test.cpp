@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,10 +40,12 @@ public:
 
 class watching_observer final : public retry_observer {
 public:
+    std::vector<std::string> names;
     std::vector<history_entry> decisions;
     std::vector<call_summary> ended;
 
     void on_decision(const decision_event& event) noexcept override {
+        names.emplace_back(event.call);
         decisions.push_back(event.entry);
     }
     void on_completion(const call_summary& summary) noexcept override { ended.push_back(summary); }
@@ -138,6 +141,7 @@ TEST(strategy_parts, its_observer_sees_each_decision_and_each_end_once) {
     with.driver.upsert("k", "v");
     with.driver.advance(100ms);
     ASSERT_EQ(observer.decisions.size(), 1U);
+    EXPECT_EQ(observer.names[0], "upsert");
     EXPECT_EQ(observer.decisions[0].reason_as<retry_reason>(), retry_reason::kv_locked);
     EXPECT_EQ(observer.decisions[0].delay(), 1ms);
     ASSERT_EQ(observer.ended.size(), 1U);
@@ -174,6 +178,24 @@ TEST(strategy_parts, its_observer_learns_why_operations_ended_that_nobody_decide
     ASSERT_EQ(observer.ended.size(), 2U);
     EXPECT_EQ(observer.ended[0].refusal, refusal_reason::deadline);
     EXPECT_EQ(observer.ended[1].refusal, refusal_reason::deadline);
+}
+
+TEST(strategy_parts, an_operation_that_is_canceled_does_not_count_against_the_breaker) {
+    watching_observer observer;
+    circuit_breaker breaker(
+        {.volume_threshold = 1, .error_threshold_percent = 50, .sleep_window = 1s});
+    equipped_client with({.circuit = &breaker, .observer = &observer});
+    with.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::set ? std::optional(answer{.is_silent = true}) : std::nullopt;
+    };
+    observer.ended.clear();
+    with.driver.upsert("k", "v");
+    with.driver.settle();
+    ASSERT_TRUE(with.driver.engine().cancel(with.driver.last_id, with.driver.now));
+    with.driver.settle();
+    ASSERT_EQ(observer.ended.size(), 1U);
+    EXPECT_EQ(observer.ended[0].refusal, refusal_reason::canceled);
+    EXPECT_EQ(breaker.state(), breaker_state::closed);
 }
 
 }  // namespace reprise::engine::testing

@@ -53,6 +53,17 @@ TEST(pushed_configurations, wait_for_their_turn) {
     EXPECT_TRUE(of.bucket.pushed.bytes.empty());
 }
 
+// Servers without epochs announce none, which is older than any.
+TEST(pushed_configurations, without_an_epoch_are_older_than_a_configuration_that_has_one) {
+    with_pushes of;
+    wire::cluster_map_change_notification pushed;
+    pushed.rev = 11;
+    pushed.bucket = "travel";
+    of.parts.nodes.take_push(of.bucket, pushed, "node1", of.parts.now);
+    EXPECT_FALSE(of.bucket.pushed.is_armed());
+    EXPECT_EQ(of.parts.context.counters.configurations_refused, 1U);
+}
+
 TEST(pushed_configurations, are_skipped_if_a_newer_one_arrives_first) {
     with_pushes of;
     for (std::uint64_t revision = 11; revision <= 50; ++revision) {

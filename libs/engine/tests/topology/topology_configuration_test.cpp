@@ -162,6 +162,26 @@ TEST(topology, VB_02_the_forward_map_is_tried_without_delay_and_the_next_wait_is
     EXPECT_EQ(stores[2].at - stores[1].at, 10ms);
 }
 
+TEST(topology, VB_02_the_next_operation_starts_with_the_current_map_again) {
+    scripted_cluster cluster(2, 1);
+    cluster.map = {{0}};
+    cluster.forward_map = {{1}};
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(100ms);
+    cluster.on_request = owned_by(cluster, {1}, false);
+    for (int round = 0; round < 2; ++round) {
+        const auto stored = driver.upsert("k", "v");
+        driver.settle();
+        ASSERT_EQ(stored->calls, 1);
+        EXPECT_EQ(stored->result.retry_attempts, 1U);
+    }
+    const auto stores = cluster.all(opcode::set);
+    ASSERT_EQ(stores.size(), 4U);
+    EXPECT_EQ(stores[2].node, 0U);
+    EXPECT_EQ(stores[3].node, 1U);
+}
+
 TEST(topology, VB_03_after_a_new_revision_the_current_map_comes_first_again) {
     scripted_cluster cluster(3, 1);
     cluster.map = {{0}};
