@@ -112,6 +112,21 @@ TEST(connect_pacing, a_node_that_leaves_does_not_keep_its_place_in_the_queue) {
     EXPECT_EQ(driver.connects.size(), tried);
 }
 
+// Without a usable connection, an operation for any node takes the place that is kept free.
+TEST(connect_pacing, an_operation_for_any_node_opens_a_connection_that_waits_in_the_queue) {
+    scripted_cluster cluster(40, 64);
+    let_the_others_hang(cluster);
+    engine_driver driver(cluster, {.connecting_count_max = 4});
+    driver.connect();
+    cluster.nodes[0].ignores_connections = true;
+    driver.close_node(0);
+    driver.settle();
+    const std::size_t tried = driver.connects.size();
+    driver.start(driver.request(operation_kind::noop, ""));
+    driver.settle();
+    EXPECT_EQ(driver.connects.size(), tried + 1);
+}
+
 TEST(connect_pacing, http_connections_share_the_places_and_all_are_opened) {
     scripted_cluster cluster(1, 4);
     cluster.nodes[0].services.set(wire::service::query, wire::transport::plain, 8093);

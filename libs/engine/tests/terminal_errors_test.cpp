@@ -365,6 +365,9 @@ TEST(terminal_state, RH_28_a_missing_collection_fails_by_name_and_best_effort_wa
     ASSERT_EQ(missing->calls, 1);
     EXPECT_EQ(missing->result.ec, errc::collection_not_found);
     EXPECT_EQ(missing->result.error->last_reason, retry_reason::collection_not_found);
+    EXPECT_EQ(missing->result.error->bucket, "travel");
+    EXPECT_EQ(missing->result.error->scope, "inventory");
+    EXPECT_EQ(missing->result.error->collection, "airline");
     auto patient = driver.request(operation_kind::get, "k", "", "inventory", "airline");
     patient.strategy = std::make_shared<best_effort_strategy>();
     const auto read = driver.start(std::move(patient));

@@ -210,6 +210,8 @@ TEST(logged_decisions, RH_14_polls_are_logged_with_their_true_attempt) {
     EXPECT_EQ(scene.log->entries[0].attempt, 0U);
     EXPECT_EQ(scene.log->entries[0].level, log_level::warn);
     EXPECT_EQ(scene.log->entries[0].error, errc::temporary_failure);
+    EXPECT_EQ(scene.log->entries[0].status, static_cast<std::uint16_t>(status::etmpfail));
+    EXPECT_EQ(scene.log->entries[0].stage, attempt_stage::response);
 }
 
 TEST(logged_decisions, RH_14_a_poll_whose_answer_cannot_be_decoded_is_logged) {

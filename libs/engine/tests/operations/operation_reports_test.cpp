@@ -42,6 +42,15 @@ private:
     std::optional<duration> delay_;
 };
 
+class one_late_retry final : public retry_strategy {
+public:
+    void retry_after(const retry_question& question, retry_sink& sink) override {
+        sink.answer(
+            question.retry_attempts == 0 ? retry_action::after(2s)
+                                         : retry_action::no(refusal_reason::strategy_refused));
+    }
+};
+
 scripted_cluster::hook always(opcode op, answer with) {
     return [op, with](const seen_request& seen) -> std::optional<answer> {
         return seen.op == op ? std::optional(with) : std::nullopt;
@@ -68,12 +77,29 @@ TEST(operation_reports, observers_and_logs_name_the_operation_and_its_attempt) {
         EXPECT_EQ(sent.attempt, number);
         EXPECT_EQ(sent.kind, "upsert");
         EXPECT_FALSE(sent.is_idempotent);
+        EXPECT_EQ(sent.connection, driver.connections_to(0).at(0).value);
+        EXPECT_EQ(sent.client, driver.engine().diagnostics().client);
         EXPECT_EQ(sent.opaque, cluster.all(opcode::set).at(number).opaque);
         EXPECT_EQ(sent.sent, cluster.all(opcode::set).at(number).at);
         EXPECT_EQ(seen->decisions[number].id, id);
         EXPECT_EQ(seen->decisions[number].attempt, number);
         EXPECT_EQ(seen->decisions[number].endpoint, "node1:11210");
     }
+}
+
+TEST(operation_reports, observers_learn_whether_a_request_is_idempotent) {
+    const auto seen = std::make_shared<recording_observer>();
+    engine_options options;
+    options.observer = seen;
+    scripted_cluster cluster(1);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    driver.upsert("k", "v");
+    driver.get("k");
+    driver.settle();
+    ASSERT_EQ(seen->attempts.size(), 2U);
+    EXPECT_FALSE(seen->attempts[0].is_idempotent);
+    EXPECT_TRUE(seen->attempts[1].is_idempotent);
 }
 
 TEST(operation_reports, the_reason_of_an_earlier_operation_is_forgotten) {
@@ -145,16 +171,8 @@ TEST(operation_reports, an_operation_that_is_refused_before_it_is_sent_names_the
 
 // It backs off after an answer; then its node refuses the login, while another node is connected.
 TEST(operation_reports, RH_38_an_operation_whose_own_node_refuses_does_not_wait_for_its_retry) {
-    class once final : public retry_strategy {
-    public:
-        void retry_after(const retry_question& question, retry_sink& sink) override {
-            sink.answer(
-                question.retry_attempts == 0 ? retry_action::after(2s)
-                                             : retry_action::no(refusal_reason::strategy_refused));
-        }
-    };
     engine_options options;
-    options.strategy = std::make_shared<once>();
+    options.strategy = std::make_shared<one_late_retry>();
     scripted_cluster cluster(2);
     engine_driver driver(cluster, options);
     driver.connect();
@@ -171,6 +189,28 @@ TEST(operation_reports, RH_38_an_operation_whose_own_node_refuses_does_not_wait_
     driver.advance(500ms);
     ASSERT_EQ(stored->calls, 1);
     EXPECT_EQ(stored->result.ec, errc::authentication_failure);
+}
+
+// Any node can answer a NOOP, so the refusal of one does not shorten its backoff.
+TEST(operation_reports, a_noop_keeps_its_backoff_while_another_node_is_connected) {
+    engine_options options;
+    options.strategy = std::make_shared<one_late_retry>();
+    scripted_cluster cluster(2);
+    engine_driver driver(cluster, options);
+    driver.connect();
+    driver.advance(100ms);
+    cluster.on_request = always(opcode::noop, {.status = status::etmpfail});
+    const auto asked = driver.start(driver.request(operation_kind::noop, ""));
+    driver.advance(1ms);
+    ASSERT_EQ(cluster.count(opcode::noop), 1U);
+    cluster.on_request = nullptr;
+    cluster.nodes[0].sasl_status = status::auth_error;
+    driver.close_node(0);
+    driver.advance(1s);
+    EXPECT_EQ(cluster.count(opcode::noop), 1U);
+    driver.advance(1s);
+    ASSERT_EQ(asked->calls, 1);
+    EXPECT_TRUE(asked->result.has_value());
 }
 
 TEST(operation_reports, nothing_is_due_after_the_client_was_closed) {

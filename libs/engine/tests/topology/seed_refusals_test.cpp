@@ -92,6 +92,18 @@ TEST(seed_refusals, RH_48_count_at_once_when_every_other_seed_has_failed) {
     EXPECT_EQ(read->result.ec, errc::authentication_failure);
 }
 
+TEST(seed_refusals, RH_48_count_as_soon_as_the_last_other_seed_fails) {
+    two_seeds of;
+    const auto read = of.driver.get("k");
+    of.driver.advance(700ms);
+    EXPECT_EQ(read->calls, 0);
+    of.driver.engine().on_connect_failed(
+        of.driver.connects.at(1).connection, connect_failure::refused, "scripted", of.driver.now);
+    of.driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+}
+
 TEST(seed_refusals, RH_48_of_a_verified_server_count_at_once) {
     two_seeds of(over_tls(true));
     const auto read = of.driver.get("k");
