@@ -1,6 +1,6 @@
 // The work that `./dev bench instructions` counts under callgrind: one scenario per run, with
-// recorded answers, no sockets, and time that does not pass. Only the functions named `counted_...`
-// are counted; the server's side runs outside of them.
+// recorded answers. Only the functions named `measured_...` are counted; the server's side runs
+// outside of them. The scenarios of this file have no sockets, and time does not pass in them.
 
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include <reprise/retry.hpp>
 #include <reprise/wire/document_messages.hpp>
 
+#include "api_scene.hpp"
 #include "canned_cluster.hpp"
 #include "virtual_reference.hpp"
 
@@ -79,8 +80,8 @@ public:
         const bench::reply_bytes answer = is_get ? document_frame() : stored_frame();
         const std::size_t goal = completed_ + count;
         while (completed_ < goal) {
-            counted_start(kind, in_flight);
-            const base::byte_view bytes = counted_write();
+            measured_start(kind, in_flight);
+            const base::byte_view bytes = measured_write();
             peers_[connection_.value].reader.feed(bytes);
             const std::size_t size = bytes.size();
             in_.clear();
@@ -90,8 +91,8 @@ public:
                 in_.insert(in_.end(), answer.begin(), answer.end());
                 base::store_big_endian(in_.data() + at + opaque_at, (**next).opaque());
             }
-            counted_receive(size);
-            counted_complete();
+            measured_receive(size);
+            measured_complete();
         }
     }
 
@@ -109,7 +110,7 @@ private:
         return made;
     }
 
-    COUNTED void counted_start(engine::operation_kind kind, std::size_t count) {
+    COUNTED void measured_start(engine::operation_kind kind, std::size_t count) {
         for (std::size_t each = 0; each < count; ++each) {
             engine::operation_request request;
             request.kind = kind;
@@ -121,16 +122,16 @@ private:
             engine_.start(std::move(request), count_success{&completed_}, now_);
         }
     }
-    COUNTED base::byte_view counted_write() {
+    COUNTED base::byte_view measured_write() {
         actions_.clear();
         engine_.take_actions(actions_);
         return engine_.begin_write(connection_, now_);
     }
-    COUNTED void counted_receive(std::size_t written) {
+    COUNTED void measured_receive(std::size_t written) {
         engine_.on_written(connection_, written, now_);
         engine_.on_bytes(connection_, in_, now_);
     }
-    COUNTED void counted_complete() { engine_.drain_completions(); }
+    COUNTED void measured_complete() { engine_.drain_completions(); }
 
     // One turn of the driver while the connection is being opened.
     void serve_once() {
@@ -180,13 +181,13 @@ private:
 
 // --- the retry library ---
 
-COUNTED void counted_successes(reprise::standard_strategy& strategy, std::size_t count) {
+COUNTED void measured_successes(reprise::standard_strategy& strategy, std::size_t count) {
     for (std::size_t each = 0; each < count; ++each) {
         (void)reprise::retry(strategy, bench::fallible_operation);
     }
 }
 
-COUNTED void counted_virtual_successes(reprise::retry_strategy& strategy, std::size_t count) {
+COUNTED void measured_virtual_successes(reprise::retry_strategy& strategy, std::size_t count) {
     for (std::size_t each = 0; each < count; ++each) {
         (void)reprise::retry(strategy, bench::fallible_operation);
     }
@@ -218,7 +219,7 @@ std::error_code fail_always() {
     return std::make_error_code(std::errc::connection_refused);
 }
 
-COUNTED void counted_decisions(
+COUNTED void measured_decisions(
     reprise::standard_strategy& strategy, const reprise::call_options& options, std::size_t count) {
     for (std::size_t each = 0; each < count; ++each) {
         fails_once operation;
@@ -226,7 +227,7 @@ COUNTED void counted_decisions(
     }
 }
 
-COUNTED void counted_refusals(
+COUNTED void measured_refusals(
     reprise::standard_strategy& strategy, const reprise::call_options& options, std::size_t count) {
     for (std::size_t each = 0; each < count; ++each) {
         (void)reprise::retry(strategy, options, fail_always);
@@ -245,14 +246,14 @@ void run_retry(std::string_view name, std::size_t count) {
     options.clock = &clock;
     options.random = {[](void*) noexcept -> std::uint64_t { return 0x9e3779b97f4a7c15U; }};
     if (name == "success") {
-        counted_successes(strategy, count);
+        measured_successes(strategy, count);
     } else if (name == "virtual_success") {
         reprise::virtual_strategy<reprise::standard_strategy> behind_interface(settings);
-        counted_virtual_successes(behind_interface, count);
+        measured_virtual_successes(behind_interface, count);
     } else if (name == "decision") {
-        counted_decisions(strategy, options, count);
+        measured_decisions(strategy, options, count);
     } else {
-        counted_refusals(strategy, options, count);
+        measured_refusals(strategy, options, count);
     }
 }
 
@@ -271,7 +272,7 @@ int main(int argc, char** argv) {
         scene().run(engine::operation_kind::get, 1, count);
     } else if (name == "upsert_64") {
         scene().run(engine::operation_kind::upsert, 64, count);
-    } else {
+    } else if (!bench::run_api(name, count)) {
         run_retry(name, count);
     }
 }
