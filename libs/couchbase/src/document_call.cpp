@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include <reprise/base/enum_table.hpp>
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/wire/document_messages.hpp>
@@ -18,90 +17,11 @@
 namespace reprise::couchbase::detail {
 namespace {
 
-// Calls up to this one are a single operation each, with the same numbers as in the engine.
-constexpr call_kind plain_call_last = call_kind::mutate_in;
-static_assert(base::have_same_names<
-              call_kind, engine::operation_kind, static_cast<std::size_t>(plain_call_last) + 1>());
-
-engine::operation_kind to_engine(call_kind kind) noexcept {
-    if (kind <= plain_call_last) {
-        return static_cast<engine::operation_kind>(kind);
-    }
-    if (kind == call_kind::lookup_in_any_replica || kind == call_kind::lookup_in_all_replicas) {
-        return engine::operation_kind::lookup_in;
-    }
-    return kind == call_kind::ping ? engine::operation_kind::noop : engine::operation_kind::get;
-}
-
-std::expected<std::uint32_t, error> to_wire(const expiry& when) {
-    if (when.value() == expiry().value()) {
-        return std::uint32_t{0};  // no expiry: the current time is not needed
-    }
-    const auto encoded = std::visit(
-        [](auto value) {
-            if constexpr (std::is_same_v<decltype(value), std::chrono::seconds>) {
-                return wire::encode_expiry(value, net::wall_clock_now());
-            } else {
-                return wire::encode_expiry(value);
-            }
-        },
-        when.value());
-    if (!encoded) {
-        return std::unexpected(error(
-            errc::invalid_argument, "expiry: " + std::string(wire::to_string(encoded.error()))));
-    }
-    return *encoded;
-}
-
-bool is_counter(call_kind kind) noexcept {
-    return kind == call_kind::increment || kind == call_kind::decrement;
-}
-
-bool is_json(std::uint32_t flags) noexcept {
-    return format_of(flags) == document_format::json;
-}
-
-// The request is large and on the path of every call, so it is filled in place and not moved.
-std::expected<void, error> fill_request(
-    const document_call& call, engine::operation_request& request) {
-    if (call.problem) {
-        return std::unexpected(error(make_error_code(errc::encoding_failure), *call.problem));
-    }
-    const auto expiry = to_wire(call.expiry);
-    if (!expiry) {
-        return std::unexpected(expiry.error());
-    }
-    request.kind = to_engine(call.kind);
-    request.key.assign(std::as_bytes(std::span{call.key}));
-    request.value.assign(call.value);
-    request.flags = call.flags;
-    if (!call.value.empty() && is_json(call.flags)) {
-        request.datatype = wire::datatype::json;
-    }
-    request.expiry = *expiry;
-    request.preserve_expiry = call.preserve_expiry;
-    request.cas = call.cas;
-    if (call.durability != durability_level::none) {
-        request.durability = static_cast<wire::durability_level>(call.durability);
-    }
-    if (is_counter(call.kind)) {
-        request.delta = call.delta;
-        request.initial = call.initial.value_or(0);
-        if (!call.initial) {
-            request.expiry = wire::expiry_do_not_create;
-        }
-    }
-    request.lock_seconds =
-        static_cast<std::uint32_t>(std::clamp<std::int64_t>(call.lock_time.count(), 0, 0xffff));
-    request.timeout = call.timeout;
-    request.strategy = call.strategy;
-    request.user_data = call.user_data;
-    request.outer_allowance = call.outer_allowance;
-    return {};
-}
-
-operation_trace trace_of(engine::operation_result& result) {
-    return {result.retry_attempts, std::move(result.history)};
+void refuse(document_call& call, errc code, std::string detail) {
+    auto info = std::make_shared<error_info>();
+    info->code = code;
+    info->detail = std::move(detail);
+    call.problem = std::move(info);
 }
 
 std::optional<mutation_token> token_of(
@@ -128,38 +48,76 @@ constexpr bool is_of_replicas =
     std::is_same_v<Result, lookup_in_replica_result> || std::is_same_v<Result, lookup_replica_list>;
 
 template <class Result>
-std::expected<Result, error> to_result(engine::operation_result&& result, const answer_note& note) {
-    if (result.ec) {
-        return std::unexpected(error(
-            note.paths ? in_callers_order(std::move(result.error), *note.paths)
-                       : std::move(result.error)));
+void fill_result(Result& to, engine::operation_result& from, const answer_note& note) {
+    to.cas = cas{from.cas};
+    to.trace = {from.retry_attempts, std::move(from.history)};
+    if constexpr (has_token<Result>) {
+        to.token = token_of(from, *note.bucket);
     }
-    if constexpr (std::is_void_v<Result>) {
-        return {};
-    } else if constexpr (std::is_same_v<Result, lookup_in_result>) {
-        return lookup_in_result{
-            to_path_results(std::move(result.paths), *note.paths), cas{result.cas},
-            result.is_deleted, trace_of(result)};
-    } else if constexpr (std::is_same_v<Result, mutate_in_result>) {
-        return mutate_in_result{
-            to_path_results(std::move(result.paths), *note.paths), cas{result.cas},
-            token_of(result, *note.bucket), trace_of(result)};
-    } else if constexpr (std::is_same_v<Result, get_result>) {
-        return get_result{
-            document_bytes_access::make(std::move(result.value)), result.flags, 0, cas{result.cas},
-            trace_of(result)};
-    } else if constexpr (std::is_same_v<Result, mutation_result>) {
-        return mutation_result{cas{result.cas}, token_of(result, *note.bucket), trace_of(result)};
+    if constexpr (is_subdocument<Result>) {
+        to.paths = to_path_results(std::move(from.paths), *note.paths);
+    }
+    if constexpr (std::is_same_v<Result, get_result>) {
+        document_bytes_access::slice_of(to.content) = std::move(from.value);
+        to.flags = from.flags;
     } else if constexpr (std::is_same_v<Result, counter_result>) {
-        return counter_result{
-            result.counter, cas{result.cas}, token_of(result, *note.bucket), trace_of(result)};
-    } else {
-        return exists_result{
-            result.is_present, cas{result.is_present ? result.cas : 0}, trace_of(result)};
+        to.value = from.counter;
+    } else if constexpr (std::is_same_v<Result, lookup_in_result>) {
+        to.is_deleted = from.is_deleted;
+    } else if constexpr (std::is_same_v<Result, exists_result>) {
+        to.exists = from.is_present;
+        to.cas = cas{from.is_present ? from.cas : 0};
     }
 }
 
+// The result is filled where it is returned, because moving it costs more than filling it.
+template <class Result>
+std::expected<Result, error> to_result(engine::operation_result&& result, const answer_note& note) {
+    std::expected<Result, error> made;
+    if (result.ec) [[unlikely]] {
+        made = std::unexpected(error(
+            note.paths ? in_callers_order(std::move(result.error), *note.paths)
+                       : std::move(result.error)));
+    } else if constexpr (!std::is_void_v<Result>) {
+        fill_result(*made, result, note);
+    }
+    return made;
+}
+
 }  // namespace
+
+void set_value(document_call& call, const encoded_value& value) {
+    if (!value.problem().empty()) [[unlikely]] {
+        refuse(call, errc::encoding_failure, value.problem());
+    }
+    call.value = value.bytes();
+    call.flags = value.flags();
+    call.is_json = !call.value.empty() && format_of(call.flags) == document_format::json;
+}
+
+void set_expiry(document_call& call, const expiry& when) {
+    const auto encoded = std::visit(
+        [](auto value) {
+            if constexpr (std::is_same_v<decltype(value), std::chrono::seconds>) {
+                return wire::encode_expiry(value, net::wall_clock_now());
+            } else {
+                return wire::encode_expiry(value);
+            }
+        },
+        when.value());
+    if (encoded) {
+        call.expiry = *encoded;
+    } else {
+        refuse(
+            call, errc::invalid_argument,
+            "expiry: " + std::string(wire::to_string(encoded.error())));
+    }
+}
+
+void set_lock_time(document_call& call, std::chrono::seconds time) noexcept {
+    call.lock_seconds =
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(time.count(), 0, 0xffff));
+}
 
 error to_error(net::refusal refused) {
     switch (refused) {
@@ -180,25 +138,31 @@ error to_error(net::refusal refused) {
 
 namespace {
 
-// Builds the request and records what its answer needs.
+// Checks the call and records what its answer needs.
 template <class Result>
 std::expected<void, error> prepare_call(
-    const call_target& target, const document_call& call, engine::operation_request& request,
-    answer_note& note) {
-    if (auto filled = fill_request(call, request); !filled) {
-        return filled;
+    const call_target& target, document_call& call, answer_note& note) {
+    if (call.problem) [[unlikely]] {
+        return std::unexpected(error(call.problem));
     }
     if constexpr (has_token<Result>) {
         note.bucket = target.bucket;
     }
     if constexpr (is_subdocument<Result>) {
-        auto paths = add_specs(request, call);
+        auto paths = arrange_specs(call);
         if (!paths) {
             return std::unexpected(std::move(paths.error()));
         }
         note.paths = std::move(*paths);
     }
     return {};
+}
+
+// A read of several copies keeps its request.
+engine::operation_request make_request(document_call&& call) {
+    engine::operation_request request({}, std::move(call));
+    request.copy_text(call);
+    return request;
 }
 
 // Receives the result of a started call for a blocking caller.
@@ -237,12 +201,11 @@ engine::completion make_completion(result_receiver<Result>* receiver, answer_not
 template <class Result>
 std::expected<Result, error> await_call(
     net::client& client, const call_target& target, engine::operation_request&& request,
-    answer_note&& note, read_preference preference) {
+    answer_note&& note) {
     waiting_receiver<Result> receiver;
     const auto refused = client.await([&](std::move_only_function<void()> done) {
         receiver.done = std::move(done);
-        start_replica_read<Result>(
-            target, std::move(request), std::move(note), preference, &receiver, 0);
+        start_replica_read<Result>(target, std::move(request), std::move(note), &receiver, 0);
     });
     if (refused != net::refusal::none) {
         return std::unexpected(to_error(refused));
@@ -253,19 +216,18 @@ std::expected<Result, error> await_call(
 }  // namespace
 
 template <class Result>
-std::expected<Result, error> run_call(const call_target& target, const document_call& call) {
-    engine::operation_request request;
+std::expected<Result, error> run_call(const call_target& target, document_call&& call) {
     answer_note note;
-    if (auto prepared = prepare_call<Result>(target, call, request, note); !prepared) {
+    if (auto prepared = prepare_call<Result>(target, call, note); !prepared) {
         return std::unexpected(std::move(prepared.error()));
     }
     // Keeps the client alive, because a completion may release the last handle.
     const std::shared_ptr<session> held = target.client;
     if constexpr (is_of_replicas<Result>) {
         return await_call<Result>(
-            held->client(), target, std::move(request), std::move(note), call.preference);
+            held->client(), target, make_request(std::move(call)), std::move(note));
     } else {
-        auto result = held->client().call(target.keyspace, std::move(request));
+        auto result = held->client().call(target.keyspace, std::move(call));
         if (!result) {
             return std::unexpected(to_error(result.error()));
         }
@@ -275,65 +237,60 @@ std::expected<Result, error> run_call(const call_target& target, const document_
 
 template <class Result>
 void start_call(
-    const call_target& target, const document_call& call, result_receiver<Result>* receiver,
+    const call_target& target, document_call&& call, result_receiver<Result>* receiver,
     call_ticket ticket) {
-    engine::operation_request request;
     answer_note note;
-    if (auto prepared = prepare_call<Result>(target, call, request, note); !prepared) {
+    if (auto prepared = prepare_call<Result>(target, call, note); !prepared) {
         receiver->complete(receiver, std::unexpected(std::move(prepared.error())), true);
         return;
     }
     if constexpr (is_of_replicas<Result>) {
         start_replica_read<Result>(
-            target, std::move(request), std::move(note), call.preference, receiver, ticket);
+            target, make_request(std::move(call)), std::move(note), receiver, ticket);
     } else {
-        // Does not keep the client alive: operations end with the client, not the other way round.
-        const auto refused = target.client->client().start(
-            target.keyspace, std::move(request), make_completion(receiver, std::move(note)),
-            ticket);
+        // Only during the start: operations end with the client, not the other way round.
+        const std::shared_ptr<session> held = target.client;
+        const auto refused = held->client().start(
+            target.keyspace, std::move(call), make_completion(receiver, std::move(note)), ticket);
         if (refused != net::refusal::none) {
             receiver->complete(receiver, std::unexpected(to_error(refused)), true);
         }
     }
 }
 
-template std::expected<get_result, error> run_call(const call_target&, const document_call&);
+template std::expected<get_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, const document_call&, result_receiver<get_result>*, call_ticket);
-template std::expected<get_replica_result, error> run_call(
-    const call_target&, const document_call&);
+    const call_target&, document_call&&, result_receiver<get_result>*, call_ticket);
+template std::expected<get_replica_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, const document_call&, result_receiver<get_replica_result>*, call_ticket);
-template std::expected<replica_list, error> run_call(const call_target&, const document_call&);
+    const call_target&, document_call&&, result_receiver<get_replica_result>*, call_ticket);
+template std::expected<replica_list, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, const document_call&, result_receiver<replica_list>*, call_ticket);
-template std::expected<mutation_result, error> run_call(const call_target&, const document_call&);
+    const call_target&, document_call&&, result_receiver<replica_list>*, call_ticket);
+template std::expected<mutation_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, const document_call&, result_receiver<mutation_result>*, call_ticket);
-template std::expected<counter_result, error> run_call(const call_target&, const document_call&);
+    const call_target&, document_call&&, result_receiver<mutation_result>*, call_ticket);
+template std::expected<counter_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, const document_call&, result_receiver<counter_result>*, call_ticket);
-template std::expected<exists_result, error> run_call(const call_target&, const document_call&);
+    const call_target&, document_call&&, result_receiver<counter_result>*, call_ticket);
+template std::expected<exists_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, const document_call&, result_receiver<exists_result>*, call_ticket);
-template std::expected<lookup_in_result, error> run_call(const call_target&, const document_call&);
+    const call_target&, document_call&&, result_receiver<exists_result>*, call_ticket);
+template std::expected<lookup_in_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, const document_call&, result_receiver<lookup_in_result>*, call_ticket);
+    const call_target&, document_call&&, result_receiver<lookup_in_result>*, call_ticket);
 template std::expected<lookup_in_replica_result, error> run_call(
-    const call_target&, const document_call&);
+    const call_target&, document_call&&);
 template void start_call(
-    const call_target&, const document_call&, result_receiver<lookup_in_replica_result>*,
-    call_ticket);
-template std::expected<lookup_replica_list, error> run_call(
-    const call_target&, const document_call&);
+    const call_target&, document_call&&, result_receiver<lookup_in_replica_result>*, call_ticket);
+template std::expected<lookup_replica_list, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, const document_call&, result_receiver<lookup_replica_list>*, call_ticket);
-template std::expected<mutate_in_result, error> run_call(const call_target&, const document_call&);
+    const call_target&, document_call&&, result_receiver<lookup_replica_list>*, call_ticket);
+template std::expected<mutate_in_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, const document_call&, result_receiver<mutate_in_result>*, call_ticket);
-template std::expected<void, error> run_call(const call_target&, const document_call&);
-template void start_call(
-    const call_target&, const document_call&, result_receiver<void>*, call_ticket);
+    const call_target&, document_call&&, result_receiver<mutate_in_result>*, call_ticket);
+template std::expected<void, error> run_call(const call_target&, document_call&&);
+template void start_call(const call_target&, document_call&&, result_receiver<void>*, call_ticket);
 
 call_ticket reserve_ticket(const call_target& target) noexcept {
     return target.client->client().reserve_ticket();

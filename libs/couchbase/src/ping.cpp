@@ -122,9 +122,9 @@ std::expected<ping_report, error> run_ping(
     };
     ping_report report;
     if (is_wanted(service_kind::key_value)) {
-        auto call = detail::make_call(detail::call_kind::ping, {}, options);
+        auto call = detail::make_call(detail::operation_kind::noop, {}, options);
         call.timeout = timeout;
-        auto answer = detail::run_call<void>(detail::make_target(client, bucket), call);
+        auto answer = detail::run_call<void>(detail::make_target(client, bucket), std::move(call));
         if (!answer && answer.error().code().category() == client_category()) {
             return std::unexpected(std::move(answer.error()));  // nothing was asked
         }

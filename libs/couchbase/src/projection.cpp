@@ -113,7 +113,6 @@ error name_call(const error& failed) {
 
 // Here the paths stand as the user wrote them, after the expiry.
 void add_projection(document_call& call, const std::vector<std::string>& paths, bool with_expiry) {
-    call.kind = call_kind::get_projected;
     if (with_expiry) {
         call.specs.push_back(attribute(expiry_path));
     }
@@ -143,9 +142,9 @@ std::expected<projection, error> projection::make(const document_call& call) {
     return made;
 }
 
-document_call projection::lookup(const document_call& call) const {
-    document_call sent = call;
-    sent.kind = call_kind::lookup_in;
+document_call projection::lookup(document_call&& call) const {
+    document_call sent = std::move(call);
+    sent.kind = operation_kind::lookup_in;
     if (is_whole_) {
         sent.specs.clear();
         if (has_expiry_) {
@@ -244,31 +243,31 @@ struct projecting_receiver final : result_receiver<lookup_in_result> {
 
 }  // namespace
 
-std::expected<get_result, error> run_get(const call_target& target, const document_call& call) {
-    if (call.kind == call_kind::get) {
-        return run_call<get_result>(target, call);
+std::expected<get_result, error> run_get(const call_target& target, document_call&& call) {
+    if (call.specs.empty()) {
+        return run_call<get_result>(target, std::move(call));
     }
     const auto what = projection::make(call);
     if (!what) {
         return std::unexpected(what.error());
     }
-    return what->read(run_call<lookup_in_result>(target, what->lookup(call)));
+    return what->read(run_call<lookup_in_result>(target, what->lookup(std::move(call))));
 }
 
 void start_get(
-    const call_target& target, const document_call& call, result_receiver<get_result>* receiver,
+    const call_target& target, document_call&& call, result_receiver<get_result>* receiver,
     call_ticket ticket) {
-    if (call.kind == call_kind::get) {
-        return start_call<get_result>(target, call, receiver, ticket);
+    if (call.specs.empty()) {
+        return start_call<get_result>(target, std::move(call), receiver, ticket);
     }
     auto what = projection::make(call);
     if (!what) {
         return receiver->complete(receiver, std::unexpected(std::move(what.error())), true);
     }
-    const document_call lookup = what->lookup(call);
+    document_call lookup = what->lookup(std::move(call));
     start_call<lookup_in_result>(
-        target, lookup, std::make_unique<projecting_receiver>(std::move(*what), receiver).release(),
-        ticket);
+        target, std::move(lookup),
+        std::make_unique<projecting_receiver>(std::move(*what), receiver).release(), ticket);
 }
 
 }  // namespace reprise::couchbase::detail

@@ -20,7 +20,7 @@ public:
 
     // The lookup to send. One lookup has at most 16 paths, so if there are more, the whole document
     // is read and projected here.
-    [[nodiscard]] document_call lookup(const document_call& call) const;
+    [[nodiscard]] document_call lookup(document_call&& call) const;
     // The answer to it, as a get would return it.
     [[nodiscard]] std::expected<get_result, error> read(
         std::expected<lookup_in_result, error>&& answer) const;

@@ -149,13 +149,12 @@ public:
 
     replica_read(
         const call_target& target, engine::operation_request&& request, answer_note&& note,
-        read_preference preference, result_receiver<Result>* receiver, call_ticket ticket)
+        result_receiver<Result>* receiver, call_ticket ticket)
         : client_(target.client),
           keyspace_(target.keyspace),
           bucket_(target.bucket),
           request_(std::move(request)),
           note_(std::move(note)),
-          preference_(preference),
           receiver_(receiver),
           ticket_(ticket) {}
 
@@ -204,7 +203,7 @@ private:
             return {0};
         }
         const auto vbucket = wire::vbucket_of(request_.key.text(), map->vbucket_count());
-        return choose_copies(*map, vbucket.value, preference_, client.facts().server_group);
+        return choose_copies(*map, vbucket.value, request_.preference, client.facts().server_group);
     }
 
     void read_copies(session& client) {
@@ -290,7 +289,6 @@ private:
     std::shared_ptr<const std::string> bucket_;
     engine::operation_request request_;
     answer_note note_;
-    read_preference preference_;
     result_receiver<Result>* receiver_;  // null once it was notified
     call_ticket ticket_;                 // shared by all reads
     std::size_t open_count_ = 0;
@@ -301,7 +299,7 @@ private:
 template <class Result>
 void start_replica_read(
     const call_target& target, engine::operation_request&& request, answer_note&& note,
-    read_preference preference, result_receiver<Result>* receiver, call_ticket ticket) {
+    result_receiver<Result>* receiver, call_ticket ticket) {
     net::client& client = target.client->client();
     if (ticket == 0) {
         ticket = client.reserve_ticket();
@@ -309,7 +307,7 @@ void start_replica_read(
     // One deadline for the wait and the reads.
     request.deadline = net::steady_now() + request.timeout.value_or(target.client->kv_timeout());
     auto read = std::make_shared<replica_read<Result>>(
-        target, std::move(request), std::move(note), preference, receiver, ticket);
+        target, std::move(request), std::move(note), receiver, ticket);
     if (const auto refused = client.post([read] { read->begin(); });
         refused != net::refusal::none) {
         receiver->complete(receiver, std::unexpected(to_error(refused)), true);
@@ -317,16 +315,16 @@ void start_replica_read(
 }
 
 template void start_replica_read(
-    const call_target&, engine::operation_request&&, answer_note&&, read_preference,
+    const call_target&, engine::operation_request&&, answer_note&&,
     result_receiver<get_replica_result>*, call_ticket);
 template void start_replica_read(
-    const call_target&, engine::operation_request&&, answer_note&&, read_preference,
-    result_receiver<replica_list>*, call_ticket);
+    const call_target&, engine::operation_request&&, answer_note&&, result_receiver<replica_list>*,
+    call_ticket);
 template void start_replica_read(
-    const call_target&, engine::operation_request&&, answer_note&&, read_preference,
+    const call_target&, engine::operation_request&&, answer_note&&,
     result_receiver<lookup_in_replica_result>*, call_ticket);
 template void start_replica_read(
-    const call_target&, engine::operation_request&&, answer_note&&, read_preference,
+    const call_target&, engine::operation_request&&, answer_note&&,
     result_receiver<lookup_replica_list>*, call_ticket);
 
 }  // namespace reprise::couchbase::detail

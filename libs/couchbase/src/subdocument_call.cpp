@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <utility>
 
+#include <reprise/engine/subdoc_words.hpp>
 #include <reprise/wire/subdoc_messages.hpp>
 #include <reprise/wire/subdoc_rules.hpp>
 
@@ -13,64 +15,6 @@ namespace reprise::couchbase::detail {
 namespace {
 
 using wire::doc_flags;
-using wire::path_flags;
-
-wire::opcode subdoc_opcode(path_verb verb) noexcept {
-    using wire::opcode;
-    switch (verb) {
-        case path_verb::exists:
-            return opcode::subdoc_exists;
-        case path_verb::count:
-            return opcode::subdoc_get_count;
-        case path_verb::get_document:
-            return opcode::get;
-        case path_verb::insert:
-            return opcode::subdoc_dict_add;
-        case path_verb::upsert:
-            return opcode::subdoc_dict_upsert;
-        case path_verb::replace:
-            return opcode::subdoc_replace;
-        case path_verb::remove:
-            return opcode::subdoc_remove;
-        case path_verb::array_append:
-            return opcode::subdoc_array_push_last;
-        case path_verb::array_prepend:
-            return opcode::subdoc_array_push_first;
-        case path_verb::array_insert:
-            return opcode::subdoc_array_insert;
-        case path_verb::array_add_unique:
-            return opcode::subdoc_array_add_unique;
-        case path_verb::counter:
-            return opcode::subdoc_counter;
-        case path_verb::get:
-            break;
-    }
-    return opcode::subdoc_get;
-}
-
-path_flags flags_of_spec(const path_spec& spec) noexcept {
-    path_flags flags = path_flags::none;
-    if (spec.create_path) {
-        flags = flags | path_flags::create_parents;
-    }
-    if (spec.is_xattr) {
-        flags = flags | path_flags::xattr;
-    }
-    if (spec.is_macro) {
-        flags = flags | path_flags::expand_macros;
-    }
-    return flags;
-}
-
-doc_flags flags_of_call(const document_call& call) noexcept {
-    doc_flags flags = doc_flags::none;
-    if (call.kind == call_kind::mutate_in && call.store == store_semantics::upsert) {
-        flags = doc_flags::create;
-    } else if (call.kind == call_kind::mutate_in && call.store == store_semantics::insert) {
-        flags = doc_flags::add;
-    }
-    return call.access_deleted ? flags | doc_flags::access_deleted : flags;
-}
 
 error refuse_path(errc code, std::size_t place, const std::string& path, std::string_view why) {
     std::string text = "path " + std::to_string(place) + " '" + path + "': ";
@@ -86,14 +30,14 @@ std::expected<void, error> check_spec(
     if (!spec.problem.empty()) {
         return refuse(spec.problem_code, spec.problem);
     }
-    const wire::subdoc_facts& facts = wire::subdoc_info(subdoc_opcode(spec.verb));
+    const wire::subdoc_facts& facts = wire::subdoc_info(engine::opcode_of(spec.verb));
     if (spec.path.empty() && !facts.allows_empty_path && !facts.needs_empty_path) {
         return refuse(errc::invalid_argument, "the path is empty");
     }
     if (spec.path.size() > wire::subdoc_path_size_max) {
         return refuse(errc::path_too_big, "longer than 1024 bytes");
     }
-    if (!wire::has(facts.path_flags_allowed, flags_of_spec(spec))) {
+    if (!wire::has(facts.path_flags_allowed, engine::flags_of(spec))) {
         return refuse(errc::invalid_argument, "macros are not allowed here");
     }
     if (!wire::has(facts.doc_flags_allowed, for_document)) {
@@ -108,13 +52,14 @@ std::expected<void, error> check_call(const document_call& call) {
             errc::invalid_argument, std::to_string(call.specs.size()) +
                                         " paths are given, but the number must be 1 to 16"));
     }
-    if (call.kind == call_kind::mutate_in && call.store == store_semantics::insert &&
+    if (call.kind == operation_kind::mutate_in && call.store == store_semantics::insert &&
         call.cas != 0) {
         return std::unexpected(
             error(errc::invalid_argument, "cas: an inserted document has no cas"));
     }
     for (std::size_t place = 0; place < call.specs.size(); ++place) {
-        if (auto checked = check_spec(call.specs[place], place, flags_of_call(call)); !checked) {
+        if (auto checked = check_spec(call.specs[place], place, engine::doc_flags_of(call));
+            !checked) {
             return checked;
         }
     }
@@ -132,28 +77,23 @@ void settle_exists(path_result& outcome) {
 
 }  // namespace
 
-std::expected<std::shared_ptr<const path_note>, error> add_specs(
-    engine::operation_request& request, const document_call& call) {
+std::expected<std::shared_ptr<const path_note>, error> arrange_specs(document_call& call) {
     if (auto checked = check_call(call); !checked) {
         return std::unexpected(std::move(checked.error()));
     }
-    request.doc_flags = flags_of_call(call);
     auto note = std::make_shared<path_note>();
     for (const path_spec& spec : call.specs) {
         note->entries.push_back({spec.verb, spec.path, 0});
     }
+    std::uint8_t sent_at = 0;
     for (const bool is_xattr : {true, false}) {
         for (std::size_t place = 0; place < call.specs.size(); ++place) {
-            const path_spec& spec = call.specs[place];
-            if (spec.is_xattr != is_xattr) {
-                continue;
+            if (call.specs[place].is_xattr == is_xattr) {
+                note->entries[place].sent_at = sent_at++;
             }
-            note->entries[place].sent_at = static_cast<std::uint8_t>(request.specs.size());
-            request.specs.push_back(
-                {subdoc_opcode(spec.verb), flags_of_spec(spec), spec.path,
-                 base::slice::copy_of(std::as_bytes(std::span{spec.value}))});
         }
     }
+    std::ranges::stable_partition(call.specs, std::identity{}, &path_spec::is_xattr);
     return note;
 }
 

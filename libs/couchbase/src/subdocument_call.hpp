@@ -7,10 +7,9 @@
 #include <vector>
 
 #include <reprise/couchbase/detail/document_call.hpp>
-#include <reprise/engine/operation_request.hpp>
 #include <reprise/engine/operation_result.hpp>
 
-// Converts sub-document calls to requests of the engine, and their answers to results.
+// Checks sub-document calls before they are sent, and converts their answers to results.
 
 namespace reprise::couchbase::detail {
 
@@ -31,10 +30,11 @@ struct answer_note {
     std::shared_ptr<const path_note> paths{};
 };
 
-// Adds specs and flags to the request. Each error names the path: errc::invalid_argument for what
-// no server accepts, encoding_failure for values that are not JSON, and delta_invalid.
-[[nodiscard]] std::expected<std::shared_ptr<const path_note>, error> add_specs(
-    engine::operation_request& request, const document_call& call);
+// Checks the specs of the call and puts them into the order of the request. Each error names the
+// path: errc::invalid_argument for what no server accepts, encoding_failure for values that are not
+// JSON, and delta_invalid.
+[[nodiscard]] std::expected<std::shared_ptr<const path_note>, error> arrange_specs(
+    document_call& call);
 
 // The paths in the caller's order.
 [[nodiscard]] std::vector<path_result> to_path_results(

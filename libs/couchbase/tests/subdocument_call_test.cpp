@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <reprise/couchbase/subdocument_specs.hpp>
+#include <reprise/engine/subdoc_words.hpp>
 
 // The request of a sub-document call, what is refused before it is sent, and the order of its
 // results.
@@ -17,76 +18,66 @@ using look = lookup_spec;
 using wire::opcode;
 
 document_call make_lookup(std::vector<lookup_spec> specs) {
-    document_call call;
-    call.kind = call_kind::lookup_in;
-    call.specs = take_specs(std::move(specs));
-    return call;
+    return make_call(operation_kind::lookup_in, "k", lookup_in_options{}, std::move(specs));
 }
 
 document_call make_mutation(
     std::vector<mutate_spec> specs, store_semantics store = store_semantics::replace) {
-    document_call call;
-    call.kind = call_kind::mutate_in;
-    call.specs = take_specs(std::move(specs));
-    call.store = store;
-    return call;
+    return make_call(
+        operation_kind::mutate_in, "k", mutate_in_options{.store = store}, std::move(specs));
 }
 
 TEST(subdocument_call, each_spec_has_its_opcode_flags_and_value) {
-    engine::operation_request request;
-    const auto call = make_mutation(
+    auto call = make_mutation(
         {change::upsert("a", 1), change::insert("b", "t", {.create_path = true}),
          change::replace("c", nullptr), change::remove("d"), change::array_append("e", {1, 2}),
          change::array_prepend("f", true), change::array_insert("g[0]", 0.5),
          change::array_add_unique("h", "x"), change::increment("i", 4), change::decrement("j")},
         store_semantics::replace);
-    ASSERT_TRUE(add_specs(request, call));
+    ASSERT_TRUE(arrange_specs(call));
     const std::vector<std::pair<opcode, std::string>> expected{
         {opcode::subdoc_dict_upsert, "1"},       {opcode::subdoc_dict_add, "\"t\""},
         {opcode::subdoc_replace, "null"},        {opcode::subdoc_remove, ""},
         {opcode::subdoc_array_push_last, "1,2"}, {opcode::subdoc_array_push_first, "true"},
         {opcode::subdoc_array_insert, "0.5"},    {opcode::subdoc_array_add_unique, "\"x\""},
         {opcode::subdoc_counter, "4"},           {opcode::subdoc_counter, "-1"}};
-    ASSERT_EQ(request.specs.size(), expected.size());
+    ASSERT_EQ(call.specs.size(), expected.size());
     for (std::size_t at = 0; at < expected.size(); ++at) {
-        EXPECT_EQ(request.specs[at].op, expected[at].first) << at;
+        EXPECT_EQ(engine::opcode_of(call.specs[at].verb), expected[at].first) << at;
         if (at != 6) {
-            EXPECT_EQ(request.specs[at].value.text(), expected[at].second) << at;
+            EXPECT_EQ(call.specs[at].value, expected[at].second) << at;
         }
     }
-    EXPECT_EQ(request.specs[1].flags, wire::path_flags::create_parents);
-    EXPECT_EQ(request.doc_flags, wire::doc_flags::none);
+    EXPECT_EQ(engine::flags_of(call.specs[1]), wire::path_flags::create_parents);
+    EXPECT_EQ(engine::doc_flags_of(call), wire::doc_flags::none);
 }
 
 TEST(subdocument_call, semantics_and_deleted_documents_are_flags_of_the_document) {
     const auto flags_with = [](store_semantics store, bool access_deleted) {
-        engine::operation_request request;
         auto call = make_mutation({change::upsert("a", 1)}, store);
         call.access_deleted = access_deleted;
-        EXPECT_TRUE(add_specs(request, call));
-        return request.doc_flags;
+        EXPECT_TRUE(arrange_specs(call));
+        return engine::doc_flags_of(call);
     };
     using wire::doc_flags;
     EXPECT_EQ(flags_with(store_semantics::upsert, false), doc_flags::create);
     EXPECT_EQ(flags_with(store_semantics::insert, false), doc_flags::add);
     EXPECT_EQ(
         flags_with(store_semantics::upsert, true), doc_flags::create | doc_flags::access_deleted);
-    engine::operation_request request;
     auto call = make_lookup({look::get("a")});
     call.access_deleted = true;
-    ASSERT_TRUE(add_specs(request, call));
-    EXPECT_EQ(request.doc_flags, doc_flags::access_deleted);
+    ASSERT_TRUE(arrange_specs(call));
+    EXPECT_EQ(engine::doc_flags_of(call), doc_flags::access_deleted);
 }
 
 TEST(subdocument_call, attributes_are_sent_first_and_results_have_the_callers_order) {
-    engine::operation_request request;
-    const auto note = add_specs(
-        request, make_lookup(
-                     {look::get("body"), look::get("meta", {.is_xattr = true}), look::exists("no"),
-                      look::get("more", {.is_xattr = true})}));
+    auto call = make_lookup(
+        {look::get("body"), look::get("meta", {.is_xattr = true}), look::exists("no"),
+         look::get("more", {.is_xattr = true})});
+    const auto note = arrange_specs(call);
     ASSERT_TRUE(note);
     std::vector<std::string> sent;
-    for (const auto& spec : request.specs) {
+    for (const auto& spec : call.specs) {
         sent.push_back(spec.path);
     }
     EXPECT_EQ(sent, (std::vector<std::string>{"meta", "more", "body", "no"}));
@@ -111,14 +102,15 @@ TEST(subdocument_call, attributes_are_sent_first_and_results_have_the_callers_or
 }
 
 TEST(subdocument_call, macros_turn_their_path_into_an_attribute) {
-    engine::operation_request request;
-    ASSERT_TRUE(add_specs(request, make_mutation({change::upsert("m.cas", mutation_macro::cas)})));
-    EXPECT_EQ(request.specs[0].flags, wire::path_flags::xattr | wire::path_flags::expand_macros);
+    auto call = make_mutation({change::upsert("m.cas", mutation_macro::cas)});
+    ASSERT_TRUE(arrange_specs(call));
+    EXPECT_EQ(
+        engine::flags_of(call.specs[0]), wire::path_flags::xattr | wire::path_flags::expand_macros);
 }
 
 TEST(subdocument_call, paths_missing_in_the_answer_are_decoding_failures) {
-    engine::operation_request request;
-    const auto note = add_specs(request, make_lookup({look::get("a"), look::get("b")}));
+    auto call = make_lookup({look::get("a"), look::get("b")});
+    const auto note = arrange_specs(call);
     std::vector<engine::subdoc_result> answers(1);
     EXPECT_EQ(to_path_results(std::move(answers), **note)[1].code, errc::decoding_failure);
 }
@@ -131,7 +123,7 @@ TEST(subdocument_call, specs_that_no_server_accepts_are_refused_with_their_path)
     };
     auto with_cas = make_mutation({change::upsert("a", 1)}, store_semantics::insert);
     with_cas.cas = 7;
-    const std::vector<refusal_case> cases{
+    std::vector<refusal_case> cases{
         {make_lookup({}), errc::invalid_argument,
          "0 paths are given, but the number must be 1 to 16"},
         {make_lookup(std::vector<lookup_spec>(17, look::get("a"))), errc::invalid_argument,
@@ -151,17 +143,16 @@ TEST(subdocument_call, specs_that_no_server_accepts_are_refused_with_their_path)
         {make_mutation({change::replace("a", 1)}, store_semantics::upsert), errc::invalid_argument,
          "not allowed if the same call creates the document"},
         {with_cas, errc::invalid_argument, "cas"}};
-    for (const refusal_case& each : cases) {
-        engine::operation_request request;
-        const auto refused = add_specs(request, each.call);
+    for (refusal_case& each : cases) {
+        const auto refused = arrange_specs(each.call);
         ASSERT_FALSE(refused) << each.words;
         EXPECT_EQ(refused.error().code(), each.code) << refused.error();
         EXPECT_NE(refused.error().message().find(each.words), std::string::npos)
             << each.words << " in " << refused.error();
     }
     // The count and the whole document need no path.
-    engine::operation_request request;
-    EXPECT_TRUE(add_specs(request, make_lookup({look::count(""), look::get_full_document()})));
+    auto call = make_lookup({look::count(""), look::get_full_document()});
+    EXPECT_TRUE(arrange_specs(call));
 }
 
 }  // namespace reprise::couchbase::detail::subdocument_call_test

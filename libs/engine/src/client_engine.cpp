@@ -26,6 +26,11 @@ operation_id client_engine::start(operation_request&& request, completion&& done
     return core_->start(std::move(request), std::move(done), now);
 }
 
+operation_id client_engine::start(
+    keyspace_id where, document_call&& call, completion&& done, time_point now) {
+    return core_->start(where, std::move(call), std::move(done), now);
+}
+
 operation_id client_engine::start_http(http_request&& request, completion&& done, time_point now) {
     return core_->start_http(std::move(request), std::move(done), now);
 }

@@ -41,13 +41,16 @@ public:
     operation_id start(operation_request&& request, completion&& done, time_point now) {
         return operations_.start(std::move(request), std::move(done), now);
     }
+    operation_id start(keyspace_id where, document_call&& call, completion&& done, time_point now) {
+        return operations_.start(where, std::move(call), std::move(done), now);
+    }
     operation_id start_http(http_request&& request, completion&& done, time_point now) {
         return http_.start(std::move(request), std::move(done), now);
     }
     bool take_rows(operation_id operation, row_batch& out, time_point now) {
         return http_operations::is_own(operation.value)
                    ? http_.take_rows(operation, out, now)
-                   : operations_.take_rows(operation, out, now);
+                   : operations_.scans().take_rows(operation, out, now);
     }
     bool cancel(operation_id operation, time_point now) {
         return http_operations::is_own(operation.value) ? http_.cancel(operation, now)
@@ -88,33 +91,33 @@ public:
 private:
     // topology_listener: key-value first, then the services.
     void wake(wait_list& list, std::size_t count_max, time_point now) override {
-        operations_.wake(list, count_max, now);
+        operations_.waiting().wake(list, count_max, now);
     }
     void on_configuration(
         bucket_state& bucket, std::size_t waiting_count, time_point now) override {
-        operations_.on_configuration(bucket, waiting_count, now);
+        operations_.waiting().on_configuration(bucket, waiting_count, now);
         http_.on_topology(now);
     }
     void on_link_failed(node_link& link, time_point now) override {
-        operations_.on_link_failed(link, now);
+        operations_.waiting().on_link_failed(link, now);
         http_.look_again(now);
     }
     void on_link_retired(node_link& link, time_point now) override {
-        operations_.on_link_retired(link, now);
+        operations_.waiting().on_link_retired(link, now);
     }
     void on_terminal_state(bucket_state& bucket, time_point now) override {
-        operations_.on_terminal_state(bucket, now);
+        operations_.waiting().on_terminal_state(bucket, now);
     }
     void on_terminal_state_of_services(time_point now) override { http_.on_terminal_state(now); }
     void on_breaker_closed(time_point now) override { http_.wake_refused(now); }
     void on_collection_missing(
         collection_entry& entry, retry_reason reason, std::uint16_t status,
         time_point now) override {
-        operations_.on_collection_missing(entry, reason, status, now);
+        operations_.waiting().on_collection_missing(entry, reason, status, now);
     }
     void on_collection_refused(
         collection_entry& entry, errc error, std::uint16_t status, time_point now) override {
-        operations_.on_collection_refused(entry, error, status, now);
+        operations_.waiting().on_collection_refused(entry, error, status, now);
     }
 
     client_state client_;

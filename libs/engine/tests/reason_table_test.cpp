@@ -83,15 +83,13 @@ struct failing_scene {
         request.timeout = 20ms;
         request.cas = of == operation_class::unlock ? 1 : 0;
         if (of == operation_class::durable_write) {
-            request.durability = wire::durability_level::majority;
+            request.durability = durability_level::majority;
         }
         if (of == operation_class::subdoc_lookup) {
-            request.specs = {{opcode::subdoc_get, wire::path_flags::none, "a", {}}};
+            request.specs = {{.path = "a"}};
         }
         if (of == operation_class::subdoc_mutate) {
-            request.specs = {
-                {opcode::subdoc_dict_upsert, wire::path_flags::none, "a",
-                 base::slice::copy_of(base::as_bytes("1"))}};
+            request.specs = {{.verb = path_verb::upsert, .path = "a", .value = "1"}};
         }
         return driver().start(std::move(request));
     }

@@ -74,6 +74,15 @@ struct own_loop {
     }
 };
 
+// A strand of the caller's executor. That of an io_context is of its own type, which
+// any_io_executor holds without an allocation for each copy.
+asio::any_io_executor make_strand_of(const asio::any_io_executor& given) {
+    if (const auto* loop = given.target<asio::io_context::executor_type>()) {
+        return asio::make_strand(*loop);
+    }
+    return asio::make_strand(given);
+}
+
 // Calls `begin`, then runs the loop as its only driver while `is_wanted` and the loop has work.
 template <class Begin, class Condition>
 void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
@@ -119,7 +128,7 @@ std::expected<void, setup_error> client::runtime::begin(
         loop = std::make_shared<own_loop>();
     }
     auto made = loop ? driver::make(loop->context.get_executor(), std::move(options))
-                     : driver::make(asio::make_strand(*given), std::move(options), *given);
+                     : driver::make(make_strand_of(*given), std::move(options), *given);
     if (!made) {
         return std::unexpected(std::move(made.error()));
     }
@@ -278,6 +287,15 @@ refusal client::start(
     return runtime_->engine_driver->start(where, std::move(request), std::move(done), cancel_with);
 }
 
+refusal client::start(
+    keyspace_number where, engine::document_call&& call, engine::completion&& done,
+    ticket cancel_with) {
+    if (runtime_->is_of_parent()) {
+        return refusal::of_parent_process;
+    }
+    return runtime_->engine_driver->start(where, std::move(call), std::move(done), cancel_with);
+}
+
 refusal client::start_http(engine::http_request&& request, engine::completion&& done, ticket name) {
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
@@ -292,8 +310,10 @@ refusal client::take_rows(ticket operation, row_receiver receive, engine::row_ba
     });
 }
 
-std::expected<engine::operation_result, refusal> client::call(
-    keyspace_number where, engine::operation_request&& request) {
+// `source` is what the request is, or is built from.
+template <class Source>
+std::expected<engine::operation_result, refusal> client::wait_for(
+    keyspace_number where, Source&& source) {
     if (const refusal refused = runtime_->blocking_refusal(); refused != refusal::none) {
         return std::unexpected(refused);
     }
@@ -302,7 +322,7 @@ std::expected<engine::operation_result, refusal> client::call(
         result.set(std::move(value));
     };
     if (!runtime_->is_caller_driven()) {
-        const refusal refused = start(where, std::move(request), std::move(done));
+        const refusal refused = start(where, std::forward<Source>(source), std::move(done));
         if (refused != refusal::none) {
             return std::unexpected(refused);
         }
@@ -311,9 +331,22 @@ std::expected<engine::operation_result, refusal> client::call(
     const auto loop = runtime_->loop;
     const std::scoped_lock lock(loop->driving);
     run_while(
-        *loop, [&] { loop->engine_driver->start_here(where, std::move(request), std::move(done)); },
+        *loop,
+        [&] {
+            loop->engine_driver->start_here(where, std::forward<Source>(source), std::move(done));
+        },
         [&] { return !result.is_set(); });
     return result.wait();
+}
+
+std::expected<engine::operation_result, refusal> client::call(
+    keyspace_number where, engine::operation_request&& request) {
+    return wait_for(where, std::move(request));
+}
+
+std::expected<engine::operation_result, refusal> client::call(
+    keyspace_number where, engine::document_call&& call) {
+    return wait_for(where, std::move(call));
 }
 
 refusal client::post(std::move_only_function<void()> task) {

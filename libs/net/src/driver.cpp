@@ -184,10 +184,22 @@ refusal driver::start(
     ticket cancel_with) {
     // The registration of a new collection may still be in the queue. Then the operation must
     // follow it.
-    if (is_running() && where < keyspaces_.size()) {
+    if (can_start_now(where)) {
         start_now(where, std::move(request), std::move(done), cancel_with);
         return refusal::none;
     }
+    return submit(operation_submission{where, cancel_with, std::move(request), std::move(done)});
+}
+
+refusal driver::start(
+    keyspace_number where, engine::document_call&& call, engine::completion&& done,
+    ticket cancel_with) {
+    if (can_start_now(where)) {
+        start_now(where, std::move(call), std::move(done), cancel_with);
+        return refusal::none;
+    }
+    engine::operation_request request({}, std::move(call));
+    request.copy_text(call);
     return submit(operation_submission{where, cancel_with, std::move(request), std::move(done)});
 }
 
@@ -214,14 +226,6 @@ refusal driver::submit(submission&& next) {
             break;
     }
     return refusal::none;
-}
-
-void driver::start_here(
-    keyspace_number where, engine::operation_request&& request, engine::completion&& done) {
-    read_clock();
-    take_submissions();  // earlier submissions go first
-    start_now(where, std::move(request), std::move(done), 0);
-    run_engine();
 }
 
 bool driver::run(task_submission&& task) {
@@ -323,6 +327,18 @@ void driver::start_now(
     }
     begin_cancelable(cancel_with, std::move(done), [&](engine::completion&& kept) {
         return engine_->start(std::move(request), std::move(kept), now_);
+    });
+}
+
+void driver::start_now(
+    keyspace_number where, engine::document_call&& call, engine::completion&& done,
+    ticket cancel_with) {
+    if (cancel_with == 0) {
+        engine_->start(keyspaces_[where], std::move(call), std::move(done), now_);
+        return;
+    }
+    begin_cancelable(cancel_with, std::move(done), [&](engine::completion&& kept) {
+        return engine_->start(keyspaces_[where], std::move(call), std::move(kept), now_);
     });
 }
 

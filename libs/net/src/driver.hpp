@@ -53,11 +53,19 @@ public:
     [[nodiscard]] refusal start(
         keyspace_number where, engine::operation_request&& request, engine::completion&& done,
         ticket cancel_with);
+    [[nodiscard]] refusal start(
+        keyspace_number where, engine::document_call&& call, engine::completion&& done,
+        ticket cancel_with);
     [[nodiscard]] refusal start_http(http_submission&& operation);
     // Starts the operation immediately and runs an iteration. Only for the thread that runs the
     // loop, outside an iteration.
-    void start_here(
-        keyspace_number where, engine::operation_request&& request, engine::completion&& done);
+    template <class Source>
+    void start_here(keyspace_number where, Source&& source, engine::completion&& done) {
+        read_clock();
+        take_submissions();  // earlier submissions go first
+        start_now(where, std::forward<Source>(source), std::move(done), 0);
+        run_engine();
+    }
     // Runs `task` on the loop, in the order of the starts. The task must not own the driver,
     // because the driver owns the task. Returns false, and drops the task, if the caller's context
     // is gone.
@@ -132,8 +140,15 @@ private:
     void run_engine();
     bool take_submissions();
     [[nodiscard]] refusal submit(submission&& next);
+    // Only in the loop, and if the keyspace is registered.
+    [[nodiscard]] bool can_start_now(keyspace_number where) const noexcept {
+        return is_running() && where < keyspaces_.size();
+    }
     void start_now(
         keyspace_number where, engine::operation_request&& request, engine::completion&& done,
+        ticket cancel_with);
+    void start_now(
+        keyspace_number where, engine::document_call&& call, engine::completion&& done,
         ticket cancel_with);
     void start_now(http_submission&& operation);
     template <class Begin>

@@ -191,18 +191,18 @@ void run_exists(const kv_options& options) {
     }
 }
 
-void run_store(const kv_options& options, couchbase::detail::call_kind kind) {
+void run_store(const kv_options& options, couchbase::detail::operation_kind kind) {
     const std::string value = options.value == "-" ? read_input("-") : options.value;
     const auto encoded = encode(options, value);
     const auto expiry = expiry_of(options);
     const auto opened = open_collection(options, access_kind::writes);
     const auto timeout = opened.access.timeout;
     const auto& documents = opened.documents;
-    using couchbase::detail::call_kind;
+    using couchbase::detail::operation_kind;
     auto stored =
-        kind == call_kind::upsert
+        kind == operation_kind::upsert
             ? documents.upsert(options.key, encoded, {.timeout = timeout, .expiry = expiry})
-        : kind == call_kind::insert
+        : kind == operation_kind::insert
             ? documents.insert(options.key, encoded, {.timeout = timeout, .expiry = expiry})
             : documents.replace(
                   options.key, encoded,
@@ -289,7 +289,7 @@ std::shared_ptr<kv_options> add_document_options(CLI::App& command, std::string_
 }
 
 void add_store_command(
-    CLI::App& app, const char* name, const char* help, couchbase::detail::call_kind kind) {
+    CLI::App& app, const char* name, const char* help, couchbase::detail::operation_kind kind) {
     CLI::App* command = app.add_subcommand(name, help);
     const auto options = add_document_options(
         *command, fmt::format(
@@ -305,7 +305,7 @@ void add_store_command(
         ->check(CLI::IsMember({"auto", "json", "string", "binary"}))
         ->capture_default_str();
     command->add_option("--expiry", options->expiry, "Expires after this time: 90s, 24h");
-    if (kind == couchbase::detail::call_kind::replace) {
+    if (kind == couchbase::detail::operation_kind::replace) {
         command->add_option("--cas", options->cas, "Only if the document has this CAS");
     }
     command->callback([options, kind] { run_store(*options, kind); });
@@ -350,10 +350,10 @@ void add_kv_commands(CLI::App& app) {
     const auto exists_options =
         add_document_options(*exists, "  reprise exists k -c couchbase://host -u app -b travel");
     exists->callback([exists_options] { run_exists(*exists_options); });
-    using couchbase::detail::call_kind;
-    add_store_command(app, "upsert", "Store a document", call_kind::upsert);
-    add_store_command(app, "insert", "Store a new document", call_kind::insert);
-    add_store_command(app, "replace", "Replace a document", call_kind::replace);
+    using couchbase::detail::operation_kind;
+    add_store_command(app, "upsert", "Store a document", operation_kind::upsert);
+    add_store_command(app, "insert", "Store a new document", operation_kind::insert);
+    add_store_command(app, "replace", "Replace a document", operation_kind::replace);
     CLI::App* remove = app.add_subcommand("remove", "Remove a document");
     const auto options =
         add_document_options(*remove, "  reprise remove k -c couchbase://host -u app -b travel");

@@ -88,7 +88,8 @@ void connections::on_answer(
     }
     if (wire::has_further_frames(frame)) {
         if (entry->kind == waiter_kind::operation) {
-            owners_.requests.on_scan_part(connection, entry->target, frame, now);
+            operation_slot& slot = owners_.requests.slot(entry->target);
+            owners_.requests.scans().on_part(connection, slot, frame, now);
         }
         return;  // the last frame ends the request
     }

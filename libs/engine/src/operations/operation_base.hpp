@@ -45,9 +45,10 @@ struct operation_base : engine_timer, list_hook {
     time_point started{};
     time_point deadline = no_deadline;
     operation_history history;
-    completion done;
-    // Circuit breaker and observer of the operation's strategy. Null for most operations.
+    // Circuit breaker and observer of the operation's strategy. Null for most operations. It stands
+    // before `done` to fill the gap that the alignment of `done` leaves.
     std::unique_ptr<reprise::detail::call_attachments> attached;
+    completion done;
 };
 
 }  // namespace reprise::engine

@@ -1,19 +1,20 @@
 // Explains in words what an operation waits for and why that does not happen. Called only when an
 // error is built.
 
-#include "operations/operations.hpp"
+#include "connections/kv_connection.hpp"
+#include "operations/operation_endings.hpp"
+#include "operations/scan_operations.hpp"
 #include "topology/cause.hpp"
 
 namespace reprise::engine {
 
-// Why an operation could not be sent.
-std::string operations::dispatch_cause(const operation_slot& slot) const {
-    const bucket_state& bucket = bucket_of(slot);
+std::string operation_endings::dispatch_cause(const operation_slot& slot) const {
+    const bucket_state& bucket = routes_.bucket_of(slot);
     const retry_reason reason = slot.failed.reason;
     if (info(reason).is_terminal && info(reason).is_about_connection) {
         return terminal_cause(bucket, reason);
     }
-    const node_link* link = link_of_route(slot);
+    const node_link* link = routes_.link_of(slot);
     if (link != nullptr && !is_connected(*link)) {
         return link_cause(*link, context_.gate);
     }
@@ -24,9 +25,8 @@ std::string operations::dispatch_cause(const operation_slot& slot) const {
     return link == nullptr ? bucket_cause(bucket, context_) : std::string();
 }
 
-// What an operation was waiting for when it ran out of time.
-std::string operations::wait_cause(const operation_slot& slot) const {
-    const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
+std::string operation_endings::wait_cause(const operation_slot& slot) const {
+    const keyspace_entry& space = nodes_[slot.request.keyspace];
     const auto with_reason = [](const std::string& text, const std::string& why) {
         return why.empty() ? text : text + " (" + why + ")";
     };
@@ -39,7 +39,7 @@ std::string operations::wait_cause(const operation_slot& slot) const {
     if (slot.state != operation_state::parked) {
         return {};
     }
-    if (slot.list() == &reader_waiters_) {
+    if (scans_.is_waiting(slot)) {
         return "waited until its rows are read";
     }
     if (slot.list() == &space.entry->waiters) {

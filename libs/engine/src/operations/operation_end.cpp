@@ -1,102 +1,18 @@
-// Completes operations, exactly once, through the queue of completions.
+// Ends operations from outside: at their deadline, when they are canceled, and with the client.
 
-#include <memory>
+#include <string>
 #include <utility>
 
 #include "connections/connections.hpp"
 #include "operations/operations.hpp"
 
 namespace reprise::engine {
-namespace {
 
-error_map_note note_of(const wire::error_map_entry& entry) {
-    error_map_note note{entry.name, entry.description, {}};
-    for (std::size_t index = 0; index < wire::error_attribute_count; ++index) {
-        const auto attribute = static_cast<wire::error_attribute>(index);
-        if (entry.attributes.has(attribute)) {
-            note.attributes.emplace_back(wire::to_string(attribute));
-        }
+void operations::on_due(operation_slot& slot, time_point now) {
+    if (now >= slot.deadline) {
+        return time_out(slot, now);
     }
-    note.attributes.insert(
-        note.attributes.end(), entry.unknown_attributes.begin(), entry.unknown_attributes.end());
-    return note;
-}
-
-}  // namespace
-
-// `with_problems` adds why nodes could not be reached.
-std::shared_ptr<const retry_history> operations::history_of(
-    const operation_slot& slot, bool with_problems) const {
-    if (slot.history.empty()) {
-        return nullptr;
-    }
-    const auto name_of = [&](std::uint32_t number) {
-        return parts_.nodes.endpoints()[number].name;
-    };
-    const auto problem_of = [&](std::uint32_t number) {
-        const node_link* link =
-            with_problems ? parts_.nodes.find_link(bucket_of(slot), number) : nullptr;
-        return link == nullptr ? std::string() : link->problem;
-    };
-    auto report = std::make_shared<retry_history>(slot.history.report(name_of, problem_of));
-    report->has_hexadecimal_codes = true;
-    return report;
-}
-
-void operations::complete(operation_slot& slot, operation_result&& result, time_point now) {
-    if (slot.scan != nullptr) {
-        if (slot.scan->id()) {
-            cancel_on_server(slot, now);
-        }
-        result.scan = std::make_unique<scan_result>();
-        result.scan->row_count = slot.scan->row_count();
-        slot.scan->take_rows(result.scan->rows);
-    }
-    parts_.life.begin_result() = std::move(result);
-    complete_begun(slot, now);
-}
-
-// The result is the one that was begun last.
-void operations::complete_begun(operation_slot& slot, time_point now) {
-    if (operation_result& result = parts_.life.begun_result();
-        !result.ec && !slot.history.empty()) {
-        result.history = history_of(slot, false);
-    }
-    parts_.life.complete_begun(slot, now);
-    slots_.release(slot);
-}
-
-void operations::complete_error(
-    operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
-    const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
-    auto error = lifecycle::make_error(slot, code);
-    error->operation = to_string(slot.request.kind);
-    error->bucket = space.bucket->name;
-    error->scope = space.scope;
-    error->collection = space.collection;
-    error->key = slot.request.key.text();
-    error->shows_key = context_.options.log_keys;
-    error->is_ambiguous =
-        note.is_ambiguous || (code == errc::durability_ambiguous && !slot.is_idempotent);
-    error->status = note.status;
-    if (note.entry != nullptr) {
-        error->error_map = note_of(*note.entry);
-    }
-    error->server_context = std::move(note.context.context);
-    error->server_ref = std::move(note.context.ref);
-    error->failed_path = note.failed_path;
-    error->connection = slot.sent.connection;
-    error->opaque = slot.sent.opaque;
-    if (slot.sent.endpoint >= 0) {
-        error->last_dispatched_to = parts_.nodes.endpoints()[slot.sent.endpoint].name;
-    }
-    error->detail = std::move(note.detail);
-    error->history = history_of(slot, true);
-    operation_result result;
-    result.ec = code;
-    result.history = error->history;
-    result.error = std::move(error);
-    complete(slot, std::move(result), now);
+    waiting_.resume(slot, false, now);
 }
 
 // A timeout is ambiguous only if a request that is not idempotent is on the wire without an answer.
@@ -106,9 +22,9 @@ void operations::time_out(operation_slot& slot, time_point now) {
     kv_connection* connection =
         slot.state == operation_state::in_flight ? slot.connection : nullptr;
     const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
-    std::string waited_for = wait_cause(slot);
-    leave_place(slot);
-    complete_error(
+    std::string waited_for = endings_.wait_cause(slot);
+    waiting_.leave(slot);
+    endings_.complete_error(
         slot, code, {.is_ambiguous = is_ambiguous, .detail = std::move(waited_for)}, now);
     if (connection != nullptr) {
         parts_.nodes.breakers_of_nodes().on_outcome(*connection->link->endpoint, code, now);
@@ -117,23 +33,23 @@ void operations::time_out(operation_slot& slot, time_point now) {
 }
 
 bool operations::cancel(operation_id operation, time_point now) {
-    operation_slot* slot = slots_.find(operation);
+    operation_slot* slot = endings_.slots().find(operation);
     if (slot == nullptr) {
         return false;
     }
     const bool is_ambiguous = slot->state == operation_state::in_flight && !slot->is_idempotent;
-    leave_place(*slot);
-    complete_error(
+    waiting_.leave(*slot);
+    endings_.complete_error(
         *slot, errc::request_canceled,
         {.is_ambiguous = is_ambiguous, .detail = "canceled by the caller"}, now);
     return true;
 }
 
 void operations::close(time_point now) {
-    slots_.for_each([&](operation_slot& slot) {
+    endings_.slots().for_each([&](operation_slot& slot) {
         const bool is_ambiguous = slot.state == operation_state::in_flight && !slot.is_idempotent;
-        leave_place(slot);
-        complete_error(
+        waiting_.leave(slot);
+        endings_.complete_error(
             slot, errc::request_canceled,
             {.is_ambiguous = is_ambiguous, .detail = "the client was closed"}, now);
     });

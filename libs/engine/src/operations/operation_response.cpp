@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <reprise/engine/subdoc_words.hpp>
+
 #include "connections/connections.hpp"
 #include "operations/operations.hpp"
 
@@ -14,7 +16,7 @@ response_facts facts_of(
     facts.kind = slot.request.kind;
     facts.status = status;
     facts.request_cas = slot.request.cas;
-    facts.doc_flags = slot.request.doc_flags;
+    facts.doc_flags = doc_flags_of(slot.request);
     facts.is_scan_created = slot.scan != nullptr && slot.scan->id();
     facts.has_xerror = connection.features.contains(wire::hello_feature::xerror);
     facts.error_map = connection.link->endpoint->error_map.get();
@@ -26,7 +28,7 @@ response_facts facts_of(
 void operations::on_response(
     kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
     const frame_source& source, time_point now) {
-    operation_slot& slot = slots_.at(index);
+    operation_slot& slot = endings_.slots().at(index);
     slot.connection = nullptr;
     parts_.life.leave(slot);
     endpoint_record& endpoint = *connection.link->endpoint;
@@ -41,8 +43,8 @@ void operations::on_response(
             return on_success(connection, slot, frame, source, now);
         }
         // A range without documents is complete before it begins.
-        return status == wire::status::key_enoent ? complete(slot, {}, now)
-                                                  : on_scan_success(connection, slot, frame, now);
+        return status == wire::status::key_enoent ? endings_.complete(slot, {}, now)
+                                                  : scans_.on_success(connection, slot, frame, now);
     }
     on_failure(connection, slot, frame, outcome, now);
 }
@@ -54,7 +56,7 @@ void operations::on_failure(
     const wire::status status = frame.status();
     parts_.nodes.breakers_of_nodes().on_outcome(endpoint, outcome.error, now);
     if (slot.request.kind == operation_kind::exists && status == wire::status::key_enoent) {
-        return complete(slot, {}, now);
+        return endings_.complete(slot, {}, now);
     }
     // Keeps the map alive during this call: `entry` points into it, and the connection may close.
     const std::shared_ptr<const wire::error_map> map = endpoint.error_map;
@@ -74,7 +76,7 @@ void operations::on_failure(
     note.status = static_cast<std::uint16_t>(status);
     note.entry = outcome.entry;
     note.context = wire::error_context_of(frame);
-    complete_error(slot, outcome.error, std::move(note), now);
+    endings_.complete_error(slot, outcome.error, std::move(note), now);
 }
 
 void operations::on_success(
@@ -85,7 +87,7 @@ void operations::on_success(
     const wire::error_map* const map = connection.link->endpoint->error_map.get();
     auto decoded = decode_result(slot.request, frame, source, map, result);
     if (decoded) {
-        return complete_begun(slot, now);
+        return endings_.complete_begun(slot, now);
     }
     parts_.life.drop_result();
     on_unreadable(connection, slot, frame, std::move(decoded.error()), now);
@@ -108,7 +110,7 @@ void operations::on_unreadable(
     // The server has executed the operation; only its answer cannot be decoded.
     note.is_ambiguous = is_malformed && !slot.is_idempotent;
     if (!is_malformed) {
-        return complete_error(slot, error.code, std::move(note), now);
+        return endings_.complete_error(slot, error.code, std::move(note), now);
     }
     fail_unclassified(slot, error.code, std::move(note), now);
     parts_.kv_connections.fail(connection, "an answer that cannot be decoded", now);
@@ -117,7 +119,7 @@ void operations::on_unreadable(
 void operations::on_retryable(
     operation_slot& slot, const wire::frame_view& frame, std::string_view host,
     const response_outcome& outcome, time_point now) {
-    bucket_state& bucket = bucket_of(slot);
+    bucket_state& bucket = routes_.bucket_of(slot);
     retry_case failed;
     failed.reason = outcome.reason;
     failed.stage = attempt_stage::response;
@@ -147,7 +149,7 @@ void operations::on_retryable(
             if (step == route_step::at_once) {
                 failed.delay_max = duration::zero();
             } else if (step == route_step::newer_map) {
-                failed.delay_max = may_retry_early(slot, bucket)
+                failed.delay_max = waiting_operations::may_retry_early(slot, bucket)
                                        ? duration::zero()
                                        : context_.options.revision_delay_max;
             }

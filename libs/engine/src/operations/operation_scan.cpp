@@ -20,70 +20,82 @@ bool may_be_open(wire::status code) noexcept {
 
 }  // namespace
 
-bool operations::can_scan(const bucket_state& bucket) noexcept {
+bool scan_operations::can_scan(const bucket_state& bucket) noexcept {
     const auto names = bucket.configuration->bucket_capabilities();
     return std::ranges::find(names, scan_capability) != names.end();
 }
 
-// One of several frames of an answer: the request stays in flight.
-void operations::on_scan_part(
-    kv_connection& connection, std::uint32_t index, const wire::frame_view& frame, time_point now) {
-    operation_slot& slot = slots_.at(index);
+bool scan_operations::may_start(operation_slot& slot, const bucket_state& bucket, time_point now) {
+    if (slot.vbucket.value >= bucket.configuration->vbucket_count()) {
+        endings_.complete_error(
+            slot, errc::invalid_argument, {.detail = "the bucket has no such vbucket"}, now);
+        return false;
+    }
+    if (!can_scan(bucket)) {
+        endings_.complete_error(
+            slot, errc::feature_not_available, {.detail = "the bucket has no range scans"}, now);
+        return false;
+    }
+    return true;
+}
+
+void scan_operations::on_part(
+    kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+    time_point now) {
     REPRISE_ASSERT(slot.scan != nullptr && slot.state == operation_state::in_flight);
     const bool had_rows = slot.scan->has_rows();
     auto taken = slot.scan->take_frame(frame);
     if (!taken) {
-        leave_place(slot);
-        return fail_scan(connection, slot, std::move(taken.error()), now);
+        requests_.waiting().leave(slot);
+        return fail(connection, slot, std::move(taken.error()), now);
     }
     announce_rows(slot, had_rows);
 }
 
-void operations::on_scan_success(
+void scan_operations::on_success(
     kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
     time_point now) {
     if (frame.op() == wire::opcode::range_scan_create) {
         const auto created = wire::range_scan_create_response::decode(frame);
         if (!created) {
-            return fail_scan(connection, slot, std::string(wire::to_string(created.error())), now);
+            return fail(connection, slot, std::string(wire::to_string(created.error())), now);
         }
         slot.scan->on_created(created->id);
-        return dispatch(slot, true, now);
+        return requests_.dispatch(slot, true, now);
     }
     const bool had_rows = slot.scan->has_rows();
     auto taken = slot.scan->take_frame(frame);
     if (!taken) {
-        return fail_scan(connection, slot, std::move(taken.error()), now);
+        return fail(connection, slot, std::move(taken.error()), now);
     }
     if (frame.status() == wire::status::range_scan_complete) {
         slot.scan->forget_id();
-        return complete(slot, {}, now);
+        return endings_.complete(slot, {}, now);
     }
     announce_rows(slot, had_rows);
     if (slot.scan->is_full()) {
-        return park_silently(slot, reader_waiters_, now);
+        return requests_.waiting().park_silently(slot, reader_waiters_, now);
     }
-    dispatch(slot, true, now);
+    requests_.dispatch(slot, true, now);
 }
 
-void operations::announce_rows(const operation_slot& slot, bool had_rows) {
+void scan_operations::announce_rows(const operation_slot& slot, bool had_rows) {
     if (!had_rows && slot.scan->has_rows() && slot.request.scan->on_rows) {
-        parts_.life.notify(slot.request.scan->on_rows);
+        life_.notify(slot.request.scan->on_rows);
     }
 }
 
-void operations::fail_scan(
+void scan_operations::fail(
     kv_connection& connection, operation_slot& slot, std::string&& why, time_point now) {
     slot.scan->forget_id();
     failure_note note;
     note.detail = std::move(why);
-    fail_unclassified(slot, errc::decoding_failure, std::move(note), now);
-    parts_.kv_connections.fail(connection, "an answer that cannot be decoded", now);
+    requests_.fail_unclassified(slot, errc::decoding_failure, std::move(note), now);
+    kv_connections_.fail(connection, "an answer that cannot be decoded", now);
 }
 
-// A request of the scan failed. The server's scan may have read rows that never arrived, so it is
-// given up; the next attempt creates another one.
-retry_case operations::break_scan(operation_slot& slot, const retry_case& failed, time_point now) {
+retry_case scan_operations::on_failure(
+    operation_slot& slot, const retry_case& failed, time_point now) {
     retry_case broken = failed;
     if (failed.stage == attempt_stage::dispatch) {
         return broken;  // nothing was sent, so the server's scan is where it was
@@ -99,8 +111,17 @@ retry_case operations::break_scan(operation_slot& slot, const retry_case& failed
     return broken;
 }
 
+void scan_operations::on_end(operation_slot& slot, operation_result& result, time_point now) {
+    if (slot.scan->id()) {
+        cancel_on_server(slot, now);
+    }
+    result.scan = std::make_unique<scan_result>();
+    result.scan->row_count = slot.scan->row_count();
+    slot.scan->take_rows(result.scan->rows);
+}
+
 // Releases what the server holds for a scan. Nobody waits for the answer.
-void operations::cancel_on_server(operation_slot& slot, time_point now) {
+void scan_operations::cancel_on_server(operation_slot& slot, time_point now) {
     if (context_.is_closed) {
         return;
     }
@@ -112,11 +133,11 @@ void operations::cancel_on_server(operation_slot& slot, time_point now) {
     request.kind = operation_kind::range_scan_cancel;
     request.keyspace = slot.request.keyspace;
     request.scan = std::move(terms);
-    start(std::move(request), [](operation_result&&) {}, now);
+    requests_.start(std::move(request), [](operation_result&&) {}, now);
 }
 
-bool operations::take_rows(operation_id operation, row_batch& out, time_point now) {
-    operation_slot* slot = slots_.find(operation);
+bool scan_operations::take_rows(operation_id operation, row_batch& out, time_point now) {
+    operation_slot* slot = endings_.slots().find(operation);
     if (slot == nullptr) {
         return false;
     }
@@ -126,7 +147,7 @@ bool operations::take_rows(operation_id operation, row_batch& out, time_point no
     }
     slot->scan->take_rows(out);
     if (slot->list() == &reader_waiters_) {
-        resume(*slot, true, now);
+        requests_.waiting().resume(*slot, true, now);
     }
     return true;
 }

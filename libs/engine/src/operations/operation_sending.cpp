@@ -37,7 +37,7 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     const std::uint64_t offset = connection.offset_of_next(out);
     if (auto encoded = encode_operation(out, slot->request, context); !encoded) [[unlikely]] {
         connection.waiting.erase(*connection.waiting.find(*opaque));
-        leave_place(*slot);
+        waiting_.leave(*slot);
         refuse(*slot, std::move(encoded.error()), now);
         return true;
     }
@@ -57,7 +57,7 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
 bool operations::start_attempt(operation_slot& slot, time_point now) {
     const auto refusal = parts_.decider.try_start_attempt(slot, now);
     if (refusal) {
-        leave_place(slot);
+        waiting_.leave(slot);
         apply(slot, *refusal, now);
     }
     return !refusal;

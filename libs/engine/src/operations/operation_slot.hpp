@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <reprise/engine/operation_request.hpp>
@@ -67,16 +69,15 @@ static_assert(sizeof(operation_slot) <= 768);
 // A pool of slots that never move. The generation in an id detects stale ids.
 class operation_pool {
 public:
-    // Returns a free slot of a new generation, ready to be started.
-    operation_slot& acquire() {
-        if (first_free_ == no_slot) [[unlikely]] {
-            grow();
-        }
-        operation_slot& slot = at(first_free_);
-        first_free_ = slot.next_free;
-        ++slot.generation;
-        ++open_count_;
-        return slot;
+    // Returns a free slot of a new generation, ready to be started with this request.
+    operation_slot& acquire(operation_request&& request = {}) {
+        return take(rebuild(std::move(request)));
+    }
+    // The same; builds the request in the slot.
+    operation_slot& acquire(keyspace_id where, document_call&& call) {
+        operation_slot& slot = rebuild(where, std::move(call));
+        slot.request.copy_text(call);
+        return take(slot);
     }
     // Clears the slot of an operation that has ended.
     void release(operation_slot& slot);
@@ -101,6 +102,25 @@ public:
 
 private:
     void grow();
+    // The next free slot, which stays free, with a new request. The slot was emptied, so building
+    // the request is cheaper than assigning field by field.
+    template <class... Source>
+    operation_slot& rebuild(Source&&... source) {
+        static_assert(std::is_nothrow_constructible_v<operation_request, Source&&...>);
+        if (first_free_ == no_slot) [[unlikely]] {
+            grow();
+        }
+        operation_slot& slot = at(first_free_);
+        std::destroy_at(&slot.request);
+        std::construct_at(&slot.request, std::forward<Source>(source)...);
+        return slot;
+    }
+    operation_slot& take(operation_slot& slot) noexcept {
+        first_free_ = slot.next_free;
+        ++slot.generation;
+        ++open_count_;
+        return slot;
+    }
     static void release_rare(operation_slot& slot) noexcept;
 
     static constexpr std::size_t chunk_size = 256;

@@ -6,8 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/engine/subdoc_words.hpp>
 #include <reprise/wire/cluster_configuration.hpp>
 #include <reprise/wire/document_messages.hpp>
+#include <reprise/wire/expiry.hpp>
+#include <reprise/wire/framing_extras.hpp>
 #include <reprise/wire/range_scan_messages.hpp>
 
 #include "operations/scan_progress.hpp"
@@ -26,14 +29,16 @@ std::unexpected<encoding_error> not_available(std::string_view what) {
 std::expected<void, encoding_error> add_frame_infos(
     const operation_request& request, const encoding_context& context,
     wire::request_frame_infos& infos) {
-    if (request.durability) {
+    if (request.durability != durability_level::none) {
         if (!context.features.contains_all(
                 {wire::hello_feature::alt_request_support,
                  wire::hello_feature::sync_replication})) {
             return not_available("durability");
         }
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(context.time_left);
-        infos.durability = {*request.durability, wire::durability_wire_timeout(left)};
+        infos.durability = {
+            static_cast<wire::durability_level>(request.durability),
+            wire::durability_wire_timeout(left)};
     }
     if (request.preserve_expiry) {
         if (!context.features.contains_all(
@@ -49,8 +54,8 @@ std::expected<void, encoding_error> add_frame_infos(
 base::byte_view outgoing_value(
     const operation_request& request, const encoding_context& context,
     std::vector<std::byte>& storage, wire::request_header& header) {
-    if (context.features.contains(wire::hello_feature::json)) {
-        header.datatype = request.datatype & wire::datatype::json;
+    if (request.is_json && context.features.contains(wire::hello_feature::json)) {
+        header.datatype = wire::datatype::json;
     }
     const bool can_compress =
         context.compression != nullptr && context.features.contains(wire::hello_feature::snappy);
@@ -75,9 +80,9 @@ struct encoder_input {
 
 std::optional<wire::doc_flags> outgoing_doc_flags(const operation_request& request) {
     // Without the flag a node refuses to read a replica.
-    const wire::doc_flags flags = request.replica == 0
-                                      ? request.doc_flags
-                                      : request.doc_flags | wire::doc_flags::replica_read;
+    const wire::doc_flags asked = doc_flags_of(request);
+    const wire::doc_flags flags =
+        request.replica == 0 ? asked : asked | wire::doc_flags::replica_read;
     return flags == wire::doc_flags::none ? std::nullopt : std::optional(flags);
 }
 
@@ -128,7 +133,8 @@ encoded encode_shape<wire::request_shape::concat>(wire::opcode op, encoder_input
 template <>
 encoded encode_shape<wire::request_shape::counter>(wire::opcode op, encoder_input& in) {
     const operation_request& request = in.request;
-    return wire::counter_request{op, in.key, request.delta, request.initial, request.expiry}.encode(
+    const std::uint32_t expiry = request.creates ? request.expiry : wire::expiry_do_not_create;
+    return wire::counter_request{op, in.key, request.delta, request.initial, expiry}.encode(
         in.out, in.header);
 }
 
@@ -136,8 +142,8 @@ template <>
 encoded encode_shape<wire::request_shape::subdoc_lookup>(wire::opcode, encoder_input& in) {
     wire::subdoc_lookup_request message{
         .key = in.key, .doc_flags = outgoing_doc_flags(in.request), .specs = {}};
-    for (const subdoc_spec& spec : in.request.specs) {
-        if (!message.specs.push_back({spec.op, spec.flags, spec.path})) {
+    for (const path_spec& spec : in.request.specs) {
+        if (!message.specs.push_back({opcode_of(spec.verb), flags_of(spec), spec.path})) {
             return std::unexpected(wire::wire_errc::spec_count_invalid);
         }
     }
@@ -155,8 +161,9 @@ encoded encode_shape<wire::request_shape::subdoc_mutation>(wire::opcode, encoder
     if (in.request.expiry != 0) {
         message.expiry = in.request.expiry;
     }
-    for (const subdoc_spec& spec : in.request.specs) {
-        if (!message.specs.push_back({spec.op, spec.flags, spec.path, spec.value.view()})) {
+    for (const path_spec& spec : in.request.specs) {
+        if (!message.specs.push_back(
+                {opcode_of(spec.verb), flags_of(spec), spec.path, base::as_bytes(spec.value)})) {
             return std::unexpected(wire::wire_errc::spec_count_invalid);
         }
     }
@@ -224,7 +231,7 @@ std::expected<void, encoding_error> encode_operation(
     if (index >= encoders.size()) {
         return failed_with(wire::wire_errc::opcode_mismatch);
     }
-    if (request.durability || request.preserve_expiry) [[unlikely]] {
+    if (request.durability != durability_level::none || request.preserve_expiry) [[unlikely]] {
         wire::request_frame_infos infos;
         if (auto added = add_frame_infos(request, context, infos); !added) {
             return added;

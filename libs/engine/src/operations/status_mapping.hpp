@@ -6,6 +6,7 @@
 #include <reprise/engine/vocabulary.hpp>
 #include <reprise/wire/error_map.hpp>
 #include <reprise/wire/status.hpp>
+#include <reprise/wire/subdoc_messages.hpp>
 
 namespace reprise::engine {
 

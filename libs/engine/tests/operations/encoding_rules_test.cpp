@@ -39,7 +39,7 @@ std::optional<encoding_error> error_of(
 
 TEST(encoding_rules, durability_needs_two_features) {
     operation_request request = upsert_request();
-    request.durability = wire::durability_level::majority;
+    request.durability = durability_level::majority;
     EXPECT_FALSE(
         error_of(request, {hello_feature::alt_request_support, hello_feature::sync_replication}));
     for (const hello_feature only :
@@ -74,7 +74,7 @@ TEST(encoding_rules, a_collection_that_the_connection_cannot_name_is_not_availab
     EXPECT_EQ(error->code, errc::feature_not_available);
     operation_request wrong = upsert_request();
     wrong.kind = operation_kind::lookup_in;
-    wrong.specs.assign(wire::subdoc_spec_count_max + 1, subdoc_spec{});
+    wrong.specs.assign(wire::subdoc_spec_count_max + 1, path_spec{});
     EXPECT_EQ(error_of(wrong, {})->code, errc::invalid_argument);
 }
 
@@ -108,7 +108,7 @@ TEST(encoding_rules, replicas_paths_and_the_cas_of_a_lock_are_checked) {
     for (const operation_kind kind : {operation_kind::lookup_in, operation_kind::mutate_in}) {
         request.kind = kind;
         for (const std::size_t count : {0U, 1U, 16U, 17U}) {
-            request.specs.assign(count, subdoc_spec{});
+            request.specs.assign(count, path_spec{});
             EXPECT_EQ(check_request(request, false).has_value(), count == 1 || count == 16);
         }
     }

@@ -71,8 +71,7 @@ TEST(operation_history, RH_30_an_answer_that_cannot_be_read_is_in_the_history_wi
     };
     auto request = driver.request(operation_kind::lookup_in, "k");
     request.specs.resize(2);
-    for (subdoc_spec& spec : request.specs) {
-        spec.op = opcode::subdoc_get;
+    for (path_spec& spec : request.specs) {
         spec.path = "a";
     }
     const auto read = driver.start(std::move(request));

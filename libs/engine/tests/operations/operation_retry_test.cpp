@@ -528,8 +528,8 @@ TEST(retry_flow, EM_13_EM_15_a_path_that_fails_with_an_unknown_code_shows_the_te
     };
     auto request = driver.request(operation_kind::mutate_in, "k");
     request.specs.resize(2);
-    for (subdoc_spec& spec : request.specs) {
-        spec.op = opcode::subdoc_dict_upsert;
+    for (path_spec& spec : request.specs) {
+        spec.verb = path_verb::upsert;
         spec.path = "a";
     }
     const auto failed = driver.start(std::move(request));

@@ -15,7 +15,7 @@ TEST(operations_part, wait_silently_for_a_first_configuration) {
     EXPECT_EQ(with.parts.client.waiting.count(), 1U);
     EXPECT_EQ(with.bucket.topology_waiters.size(), 1U);
     with.configure();
-    with.all.on_configuration(with.bucket, 1, with.parts.now);
+    with.all.waiting().on_configuration(with.bucket, 1, with.parts.now);
     EXPECT_EQ(with.bucket.links[0]->waiters.size(), 1U) << "now it waits for the connection";
 }
 

@@ -114,7 +114,7 @@ TEST(operations, durability_is_sent_as_a_frame_info_and_needs_the_servers_suppor
         engine_driver driver(cluster);
         driver.connect();
         auto request = driver.request(operation_kind::upsert, "k", "v");
-        request.durability = wire::durability_level::majority;
+        request.durability = durability_level::majority;
         const auto stored = driver.start(std::move(request));
         driver.advance(1ms);
         ASSERT_EQ(stored->calls, 1);
@@ -192,9 +192,7 @@ TEST(operations, a_lookup_gives_each_path_its_own_result) {
         return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, body)};
     };
     auto request = scene.driver.request(operation_kind::lookup_in, "k");
-    request.specs = {
-        {opcode::subdoc_get, wire::path_flags::none, "a", {}},
-        {opcode::subdoc_get, wire::path_flags::none, "b", {}}};
+    request.specs = {{.path = "a"}, {.path = "b"}};
     const auto read = scene.run(std::move(request));
     ASSERT_TRUE(read->result.has_value());
     ASSERT_EQ(read->result.paths.size(), 2U);
@@ -211,7 +209,7 @@ TEST(operations, a_lookup_with_fewer_results_than_paths_is_unreadable) {
         return answer{.raw = frame_text(seen, status::success, wire::subdoc_lookup_response{})};
     };
     auto request = scene.driver.request(operation_kind::lookup_in, "k");
-    request.specs = {{opcode::subdoc_get, wire::path_flags::none, "a", {}}};
+    request.specs = {{.path = "a"}};
     const auto read = scene.run(std::move(request));
     EXPECT_EQ(read->result.ec, errc::decoding_failure);
 }
@@ -227,10 +225,9 @@ TEST(operations, a_failed_path_fails_the_whole_mutation_and_is_named) {
         return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, body)};
     };
     auto request = scene.driver.request(operation_kind::mutate_in, "k");
-    const auto value = base::slice::copy_of(base::as_bytes("1"));
     request.specs = {
-        {opcode::subdoc_dict_upsert, wire::path_flags::none, "a", value},
-        {opcode::subdoc_dict_add, wire::path_flags::none, "b", value}};
+        {.verb = path_verb::upsert, .path = "a", .value = "1"},
+        {.verb = path_verb::insert, .path = "b", .value = "1"}};
     const auto stored = scene.run(std::move(request));
     EXPECT_EQ(stored->result.ec, errc::path_exists) << stored->result.error->detail;
     EXPECT_EQ(stored->result.error->failed_path, 1);
@@ -246,7 +243,7 @@ TEST(operations, a_replica_read_goes_to_the_node_of_the_replica) {
     driver.advance(10ms);
     driver.start(driver.request(operation_kind::get_replica, "k"));
     auto lookup = driver.request(operation_kind::lookup_in_replica, "k");
-    lookup.specs = {{opcode::subdoc_get, wire::path_flags::none, "a", {}}};
+    lookup.specs = {{.path = "a"}};
     driver.start(std::move(lookup));
     driver.settle();
     EXPECT_EQ(cluster.all(opcode::get_replica).at(0).node, 1U);

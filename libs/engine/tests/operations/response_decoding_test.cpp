@@ -75,8 +75,8 @@ struct answered_scene {
         request.cas = kind == operation_kind::unlock ? 9 : 0;
         if (kind == operation_kind::lookup_in || kind == operation_kind::mutate_in) {
             request.specs.resize(1);
-            request.specs[0].op =
-                kind == operation_kind::lookup_in ? opcode::subdoc_get : opcode::subdoc_dict_upsert;
+            request.specs[0].verb =
+                kind == operation_kind::lookup_in ? path_verb::get : path_verb::upsert;
             request.specs[0].path = "a";
         }
         outcome = driver.start(std::move(request));

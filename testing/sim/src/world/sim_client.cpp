@@ -168,26 +168,26 @@ void sim_client::fill_write(
     switch (wire::opcode_info(engine::opcode_of(request.kind)).request) {
         case store:
             request.value = slice_of(value);
-            request.datatype = document_kind_of(record.plan.key) == document_kind::list
-                                   ? wire::datatype::json
-                                   : wire::datatype::raw;
+            request.is_json = document_kind_of(record.plan.key) == document_kind::list;
             break;
         case concat:
             request.value = slice_of(value);
             break;
         case counter:
             request.delta = delta_of(record.number);
+            request.creates = true;
             request.initial = counter_initial;
             break;
         case subdoc_mutation:
-            request.doc_flags = wire::doc_flags::create;
+            request.store = engine::store_semantics::upsert;
             request.specs.push_back(
-                {wire::opcode::subdoc_array_push_last, wire::path_flags::create_parents,
-                 std::string(list_path), slice_of(value)});
+                {.verb = engine::path_verb::array_append,
+                 .create_path = true,
+                 .path = std::string(list_path),
+                 .value = value});
             break;
         case subdoc_lookup:
-            request.specs.push_back(
-                {wire::opcode::subdoc_get, wire::path_flags::none, std::string(list_path), {}});
+            request.specs.push_back({.path = std::string(list_path)});
             break;
         case touch:
             request.expiry = 1'000'000;  // seconds; longer than any run
@@ -220,9 +220,7 @@ engine::operation_request sim_client::make_request(operation_record& record) {
     } else if (plan.uses_cas) {
         request.cas = seen;
     }
-    if (plan.durability != 0) {
-        request.durability = static_cast<wire::durability_level>(plan.durability);
-    }
+    request.durability = static_cast<engine::durability_level>(plan.durability);
     request.lock_seconds = 1;
     fill_usual(request, plan, record);
     return request;
@@ -243,7 +241,9 @@ void sim_client::start(operation_record& record) {
         return start_call(record);
     }
     engine::operation_request request = make_request(record);
-    const duration usual = request.durability ? plan_.kv_durable_timeout : plan_.kv_timeout;
+    const duration usual = request.durability == engine::durability_level::none
+                               ? plan_.kv_timeout
+                               : plan_.kv_durable_timeout;
     note_start(record, request.timeout.value_or(usual));
     record.id = engine_->start(
         std::move(request),

@@ -27,6 +27,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/recycling_allocator.hpp>
+#include <boost/asio/system_executor.hpp>
 
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/collection.hpp>
@@ -51,19 +52,44 @@ namespace reprise::couchbase {
 
 namespace detail {
 
-// A call that owns what it needs until it is started: tokens like `deferred` start it later.
-struct stored_call {
-    call_target target;
-    document_call call;
-    std::string key;
-    std::string value;
+// A call that is about to start. It borrows everything from the asynchronous function that it is
+// an argument of. A token that starts it later, like `deferred`, moves or copies it, and what it is
+// moved or copied to owns everything.
+class stored_call {
+public:
+    stored_call(const call_target& target, document_call& call) noexcept
+        : target_(&target), call_(&call) {}
+    stored_call(const stored_call& other) { own(*other.target_, document_call(*other.call_)); }
+    stored_call(stored_call&& other) { own(*other.target_, std::move(*other.call_)); }
+    stored_call& operator=(const stored_call&) = delete;
+    stored_call& operator=(stored_call&&) = delete;
+    ~stored_call() = default;
 
-    // The call with its views pointing here.
-    [[nodiscard]] const document_call& refresh() noexcept {
-        call.key = key;
-        call.value = std::as_bytes(std::span{value});
-        return call;
+    [[nodiscard]] const call_target& target() const noexcept { return *target_; }
+    [[nodiscard]] document_call&& release() noexcept { return std::move(*call_); }
+
+private:
+    struct owned {
+        call_target target;
+        document_call call;
+        std::string key;
+        std::string value;
+    };
+
+    void own(const call_target& target, document_call&& call) {
+        const auto* const value = reinterpret_cast<const char*>(call.value.data());
+        std::string key(call.key);
+        std::string bytes(value, call.value.size());
+        owned_.emplace(target, std::move(call), std::move(key), std::move(bytes));
+        owned_->call.key = owned_->key;
+        owned_->call.value = std::as_bytes(std::span{owned_->value});
+        target_ = &owned_->target;
+        call_ = &owned_->call;
     }
+
+    const call_target* target_ = nullptr;
+    document_call* call_ = nullptr;
+    std::optional<owned> owned_{};
 };
 
 // Holds the handler while the call is running, in memory of the handler's allocator, and keeps the
@@ -105,21 +131,36 @@ private:
         own_allocator own(allocator);
         self->~handler_receiver();
         own_traits::deallocate(own, self, 1);
-        auto call = boost::asio::bind_allocator(
+        // The system's executor, which a handler without one has, runs what is dispatched to it
+        // at once. So the result need not be moved.
+        constexpr bool is_run_here = std::is_same_v<executor_type, boost::asio::system_executor>;
+        if (is_run_here && !is_inline) {
+            return call_here(handler, std::move(result));
+        }
+        auto later = boost::asio::bind_allocator(
             allocator, [handler = std::move(handler), result = std::move(result)]() mutable {
-                // A later signal must find no operation. The slot is cleared here and
-                // not earlier since it belongs to the handler's executor.
-                if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
-                    slot.is_connected()) {
-                    slot.clear();
-                }
-                std::move(handler)(std::move(result));
+                call(handler, std::move(result));
             });
         if (is_inline) {
-            boost::asio::post(work.get_executor(), std::move(call));
+            boost::asio::post(work.get_executor(), std::move(later));
         } else {
-            boost::asio::dispatch(work.get_executor(), std::move(call));
+            boost::asio::dispatch(work.get_executor(), std::move(later));
         }
+    }
+
+    static void call(Handler& handler, std::expected<Result, error>&& result) {
+        // A later signal must find no operation. The slot is cleared here and not earlier since it
+        // belongs to the handler's executor.
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
+            slot.is_connected()) {
+            slot.clear();
+        }
+        std::move(handler)(std::move(result));
+    }
+
+    // An exception ends the program, as in that executor.
+    static void call_here(Handler& handler, std::expected<Result, error>&& result) noexcept {
+        call(handler, std::move(result));
     }
 
     Handler handler_;
@@ -129,13 +170,13 @@ private:
 template <class Result, auto Start = &start_call<Result>>
 struct start_stored_call {
     template <class Handler>
-    void operator()(Handler&& handler, stored_call stored) const {
+    void operator()(Handler&& handler, stored_call&& stored) const {
         call_ticket ticket = 0;
         if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {
             // Before the start: afterwards the handler may have run already.
-            ticket = reserve_ticket(stored.target);
-            slot.assign([client = std::weak_ptr(stored.target.client),
+            ticket = reserve_ticket(stored.target());
+            slot.assign([client = std::weak_ptr(stored.target().client),
                          ticket](boost::asio::cancellation_type type) {
                 if (type != boost::asio::cancellation_type::none) {
                     cancel_call(client, ticket);
@@ -144,7 +185,7 @@ struct start_stored_call {
         }
         auto* receiver = handler_receiver<std::decay_t<Handler>, Result>::make(
             std::decay_t<Handler>(std::forward<Handler>(handler)));
-        Start(stored.target, stored.refresh(), receiver, ticket);
+        Start(stored.target(), stored.release(), receiver, ticket);
     }
 };
 
@@ -234,20 +275,14 @@ auto initiate_work(given<Given...>, service_work&& work, Token& token) {
 }
 
 template <class Result, class Start = start_stored_call<Result>, class Token, class... Given>
-auto initiate_call(
-    given<Given...>, const call_target& target, document_call&& call, std::string&& key,
-    std::string&& value, Token& token) {
+auto initiate_call(given<Given...>, const call_target& target, document_call&& call, Token& token) {
     using signature = void(std::expected<Result, error>);
-    stored_call stored{target, std::move(call), std::move(key), std::move(value)};
+    stored_call stored(target, call);
     using initiated = decltype(boost::asio::async_initiate<chosen_token<Token>, signature>(
         Start{}, choose_token(token), std::move(stored)));
     reprise::detail::check_co_await_arguments<is_awaited<initiated>, Given...>();
     return boost::asio::async_initiate<chosen_token<Token>, signature>(
         Start{}, choose_token(token), std::move(stored));
-}
-
-[[nodiscard]] inline std::string copy_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace detail
@@ -256,184 +291,174 @@ template <class Token, detail::options_argument<get_options> Options>
 auto collection::async_get(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<
         get_result, detail::start_stored_call<get_result, &detail::start_get>>(
-        detail::given<Options>{}, target_, detail::make_get({}, options), std::move(key), {},
-        token);
+        detail::given<Options>{}, target_, detail::make_get(key, options), token);
 }
 
 template <class Token>
 auto collection::async_plain_get(std::string key, Token& token) const {
     return detail::initiate_call<get_result>(
-        detail::given<>{}, target_, detail::make_call(detail::call_kind::get, {}, common_options{}),
-        std::move(key), {}, token);
+        detail::given<>{}, target_,
+        detail::make_call(detail::operation_kind::get, key, common_options{}), token);
 }
 
 template <class Token, detail::options_argument<get_and_touch_options> Options>
 auto collection::async_get_and_touch(
     std::string key, couchbase::expiry expiry, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::get_and_touch, {}, options);
-    call.expiry = expiry;
+    auto call = detail::make_call(detail::operation_kind::get_and_touch, key, options);
+    set_expiry(call, expiry);
     return detail::initiate_call<get_result>(
-        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+        detail::given<Options>{}, target_, std::move(call), token);
 }
 
 template <class Token, detail::options_argument<get_and_lock_options> Options>
 auto collection::async_get_and_lock(
     std::string key, std::chrono::seconds lock_time, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::get_and_lock, {}, options);
-    call.lock_time = lock_time;
+    auto call = detail::make_call(detail::operation_kind::get_and_lock, key, options);
+    set_lock_time(call, lock_time);
     return detail::initiate_call<get_result>(
-        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+        detail::given<Options>{}, target_, std::move(call), token);
 }
 
 template <class Token, detail::options_argument<get_replica_options> Options>
 auto collection::async_get_any_replica(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<get_replica_result>(
         detail::given<Options>{}, target_,
-        detail::make_call(detail::call_kind::get_any_replica, {}, options), std::move(key), {},
-        token);
+        detail::make_call(detail::operation_kind::get, key, options), token);
 }
 
 template <class Token, detail::options_argument<get_replica_options> Options>
 auto collection::async_get_all_replicas(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<detail::replica_list>(
         detail::given<Options>{}, target_,
-        detail::make_call(detail::call_kind::get_all_replicas, {}, options), std::move(key), {},
-        token);
+        detail::make_call(detail::operation_kind::get, key, options), token);
 }
 
 template <class Token, detail::options_argument<exists_options> Options>
 auto collection::async_exists(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<exists_result>(
         detail::given<Options>{}, target_,
-        detail::make_call(detail::call_kind::exists, {}, options), std::move(key), {}, token);
+        detail::make_call(detail::operation_kind::exists, key, options), token);
 }
 
 template <class Token, detail::options_argument<unlock_options> Options>
 auto collection::async_unlock(std::string key, cas lock, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::unlock, {}, options);
+    auto call = detail::make_call(detail::operation_kind::unlock, key, options);
     call.cas = lock.value;
-    return detail::initiate_call<void>(
-        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+    return detail::initiate_call<void>(detail::given<Options>{}, target_, std::move(call), token);
 }
 
 template <class Token, detail::options_argument<touch_options> Options>
 auto collection::async_touch(
     std::string key, couchbase::expiry expiry, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::touch, {}, options);
-    call.expiry = expiry;
+    auto call = detail::make_call(detail::operation_kind::touch, key, options);
+    set_expiry(call, expiry);
     return detail::initiate_call<mutation_result>(
-        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+        detail::given<Options>{}, target_, std::move(call), token);
 }
 
 template <class T, class Token, detail::options_argument<upsert_options> Options>
     requires storable<std::remove_cvref_t<T>>
 auto collection::async_upsert(std::string key, T&& value, Options&& options, Token&& token) const {
     const encoded_value encoded = encode(value);
-    auto call = detail::make_call(detail::call_kind::upsert, {}, options);
-    call.flags = encoded.flags();
-    call.problem = detail::problem_of(encoded);
+    auto call = detail::make_call(detail::operation_kind::upsert, key, options);
+    set_value(call, encoded);
     return detail::initiate_call<mutation_result>(
-        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
-        std::move(key), detail::copy_of(encoded.bytes()), token);
+        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call), token);
 }
 
 template <class T, class Token, detail::options_argument<insert_options> Options>
     requires storable<std::remove_cvref_t<T>>
 auto collection::async_insert(std::string key, T&& value, Options&& options, Token&& token) const {
     const encoded_value encoded = encode(value);
-    auto call = detail::make_call(detail::call_kind::insert, {}, options);
-    call.flags = encoded.flags();
-    call.problem = detail::problem_of(encoded);
+    auto call = detail::make_call(detail::operation_kind::insert, key, options);
+    set_value(call, encoded);
     return detail::initiate_call<mutation_result>(
-        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
-        std::move(key), detail::copy_of(encoded.bytes()), token);
+        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call), token);
 }
 
 template <class T, class Token, detail::options_argument<replace_options> Options>
     requires storable<std::remove_cvref_t<T>>
 auto collection::async_replace(std::string key, T&& value, Options&& options, Token&& token) const {
     const encoded_value encoded = encode(value);
-    auto call = detail::make_call(detail::call_kind::replace, {}, options);
-    call.flags = encoded.flags();
-    call.problem = detail::problem_of(encoded);
+    auto call = detail::make_call(detail::operation_kind::replace, key, options);
+    set_value(call, encoded);
     return detail::initiate_call<mutation_result>(
-        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
-        std::move(key), detail::copy_of(encoded.bytes()), token);
+        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call), token);
 }
 
 template <class Token, detail::options_argument<remove_options> Options>
 auto collection::async_remove(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<mutation_result>(
         detail::given<Options>{}, target_,
-        detail::make_call(detail::call_kind::remove, {}, options), std::move(key), {}, token);
+        detail::make_call(detail::operation_kind::remove, key, options), token);
 }
 
 template <class Token, detail::options_argument<append_options> Options>
 auto collection::async_append(
     std::string key, std::span<const std::byte> bytes, Options&& options, Token&& token) const {
+    auto call = detail::make_call(detail::operation_kind::append, key, options);
+    call.value = bytes;
     return detail::initiate_call<mutation_result>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::call_kind::append, {}, options), std::move(key),
-        detail::copy_of(bytes), token);
+        detail::given<Options>{}, target_, std::move(call), token);
 }
 
 template <class Token, detail::options_argument<prepend_options> Options>
 auto collection::async_prepend(
     std::string key, std::span<const std::byte> bytes, Options&& options, Token&& token) const {
+    auto call = detail::make_call(detail::operation_kind::prepend, key, options);
+    call.value = bytes;
     return detail::initiate_call<mutation_result>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::call_kind::prepend, {}, options), std::move(key),
-        detail::copy_of(bytes), token);
+        detail::given<Options>{}, target_, std::move(call), token);
 }
 
 template <class Token, detail::options_argument<counter_options> Options>
 auto collection::async_increment(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<counter_result>(
         detail::given<Options>{}, target_,
-        detail::make_call(detail::call_kind::increment, {}, options), std::move(key), {}, token);
+        detail::make_call(detail::operation_kind::increment, key, options), token);
 }
 
 template <class Token, detail::options_argument<counter_options> Options>
 auto collection::async_decrement(std::string key, Options&& options, Token&& token) const {
     return detail::initiate_call<counter_result>(
         detail::given<Options>{}, target_,
-        detail::make_call(detail::call_kind::decrement, {}, options), std::move(key), {}, token);
+        detail::make_call(detail::operation_kind::decrement, key, options), token);
 }
 
 template <class Token, detail::options_argument<lookup_in_options> Options>
 auto collection::async_lookup_in(
     std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::lookup_in, {}, options);
-    call.specs = detail::take_specs(std::move(specs));
     return detail::initiate_call<lookup_in_result>(
-        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
+        token);
 }
 
 template <class Token, detail::options_argument<lookup_in_replica_options> Options>
 auto collection::async_lookup_in_any_replica(
     std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::lookup_in_any_replica, {}, options);
-    call.specs = detail::take_specs(std::move(specs));
     return detail::initiate_call<lookup_in_replica_result>(
-        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
+        token);
 }
 
 template <class Token, detail::options_argument<lookup_in_replica_options> Options>
 auto collection::async_lookup_in_all_replicas(
     std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::lookup_in_all_replicas, {}, options);
-    call.specs = detail::take_specs(std::move(specs));
     return detail::initiate_call<detail::lookup_replica_list>(
-        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
+        token);
 }
 
 template <class Token, detail::options_argument<mutate_in_options> Options>
 auto collection::async_mutate_in(
     std::string key, std::vector<mutate_spec> specs, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::call_kind::mutate_in, {}, options);
-    call.specs = detail::take_specs(std::move(specs));
     return detail::initiate_call<mutate_in_result>(
-        detail::given<Options>{}, target_, std::move(call), std::move(key), {}, token);
+        detail::given<Options>{}, target_,
+        detail::make_call(detail::operation_kind::mutate_in, key, options, std::move(specs)),
+        token);
 }
 
 template <class Metadata>
@@ -456,15 +481,13 @@ auto scan_stream::async_next(Token&& token) {
 template <class Token>
 auto bucket::async_wait_until_ready(duration timeout, Token&& token) const {
     return detail::initiate_call<void>(
-        detail::given<>{}, detail::make_target(client_, name_), detail::make_ping(timeout), {}, {},
-        token);
+        detail::given<>{}, detail::make_target(client_, name_), detail::make_ping(timeout), token);
 }
 
 template <class Token>
 auto cluster::async_wait_until_ready(duration timeout, Token&& token) const {
     return detail::initiate_call<void>(
-        detail::given<>{}, detail::make_target(client_, {}), detail::make_ping(timeout), {}, {},
-        token);
+        detail::given<>{}, detail::make_target(client_, {}), detail::make_ping(timeout), token);
 }
 
 template <class Token, detail::options_argument<query_options> Options>

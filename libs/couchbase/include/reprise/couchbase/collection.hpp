@@ -99,19 +99,22 @@ public:
     template <storable T>
     [[nodiscard]] std::expected<mutation_result, error> upsert(
         std::string_view key, const T& value, const upsert_options& options = {}) const {
-        return store(detail::make_call(detail::call_kind::upsert, key, options), encode(value));
+        return store(
+            detail::make_call(detail::operation_kind::upsert, key, options), encode(value));
     }
     /// Stores a new document. Fails with errc::document_exists if it exists.
     template <storable T>
     [[nodiscard]] std::expected<mutation_result, error> insert(
         std::string_view key, const T& value, const insert_options& options = {}) const {
-        return store(detail::make_call(detail::call_kind::insert, key, options), encode(value));
+        return store(
+            detail::make_call(detail::operation_kind::insert, key, options), encode(value));
     }
     /// Replaces a document. Fails with errc::document_not_found if it does not exist.
     template <storable T>
     [[nodiscard]] std::expected<mutation_result, error> replace(
         std::string_view key, const T& value, const replace_options& options = {}) const {
-        return store(detail::make_call(detail::call_kind::replace, key, options), encode(value));
+        return store(
+            detail::make_call(detail::operation_kind::replace, key, options), encode(value));
     }
     /// Removes a document. Fails with errc::document_not_found if it does not exist.
     [[nodiscard]] std::expected<mutation_result, error> remove(

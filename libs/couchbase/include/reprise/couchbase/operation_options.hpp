@@ -22,6 +22,7 @@
 
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
+#include <reprise/couchbase_types/document_request.hpp>
 #include <reprise/retry/allowance.hpp>
 #include <reprise/retry/time.hpp>
 
@@ -72,14 +73,6 @@ concept operation_options =
         Options{.timeout = {}, .strategy = {}, .user_data = {}, .outer_allowance = {}};
     } && detail::orders_mutation_fields<Options>;
 
-/// How many copies of a document must have a write before the server acknowledges it.
-enum class durability_level : std::uint8_t {
-    none = 0,                            ///< The active copy has it in memory.
-    majority = 1,                        ///< A majority has it in memory.
-    majority_and_persist_to_active = 2,  ///< As majority, and the active copy has it on disk.
-    persist_to_majority = 3              ///< A majority has it on disk.
-};
-
 /// When a document expires: never (the default), after a time, or at a point in time. A duration
 /// counts from the call and may be of any length; zero means never. Time points in 1970 or after
 /// 2106 and negative durations fail with errc::invalid_argument.
@@ -96,6 +89,10 @@ public:
 
     using value_type = std::variant<std::chrono::seconds, std::chrono::sys_seconds>;
     [[nodiscard]] constexpr const value_type& value() const noexcept { return when_; }
+    [[nodiscard]] constexpr bool is_never() const noexcept {
+        const auto* const after = std::get_if<std::chrono::seconds>(&when_);
+        return after != nullptr && *after == std::chrono::seconds::zero();
+    }
 
 private:
     value_type when_ = std::chrono::seconds{0};
@@ -119,16 +116,6 @@ struct get_options {
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     retry_allowance* outer_allowance = nullptr;
-};
-
-/// Which copies a read of any or all copies may ask. A server group is a place of the cluster, for
-/// example a zone; cluster_options::preferred_server_group names the one of this program.
-enum class read_preference : std::uint8_t {
-    no_preference,  ///< All copies.
-    /// Only copies in the preferred group; without any, errc::document_unretrievable.
-    selected_server_group,
-    /// Copies in the preferred group; without any, all copies.
-    selected_server_group_or_all_available
 };
 
 /// Options of the gets from replicas.
@@ -218,13 +205,6 @@ struct lookup_in_options {
 };
 
 using lookup_in_replica_options = get_replica_options;  ///< Options of the lookups from replicas.
-
-/// Whether mutate_in needs an existing document or creates one.
-enum class store_semantics : std::uint8_t {
-    replace,  ///< The document must exist; otherwise errc::document_not_found.
-    upsert,   ///< The document is created if it does not exist.
-    insert    ///< The document must not exist; otherwise errc::document_exists.
-};
 
 /// Options of collection::mutate_in.
 struct mutate_in_options {

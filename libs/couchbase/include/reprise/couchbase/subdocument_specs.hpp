@@ -18,8 +18,8 @@
 #include <string>
 #include <utility>
 
-#include <reprise/couchbase/detail/path_spec.hpp>
 #include <reprise/couchbase/json_fragment.hpp>
+#include <reprise/couchbase_types/document_request.hpp>
 
 namespace reprise::couchbase {
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include <reprise/couchbase_types/document_request.hpp>
 #include <reprise/wire/opcode.hpp>
 
 // The kinds of key-value operations, with one row of facts for each. The row's opcode determines
@@ -14,29 +15,7 @@
 
 namespace reprise::engine {
 
-enum class operation_kind : std::uint8_t {
-    get,
-    get_and_touch,
-    get_and_lock,
-    unlock,  // needs `cas`, which identifies the lock
-    touch,
-    exists,  // get-meta; a tombstone counts as missing
-    upsert,
-    insert,
-    replace,
-    remove,
-    append,
-    prepend,
-    increment,
-    decrement,
-    lookup_in,          // sub-document reads, 1..16 specs
-    mutate_in,          // sub-document writes, 1..16 specs, all or nothing
-    get_replica,        // reads copy number `replica`
-    lookup_in_replica,  // the same for sub-document reads
-    noop,               // to any node of the bucket; no key
-    range_scan,         // needs `scan`; no key; see scan_request.hpp
-    range_scan_cancel,  // sent by the engine itself
-};
+using couchbase::detail::operation_kind;
 
 // Groups of operations that fail in the same way.
 enum class operation_class : std::uint8_t {
@@ -135,7 +114,7 @@ inline constexpr operation_facts unknown_operation{.op = wire::opcode{0xff}};
     return wire::opcode_info(opcode_of(kind)).is_idempotent;
 }
 
-// Whether the operation reads copy number operation_request::replica.
+// Whether the operation reads copy number operation_request::replica, not the active one.
 [[nodiscard]] constexpr bool reads_replica(operation_kind kind) noexcept {
     return facts_of(kind).of == operation_class::replica_read;
 }

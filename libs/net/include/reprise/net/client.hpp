@@ -108,9 +108,15 @@ public:
     [[nodiscard]] refusal start(
         keyspace_number where, engine::operation_request&& request, engine::completion&& done,
         ticket cancel_with = 0);
+    /// The same. Copies the call's key and value before it returns.
+    [[nodiscard]] refusal start(
+        keyspace_number where, engine::document_call&& call, engine::completion&& done,
+        ticket cancel_with = 0);
     /// Like `start`, but waits for the result.
     [[nodiscard]] std::expected<engine::operation_result, refusal> call(
         keyspace_number where, engine::operation_request&& request);
+    [[nodiscard]] std::expected<engine::operation_result, refusal> call(
+        keyspace_number where, engine::document_call&& call);
     /// Like `start`, for an HTTP service. Calls request.on_rows on the loop. `name` identifies the
     /// operation for `cancel` and take_rows, so an operation whose rows are taken needs its own
     /// ticket. With 0 it can be neither canceled nor read.
@@ -152,6 +158,9 @@ public:
 
 private:
     class runtime;
+    template <class Source>
+    [[nodiscard]] std::expected<engine::operation_result, refusal> wait_for(
+        keyspace_number where, Source&& source);
     explicit client(std::unique_ptr<runtime> loop) noexcept;
     static std::expected<std::unique_ptr<client>, setup_error> make_with(
         client_options&& options, const boost::asio::any_io_executor* executor);

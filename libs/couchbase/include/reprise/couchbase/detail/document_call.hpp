@@ -13,11 +13,11 @@
 #include <vector>
 
 #include <reprise/couchbase/codec.hpp>
-#include <reprise/couchbase/detail/path_spec.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/operation_options.hpp>
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/subdocument_results.hpp>
+#include <reprise/couchbase_types/document_request.hpp>
 
 // Shared by the blocking and the token forms of a call. Not for users.
 
@@ -25,67 +25,17 @@ namespace reprise::couchbase::detail {
 
 class session;
 
-// Up to mutate_in as engine::operation_kind, in the same order.
-enum class call_kind : std::uint8_t {
-    get,
-    get_and_touch,
-    get_and_lock,
-    unlock,
-    touch,
-    exists,
-    upsert,
-    insert,
-    replace,
-    remove,
-    append,
-    prepend,
-    increment,
-    decrement,
-    lookup_in,
-    mutate_in,
-    get_projected,  // a lookup whose result looks like that of get; see make_get
-    get_any_replica,
-    get_all_replicas,
-    lookup_in_any_replica,
-    lookup_in_all_replicas,
-    ping  // no key: waits until the bucket, or the cluster, can be used
-};
-
-// One call in plain values. Borrows key and value until it is run or started.
-struct document_call {
-    call_kind kind = call_kind::get;
-    std::string_view key;
-    std::span<const std::byte> value{};
-    std::uint32_t flags = 0;
-    // Not null: the value has no encoding, for this reason, and the call is refused. A pointer,
-    // because calls are moved and nearly all of them have none.
-    std::shared_ptr<const std::string> problem{};
-    couchbase::expiry expiry{};
-    bool preserve_expiry = false;
-    std::uint64_t cas = 0;
-    durability_level durability = durability_level::none;
-    std::uint64_t delta = 1;
-    std::optional<std::uint64_t> initial{};
-    std::chrono::seconds lock_time{15};
-    std::vector<path_spec> specs{};
-    store_semantics store = store_semantics::replace;
-    bool access_deleted = false;
-    read_preference preference = read_preference::no_preference;
-    std::optional<duration> timeout{};
-    std::shared_ptr<retry_strategy> strategy{};
-    std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
-};
-
-// For `document_call::problem`.
-[[nodiscard]] inline std::shared_ptr<const std::string> problem_of(const encoded_value& value) {
-    return value.problem().empty() ? nullptr : std::make_shared<const std::string>(value.problem());
-}
+// Sets the value of a call, or the problem that its encoding has.
+void set_value(document_call& call, const encoded_value& value);
+// Sets the expiry, counted from now, or the problem that it has.
+void set_expiry(document_call& call, const expiry& when);
+// Sets how long a lock holds, as far as a server allows it.
+void set_lock_time(document_call& call, std::chrono::seconds time) noexcept;
 
 // Fills in what `options` has; every options struct fits.
 template <class Options>
 [[nodiscard]] document_call make_call(
-    call_kind kind, std::string_view key, const Options& options) {
+    operation_kind kind, std::string_view key, const Options& options) {
     document_call call;
     call.kind = kind;
     call.key = key;
@@ -97,7 +47,9 @@ template <class Options>
         call.cas = options.cas.value;
     }
     if constexpr (requires { options.expiry; }) {
-        call.expiry = options.expiry;
+        if (!options.expiry.is_never()) {
+            set_expiry(call, options.expiry);
+        }
     }
     if constexpr (requires { options.preserve_expiry; }) {
         call.preserve_expiry = options.preserve_expiry;
@@ -116,7 +68,20 @@ template <class Options>
     }
     if constexpr (requires { options.delta; }) {
         call.delta = options.delta;
-        call.initial = options.initial;
+        call.creates = options.initial.has_value();
+        call.initial = options.initial.value_or(0);
+    }
+    return call;
+}
+
+// The same for a sub-document operation.
+template <class Options, class Spec>
+[[nodiscard]] document_call make_call(
+    operation_kind kind, std::string_view key, const Options& options, std::vector<Spec>&& specs) {
+    document_call call = make_call(kind, key, options);
+    call.specs.reserve(specs.size());
+    for (Spec& spec : specs) {
+        call.specs.push_back(std::move(spec).release());
     }
     return call;
 }
@@ -125,7 +90,7 @@ template <class Options>
 void add_projection(document_call& call, const std::vector<std::string>& paths, bool with_expiry);
 
 [[nodiscard]] inline document_call make_get(std::string_view key, const get_options& options) {
-    document_call call = make_call(call_kind::get, key, options);
+    document_call call = make_call(operation_kind::get, key, options);
     if (options.with_expiry || !options.project.empty()) {
         add_projection(call, options.project, options.with_expiry);
     }
@@ -143,9 +108,10 @@ struct call_target {
 [[nodiscard]] call_target make_target(
     const std::shared_ptr<session>& client, const std::string& bucket);
 
+// Waits until the bucket, or the cluster, can be used.
 [[nodiscard]] inline document_call make_ping(duration timeout) {
     document_call call;
-    call.kind = call_kind::ping;
+    call.kind = operation_kind::noop;
     call.timeout = timeout;
     return call;
 }
@@ -172,19 +138,19 @@ using lookup_replica_list = std::vector<lookup_in_replica_result>;
 // lookup_in_replica_result, lookup_replica_list, mutate_in_result and void.
 template <class Result>
 [[nodiscard]] std::expected<Result, error> run_call(
-    const call_target& target, const document_call& call);
+    const call_target& target, document_call&& call);
 
-// Does not block; copies what it needs of the call before it returns.
+// Does not block; copies the key and the value before it returns.
 template <class Result>
 void start_call(
-    const call_target& target, const document_call& call, result_receiver<Result>* receiver,
+    const call_target& target, document_call&& call, result_receiver<Result>* receiver,
     call_ticket ticket);
 
 // The same for a call of make_get: projected or plain.
 [[nodiscard]] std::expected<get_result, error> run_get(
-    const call_target& target, const document_call& call);
+    const call_target& target, document_call&& call);
 void start_get(
-    const call_target& target, const document_call& call, result_receiver<get_result>* receiver,
+    const call_target& target, document_call&& call, result_receiver<get_result>* receiver,
     call_ticket ticket);
 
 // A fresh ticket; give it to start_call, then cancel_call may be used from any thread, also when

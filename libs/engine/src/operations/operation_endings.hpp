@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <reprise/wire/error_context.hpp>
+
+#include "engine_context.hpp"
+#include "operations/lifecycle.hpp"
+#include "operations/operation_routes.hpp"
+#include "operations/operation_slot.hpp"
+#include "topology/topology.hpp"
+
+namespace reprise::engine {
+
+class scan_operations;
+
+// What an error contains beyond its code.
+struct failure_note {
+    bool is_ambiguous = false;
+    std::optional<std::uint16_t> status{};
+    const wire::error_map_entry* entry = nullptr;
+    wire::error_context context{};
+    std::optional<std::uint8_t> failed_path{};
+    std::string detail{};
+};
+
+// Owns the slots of key-value operations. An operation ends here, once, with a result or an error,
+// and its slot is free again.
+class operation_endings {
+public:
+    operation_endings(
+        const engine_context& context, topology& nodes, lifecycle& life,
+        scan_operations& scans) noexcept
+        : context_(context), nodes_(nodes), routes_(context, nodes), life_(life), scans_(scans) {}
+
+    [[nodiscard]] operation_pool& slots() noexcept { return slots_; }
+    [[nodiscard]] const operation_pool& slots() const noexcept { return slots_; }
+
+    void complete(operation_slot& slot, operation_result&& result, time_point now);
+    // The same for the result that was begun last; see lifecycle::begin_result.
+    void complete_begun(operation_slot& slot, time_point now);
+    void complete_error(
+        operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
+    // Why an operation could not be sent, in words.
+    [[nodiscard]] std::string dispatch_cause(const operation_slot& slot) const;
+    // What an operation was waiting for when it ran out of time.
+    [[nodiscard]] std::string wait_cause(const operation_slot& slot) const;
+
+private:
+    [[nodiscard]] std::shared_ptr<const retry_history> history_of(
+        const operation_slot& slot, bool with_problems) const;
+
+    const engine_context& context_;
+    topology& nodes_;
+    operation_routes routes_;
+    lifecycle& life_;
+    scan_operations& scans_;
+    operation_pool slots_;
+};
+
+}  // namespace reprise::engine

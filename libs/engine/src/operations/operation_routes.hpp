@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+
+#include "engine_context.hpp"
+#include "operations/operation_slot.hpp"
+#include "topology/topology.hpp"
+
+namespace reprise::engine {
+
+// Where operations go, by the current topology. It owns nothing and changes nothing.
+class operation_routes {
+public:
+    operation_routes(const engine_context& context, topology& nodes) noexcept
+        : context_(context), nodes_(nodes) {}
+
+    [[nodiscard]] bucket_state& bucket_of(const operation_slot& slot) const;
+    // Whether the operation could be sent now.
+    [[nodiscard]] bool is_dispatchable(const operation_slot& slot) const noexcept;
+    // The index of the operation's link in the routes of the bucket.
+    [[nodiscard]] std::size_t place_of(const operation_slot& slot) const noexcept;
+    // The link of the last attempt. Null if its route is no longer valid.
+    [[nodiscard]] node_link* link_of(const operation_slot& slot) const;
+    // A scan names its vbucket; all others have a key.
+    [[nodiscard]] static wire::vbucket_id vbucket_of(
+        const operation_slot& slot, std::size_t vbucket_count) noexcept;
+
+private:
+    const engine_context& context_;
+    topology& nodes_;
+};
+
+}  // namespace reprise::engine

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine_context.hpp"
+#include "operations/lifecycle.hpp"
+#include "operations/operation_endings.hpp"
+#include "operations/operation_routes.hpp"
+#include "operations/operation_slot.hpp"
+#include "topology/topology.hpp"
+
+namespace reprise::engine {
+
+class connections;
+class operations;
+
+// Parks operations, and wakes them when the cause of their waiting ends. Owns those that wait only
+// for time; the others are in the lists of what they wait for.
+class waiting_operations {
+public:
+    waiting_operations(
+        engine_context& context, topology& nodes, lifecycle& life, connections& kv_connections,
+        operation_endings& endings, operations& requests) noexcept
+        : context_(context),
+          routes_(context, nodes),
+          life_(life),
+          kv_connections_(kv_connections),
+          endings_(endings),
+          requests_(requests) {}
+
+    // Parks a failed operation for its backoff, in the list that determines what wakes it early.
+    void park(operation_slot& slot, const retry_outcome& decided, time_point now);
+    // Parks an operation that was never tried until its first attempt.
+    void park_before_start(operation_slot& slot, duration delay, time_point now);
+    // Parks it without a retry until a resource is available, if there is a place.
+    void park_silently(operation_slot& slot, wait_list& list, time_point now);
+    // Removes the operation from its list, its timer and its connection.
+    void leave(operation_slot& slot);
+    // From wherever it waits back to dispatch.
+    void resume(operation_slot& slot, bool is_woken, time_point now);
+    // Whether a new revision may cut the operation's wait short. Counts each time it does. If
+    // revisions arrive slowly, it always may.
+    static bool may_retry_early(operation_slot& slot, const bucket_state& bucket) noexcept;
+
+    // --- topology (contracts: topology_listener.hpp) ---
+
+    void wake(wait_list& list, std::size_t count_max, time_point now);
+    void on_configuration(bucket_state& bucket, std::size_t waiting_count, time_point now);
+    void on_link_failed(node_link& link, time_point now);
+    void on_link_retired(node_link& link, time_point now);
+    void on_terminal_state(bucket_state& bucket, time_point now);
+    void on_collection_missing(
+        collection_entry& entry, retry_reason reason, std::uint16_t status, time_point now);
+    void on_collection_refused(
+        collection_entry& entry, errc error, std::uint16_t status, time_point now);
+
+private:
+    [[nodiscard]] wait_list& list_for(operation_slot& slot);
+    // Dispatches the operations in the list for which `goes(slot)` returns true.
+    template <class Goes>
+    void wake_if(wait_list& list, bool is_woken, time_point now, Goes&& goes);
+    void wake_silent(wait_list& list, time_point now);
+    void wake_for_revision(bucket_state& bucket, time_point now);
+    void wake_for_terminal_state(wait_list& list, time_point now);
+    void wake_if_stuck(wait_list& list, const bucket_state& bucket, time_point now);
+
+    engine_context& context_;
+    operation_routes routes_;
+    lifecycle& life_;
+    connections& kv_connections_;
+    operation_endings& endings_;
+    operations& requests_;
+    wait_list backoff_waiters_;
+};
+
+}  // namespace reprise::engine
