@@ -42,6 +42,22 @@ TEST(bytes, only_a_part_of_the_same_memory_lies_within_it) {
     EXPECT_FALSE(lies_within(as_bytes(other).subspan(2, 5), whole)) << "the same bytes elsewhere";
 }
 
+TEST(bytes, few_bytes_are_copied_exactly_whatever_their_number) {
+    std::array<std::byte, 80> source{};
+    for (std::size_t at = 0; at < source.size(); ++at) {
+        source[at] = static_cast<std::byte>(at + 1);
+    }
+    for (std::size_t size = 0; size <= 64; ++size) {
+        std::array<std::byte, 80> target{};
+        reprise::base::copy_few(target.data() + 1, std::span<const std::byte>(source).first(size));
+        for (std::size_t at = 0; at < target.size(); ++at) {
+            const bool is_copied = at >= 1 && at <= size;
+            ASSERT_EQ(target[at], is_copied ? source[at - 1] : std::byte{0}) << size << " " << at;
+        }
+    }
+    reprise::base::copy_few(nullptr, {});
+}
+
 TEST(bytes, text_and_bytes_are_views_of_the_same_memory) {
     const std::string_view text("a\0b", 3);
     const auto view = reprise::base::as_bytes(text);

@@ -45,11 +45,7 @@ public:
         if (!draining_.empty()) {
             return 0;
         }
-        std::size_t count = 0;
-        for (const auto& notice : std::exchange(notices_, {})) {
-            notice();
-            ++count;
-        }
+        std::size_t count = notices_.empty() ? 0 : call_notices();
         draining_.swap(finished_);
         for (ended_operation& each : draining_) {
             each.done(std::move(each.result));
@@ -60,6 +56,15 @@ public:
     }
 
 private:
+    // Rare, and kept out of the path of every turn.
+    [[gnu::noinline]] std::size_t call_notices() {
+        const auto due = std::exchange(notices_, {});
+        for (const auto& notice : due) {
+            notice();
+        }
+        return due.size();
+    }
+
     std::vector<ended_operation> finished_;
     std::vector<ended_operation> draining_;
     std::vector<std::function<void()>> notices_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -24,6 +25,29 @@ inline std::string_view as_text(byte_view bytes) noexcept {
 /// Compares bytes. Two empty views are equal wherever they point.
 inline bool equal(byte_view left, byte_view right) noexcept {
     return as_text(left) == as_text(right);
+}
+
+/// Copies the bytes, which must not overlap. Cheaper than a call of memcpy for the few bytes of a
+/// key or a small value: two blocks of one size cover all of them.
+inline void copy_few(std::byte* to, byte_view from) noexcept {
+    const std::byte* const at = from.data();
+    const std::size_t size = from.size();
+    if (size > 32) {
+        std::memcpy(to, at, size);
+    } else if (size >= 16) {
+        std::memcpy(to, at, 16);
+        std::memcpy(to + size - 16, at + size - 16, 16);
+    } else if (size >= 8) {
+        std::memcpy(to, at, 8);
+        std::memcpy(to + size - 8, at + size - 8, 8);
+    } else if (size >= 4) {
+        std::memcpy(to, at, 4);
+        std::memcpy(to + size - 4, at + size - 4, 4);
+    } else {
+        for (std::size_t each = 0; each < size; ++each) {
+            to[each] = at[each];
+        }
+    }
 }
 
 /// Whether `part` lies in the memory of `whole`, whatever objects they belong to.

@@ -135,9 +135,7 @@ private:
     void assign_inline(byte_view bytes) noexcept {
         owner_.reset();
         size_ = bytes.size();
-        if (!bytes.empty()) {
-            std::memcpy(inline_.data(), bytes.data(), bytes.size());
-        }
+        copy_few(inline_.data(), bytes);
     }
     void assign_pooled(byte_view bytes, block_pool& pool);
     // Copies into `owner`.

@@ -64,7 +64,7 @@ inline std::byte* encode(std::byte* out, const document_key& key) noexcept {
         out += encode_leb128(out, key.collection.value);
     }
     if (!key.key.empty()) {
-        std::memcpy(out, key.key.data(), key.key.size());
+        base::copy_few(out, base::as_bytes(key.key));
     }
     return out + key.key.size();
 }

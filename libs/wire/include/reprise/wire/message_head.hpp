@@ -27,7 +27,7 @@ struct body_sizes {
 // Copies `bytes` to `at` and returns a pointer past them.
 inline std::byte* store(std::byte* at, base::byte_view bytes) noexcept {
     if (!bytes.empty()) {
-        std::memcpy(at, bytes.data(), bytes.size());
+        base::copy_few(at, bytes);
     }
     return at + bytes.size();
 }
