@@ -17,43 +17,16 @@ constexpr auto wait_default = std::chrono::seconds{10};
 
 // Lets the client validate the string and the options, so that all commands refuse the same input.
 // Nothing runs this client, so it does not connect.
-[[nodiscard]] wire::connection_string parse_where(const kv_access& access) {
-    couchbase::cluster_options options = access.client;
+[[nodiscard]] engine::engine_options to_options(const kv_access& access) {
+    engine::engine_options options{access.client};
     options.threads = couchbase::thread_mode::caller_drives;
     if (const auto made = couchbase::cluster::connect(access.connection, options); !made) {
         throw usage_error(made.error().message());
     }
-    auto parsed = wire::parse_connection_string(access.connection);
-    if (!parsed) {
-        throw usage_error("-c: " + wire::to_string(parsed.error()));
+    const auto where = wire::parse_connection_string(access.connection);
+    if (!where || !engine::apply(*where, options)) {
+        throw failure("the client and this command read the connection string differently");
     }
-    return std::move(*parsed);
-}
-
-[[nodiscard]] net::client_options to_options(const kv_access& access) {
-    const auto where = parse_where(access);
-    net::client_options options;
-    options.engine.seeds = where.hosts;
-    options.engine.transport = where.security;
-    if (where.is_dns_srv_eligible()) {
-        options.engine.dns_srv_name = where.dns_srv_name();
-    }
-    options.engine.network = where.parameters.network.value_or("auto");
-    options.engine.connect_timeout = where.parameters.kv_connect_timeout.value_or(
-        std::chrono::duration_cast<std::chrono::milliseconds>(access.client.connect_timeout));
-    options.dns.ipv4_only = where.parameters.force_ipv4.value_or(false);
-    options.identity.username = access.client.username;
-    options.identity.password = access.client.password;
-    options.engine.allow_plain_without_tls = access.client.allow_plain_without_tls;
-    options.engine.allow_plain_http = access.client.allow_plain_http;
-    options.engine.trust_srv_targets = where.parameters.trust_srv_targets.value_or(false);
-    if (where.parameters.seed_silence_max) {
-        options.engine.seed_silence_max = *where.parameters.seed_silence_max;
-    }
-    options.engine.log = access.client.log;
-    options.tls.ca_file = where.parameters.trust_certificate.value_or(access.client.tls.ca_file);
-    options.tls.is_verified = where.parameters.tls_verify.value_or(true);
-    options.threads = net::thread_mode::caller_drives;
     return options;
 }
 

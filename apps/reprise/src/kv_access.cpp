@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <reprise/base/duration_text.hpp>
 #include <reprise/sandbox_net/server.hpp>
 #include <reprise/wire/connection_string.hpp>
 
@@ -230,7 +231,7 @@ std::string read_input(const std::string& path, std::size_t size_max_bytes) {
 }
 
 duration parse_time(const std::string& text, const char* option) {
-    const auto parsed = wire::parse_duration(text);
+    const auto parsed = base::parse_milliseconds(text);
     // Connection strings accept a number of milliseconds without a unit. People who type one mean
     // seconds as often.
     const bool has_unit = !text.empty() && (text.back() < '0' || text.back() > '9');

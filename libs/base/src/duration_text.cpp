@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace reprise::base {
 
@@ -27,6 +28,7 @@ constexpr std::array<duration_unit, 7> duration_units{{
 }};
 
 constexpr double duration_max_ns = 366.0 * 86400e9;
+constexpr std::int64_t duration_max_ms = std::numeric_limits<std::int32_t>::max();
 
 // Removes one part such as "2.5s" from the front of `text`. Returns nanoseconds.
 std::optional<double> take_duration_part(std::string_view& text) noexcept {
@@ -65,6 +67,27 @@ std::optional<std::chrono::nanoseconds> parse_duration_text(std::string_view tex
         return std::nullopt;
     }
     return std::chrono::nanoseconds(std::llround(nanoseconds));
+}
+
+std::optional<std::chrono::milliseconds> parse_milliseconds(std::string_view text) noexcept {
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
+        std::int64_t bare = 0;
+        const auto result = std::from_chars(text.data(), text.data() + text.size(), bare);
+        if (result.ec != std::errc{} || bare > duration_max_ms) {
+            return std::nullopt;
+        }
+        return std::chrono::milliseconds(bare);
+    }
+    const auto nanoseconds = parse_duration_text(text);
+    if (!nanoseconds) {
+        return std::nullopt;
+    }
+    const double milliseconds = static_cast<double>(nanoseconds->count()) / 1e6;
+    if (milliseconds > static_cast<double>(duration_max_ms) ||
+        (milliseconds > 0 && milliseconds < 1)) {
+        return std::nullopt;
+    }
+    return std::chrono::milliseconds(std::llround(milliseconds));
 }
 
 }  // namespace reprise::base

@@ -22,4 +22,17 @@ TEST(duration_text, a_duration_is_one_or_more_numbers_with_units) {
     }
 }
 
+TEST(duration_text, milliseconds_may_be_a_bare_number) {
+    EXPECT_EQ(parse_milliseconds("2.5s"), 2500ms);
+    EXPECT_EQ(parse_milliseconds("1500us"), 2ms);
+    EXPECT_EQ(parse_milliseconds("250"), 250ms);
+    EXPECT_EQ(parse_milliseconds("0"), 0ms);
+    EXPECT_EQ(parse_milliseconds("0s"), 0ms);
+    EXPECT_EQ(parse_milliseconds("2147483647"), 2147483647ms);
+    for (const char* bad :
+         {"", "s", "-1s", "1e3s", "999us", "2147483648", "99999999999999999999", "1000h", "1 s"}) {
+        EXPECT_EQ(parse_milliseconds(bad), std::nullopt) << bad;
+    }
+}
+
 }  // namespace reprise::base

@@ -73,7 +73,7 @@ std::expected<void, error> cluster::replace_credentials(const credentials& ident
     if (!checked) {
         return std::unexpected(std::move(checked.error()));
     }
-    const auto refused = client_->client().replace_credentials(std::move(*checked));
+    const auto refused = client_->client().replace_credentials(identity);
     if (refused != net::refusal::none) {
         return std::unexpected(detail::to_error(refused));
     }

@@ -69,7 +69,7 @@ service_work make_query_work(
     engine::query_plan plan;
     if (!options.adhoc) {
         plan.cache = client->prepared();
-        plan.may_be_enhanced = client->facts().enhanced_prepared_statements;
+        plan.may_be_enhanced = client->facts().options.enhanced_prepared_statements;
     }
     return finish_work(
         client, values, engine::make_query_operation(std::move(asked), std::move(plan)), options,

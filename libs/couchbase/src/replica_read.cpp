@@ -203,7 +203,9 @@ private:
             return {0};
         }
         const auto vbucket = wire::vbucket_of(request_.key.text(), map->vbucket_count());
-        return choose_copies(*map, vbucket.value, request_.preference, client.facts().server_group);
+        return choose_copies(
+            *map, vbucket.value, request_.preference,
+            client.facts().options.preferred_server_group);
     }
 
     void read_copies(session& client) {
@@ -214,7 +216,8 @@ private:
         }
         const std::vector<std::uint8_t> copies = copies_in_map(client);
         if (copies.empty()) {
-            return finish(std::unexpected(not_in_group(client.facts().server_group)));
+            return finish(
+                std::unexpected(not_in_group(client.facts().options.preferred_server_group)));
         }
         open_count_ = copies.size();
         for (const std::uint8_t copy : copies) {

@@ -97,7 +97,8 @@ service_work finish_work(
 template <class Options>
 std::chrono::milliseconds server_limit(
     const session& client, wire::service service, const Options& options) {
-    return timeout_for_server(options.timeout.value_or(client.facts().http.timeout_of(service)));
+    return timeout_for_server(
+        options.timeout.value_or(engine::timeout_of(service, client.facts().options)));
 }
 
 template <class Stream>

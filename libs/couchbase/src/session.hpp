@@ -11,22 +11,16 @@
 #include <reprise/base/slice.hpp>
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/results.hpp>
-#include <reprise/engine/http_options.hpp>
+#include <reprise/engine/engine_options.hpp>
 #include <reprise/engine/prepared_cache.hpp>
 #include <reprise/net/client.hpp>
 
 namespace reprise::couchbase::detail {
 
-// The options that handles need, including those of the connection string.
+// What handles need to know.
 struct session_facts {
-    std::string bucket{};  // of the connection string
-    duration kv_timeout{};
-    std::string server_group{};     // the preferred one; empty: none
-    bool has_certificate = false;   // the certificate is the client's identity
-    bool may_send_secrets = false;  // over TLS, or because the user allows it
-    engine::http_options http{};
-    std::size_t prepared_statement_count_max = 1;
-    bool enhanced_prepared_statements = true;
+    std::string bucket{};              // of the connection string
+    engine::engine_options options{};  // with those of the connection string, without secrets
 };
 
 // What all handles of one client share.
@@ -37,7 +31,7 @@ public:
     [[nodiscard]] net::client& client() noexcept { return *client_; }
     // The bucket of the connection string.
     [[nodiscard]] const std::string& bucket_name() const noexcept { return facts_.bucket; }
-    [[nodiscard]] duration kv_timeout() const noexcept { return facts_.kv_timeout; }
+    [[nodiscard]] duration kv_timeout() const noexcept { return facts_.options.kv_timeout; }
     [[nodiscard]] const session_facts& facts() const noexcept { return facts_; }
     // Used only by the engine, on its thread.
     [[nodiscard]] const std::shared_ptr<engine::prepared_cache>& prepared() const noexcept {
@@ -82,7 +76,7 @@ struct document_bytes_access {
 // What cluster::connect needs, from the connection string and the options. The string overrides the
 // options.
 struct connect_plan {
-    net::client_options options;
+    engine::engine_options options;
     session_facts facts;
 };
 [[nodiscard]] std::expected<connect_plan, error> plan_connect(
@@ -91,7 +85,7 @@ struct connect_plan {
 // Creates the handle and starts to connect.
 [[nodiscard]] cluster begin_session(std::unique_ptr<net::client> client, session_facts facts);
 // Checks that there is exactly one identity. The error names the field.
-[[nodiscard]] std::expected<engine::credentials, error> check_credentials(
+[[nodiscard]] std::expected<void, error> check_credentials(
     const credentials& identity, const session_facts& facts);
 
 }  // namespace reprise::couchbase::detail

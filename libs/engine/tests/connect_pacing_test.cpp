@@ -90,7 +90,7 @@ TEST(connect_pacing, a_place_is_free_again_when_a_connection_is_open_or_has_fail
     for (std::size_t index = 1; index < 20; ++index) {
         cluster.nodes[index].refuses_connections = true;
     }
-    engine_driver driver(cluster, {.connecting_count_max = 1});
+    engine_driver driver(cluster, {{.connecting_count_max = 1}});
     driver.connect();
     driver.advance(10ms);
     EXPECT_EQ(driver.engine().statistics().connections_open, 21U);
@@ -100,7 +100,7 @@ TEST(connect_pacing, a_place_is_free_again_when_a_connection_is_open_or_has_fail
 TEST(connect_pacing, a_node_that_leaves_does_not_keep_its_place_in_the_queue) {
     scripted_cluster cluster(40, 64);
     let_the_others_hang(cluster);
-    engine_driver driver(cluster, {.connecting_count_max = 4});
+    engine_driver driver(cluster, {{.connecting_count_max = 4}});
     driver.connect();
     const std::size_t tried = driver.connects.size();
     EXPECT_EQ(tried, 4U);
@@ -135,7 +135,7 @@ TEST(connect_pacing, http_connections_share_the_places_and_all_are_opened) {
         answer.body = R"({"results":[1],"status":"success"})";
         return answer;
     };
-    engine_driver driver(cluster, {.connecting_count_max = 2});
+    engine_driver driver(cluster, {{.connecting_count_max = 2}});
     driver.connect();
     cluster.nodes[0].ignores_connections = true;
     std::vector<engine_driver::outcome_ptr> asked;

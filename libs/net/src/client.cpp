@@ -104,7 +104,7 @@ public:
     const std::uint32_t made_in = process_mark();
 
     [[nodiscard]] std::expected<void, setup_error> begin(
-        client_options&& options, const asio::any_io_executor* given);
+        engine::engine_options&& options, const asio::any_io_executor* given);
     void end() noexcept;
     [[nodiscard]] bool is_caller_driven() const noexcept { return loop && !thread; }
     [[nodiscard]] bool is_loop_thread() const noexcept;
@@ -122,8 +122,8 @@ private:
 };
 
 std::expected<void, setup_error> client::runtime::begin(
-    client_options&& options, const asio::any_io_executor* given) {
-    const thread_mode mode = options.threads;
+    engine::engine_options&& options, const asio::any_io_executor* given) {
+    const couchbase::thread_mode mode = options.threads;
     if (given == nullptr) {
         loop = std::make_shared<own_loop>();
     }
@@ -137,7 +137,7 @@ std::expected<void, setup_error> client::runtime::begin(
         return {};
     }
     loop->engine_driver = engine_driver;
-    if (mode == thread_mode::caller_drives) {
+    if (mode == couchbase::thread_mode::caller_drives) {
         return {};
     }
     try {
@@ -240,7 +240,7 @@ client::~client() {
 
 // A loop needs file descriptors. Its constructor throws if there are none.
 std::expected<std::unique_ptr<client>, setup_error> client::make_with(
-    client_options&& options, const asio::any_io_executor* executor) {
+    engine::engine_options&& options, const asio::any_io_executor* executor) {
     try {
         auto loop = std::make_unique<runtime>();
         if (auto begun = loop->begin(std::move(options), executor); !begun) {
@@ -252,12 +252,12 @@ std::expected<std::unique_ptr<client>, setup_error> client::make_with(
     }
 }
 
-std::expected<std::unique_ptr<client>, setup_error> client::make(client_options options) {
+std::expected<std::unique_ptr<client>, setup_error> client::make(engine::engine_options options) {
     return make_with(std::move(options), nullptr);
 }
 
 std::expected<std::unique_ptr<client>, setup_error> client::make(
-    client_options options, const asio::any_io_executor& executor) {
+    engine::engine_options options, const asio::any_io_executor& executor) {
     return make_with(std::move(options), &executor);
 }
 

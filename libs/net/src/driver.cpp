@@ -51,18 +51,18 @@ bool is_running_here(const asio::any_io_executor& executor) noexcept {
 }  // namespace
 
 std::expected<std::shared_ptr<driver>, setup_error> driver::make(
-    const asio::any_io_executor& executor, client_options options,
+    const asio::any_io_executor& executor, engine::engine_options options,
     const asio::any_io_executor& callers) {
     // Created only if it is used, because reading the system's certificates takes milliseconds.
     std::optional<asio::ssl::context> tls;
-    if (options.engine.transport == wire::transport::tls) {
+    if (options.transport == wire::transport::tls) {
         auto made = make_tls_context(options.tls);
         if (!made) {
             return std::unexpected(std::move(made.error()));
         }
         tls.emplace(std::move(*made));
     }
-    auto resolver = name_resolver::make(executor, options.dns);
+    auto resolver = name_resolver::make(executor, options);
     if (!resolver) {
         return std::unexpected(std::move(resolver.error()));
     }
@@ -81,24 +81,22 @@ std::expected<std::shared_ptr<driver>, setup_error> driver::make(
 }
 
 driver::driver(
-    const asio::any_io_executor& executor, client_options&& options,
+    const asio::any_io_executor& executor, engine::engine_options&& options,
     std::optional<asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver,
     const asio::any_io_executor& callers)
     : is_on_callers_context_(static_cast<bool>(callers)),
       callers_executor_(callers),
       executor_(executor),
       options_(std::move(options)),
-      connect_timeout_(options_.engine.connect_timeout),
       tls_context_(std::move(tls)),
       resolver_(std::move(resolver)),
       timer_(executor),
       queue_(options_.submission_count_max) {
     key_worker_.emplace(executor);
     read_clock();
-    options_.engine.is_tls_verified = options_.tls.is_verified;
+    auto identity = engine::take_credentials(options_);
     engine_ = std::make_unique<engine::client_engine>(
-        std::move(options_.engine), std::move(options_.identity),
-        engine::randomness{random_bits(), system_entropy}, now_);
+        options_, std::move(identity), engine::randomness{random_bits(), system_entropy}, now_);
 }
 
 driver::~driver() {
@@ -477,8 +475,9 @@ void driver::set_socket_options(asio::ip::tcp::socket& socket) noexcept {
     // Child processes must not keep the connection open.
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     static_cast<void>(socket.set_option(asio::ip::tcp::no_delay(true), ignored));
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.keepalive_time);
-    if (seconds.count() > 0) {
+    if (options_.enable_tcp_keepalives) {
+        const auto seconds =
+            std::chrono::duration_cast<std::chrono::seconds>(options_.tcp_keepalive_time);
         static_cast<void>(socket.set_option(asio::socket_base::keep_alive(true), ignored));
         const int idle = static_cast<int>(std::min<std::int64_t>(seconds.count(), 32767));
         ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));

@@ -42,7 +42,7 @@ class driver final : public connection_owner,
 public:
     // `callers`: the caller's executor if `executor` is a strand of it, otherwise empty.
     [[nodiscard]] static std::expected<std::shared_ptr<driver>, setup_error> make(
-        const boost::asio::any_io_executor& executor, client_options options,
+        const boost::asio::any_io_executor& executor, engine::engine_options options,
         const boost::asio::any_io_executor& callers = {});
     // Completes the remaining operations with request_canceled.
     ~driver();
@@ -111,7 +111,9 @@ public:
     [[nodiscard]] bool is_tls_verified() const noexcept override {
         return options_.tls.is_verified;
     }
-    [[nodiscard]] duration connect_timeout() const noexcept override { return connect_timeout_; }
+    [[nodiscard]] duration connect_timeout() const noexcept override {
+        return options_.connect_timeout;
+    }
     void set_socket_options(boost::asio::ip::tcp::socket& socket) noexcept override;
     void on_connected(connection& from) override;
     void on_connect_failed(
@@ -128,7 +130,7 @@ public:
 
 private:
     driver(
-        const boost::asio::any_io_executor& executor, client_options&& options,
+        const boost::asio::any_io_executor& executor, engine::engine_options&& options,
         std::optional<boost::asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver,
         const boost::asio::any_io_executor& callers);
 
@@ -166,8 +168,7 @@ private:
     bool is_context_gone_ = false;
     boost::asio::any_io_executor callers_executor_;
     boost::asio::any_io_executor executor_;
-    client_options options_;
-    duration connect_timeout_;
+    engine::engine_options options_;
     std::optional<boost::asio::ssl::context> tls_context_;
     std::unique_ptr<name_resolver> resolver_;
     std::optional<boost::asio::steady_timer> timer_;  // empty once the context is gone

@@ -111,7 +111,7 @@ struct map_source {
     std::string host;
     std::string port;
     wire::transport security = wire::transport::plain;
-    tls_options tls;
+    couchbase::tls_options tls;
 };
 
 asio::awaitable<std::string> converse_over_tls(tcp::socket socket, const map_source& from) {
@@ -161,13 +161,13 @@ fetch_failure describe(const std::exception_ptr& trouble, const std::string& whe
 }  // namespace
 
 std::expected<std::string, fetch_failure> fetch_error_map(
-    const client_options& options, duration timeout) {
-    if (options.engine.seeds.empty()) {
+    const engine::engine_options& options, duration timeout) {
+    if (options.seeds.empty()) {
         return std::unexpected(fetch_failure{fetch_errc::setup, "there is no host to connect to"});
     }
-    const auto& seed = options.engine.seeds.front();
+    const auto& seed = options.seeds.front();
     wire::connection_string usual;
-    usual.security = options.engine.transport;
+    usual.security = options.transport;
     const auto port = seed.port.value_or(usual.default_port());
     const map_source from{seed.host, std::to_string(port), usual.security, options.tls};
     const std::string where = wire::to_host_port(seed.host, port) + ": ";

@@ -246,27 +246,28 @@ bool is_library_ready() {
 }  // namespace
 
 std::expected<std::unique_ptr<name_resolver>, setup_error> name_resolver::make(
-    const asio::any_io_executor& executor, const dns_options& options) {
+    const asio::any_io_executor& executor, const couchbase::cluster_options& options,
+    int try_count) {
     if (!is_library_ready()) {
         return std::unexpected(
             setup_error{setup_errc::name_service, "c-ares cannot be initialised"});
     }
-    auto shared = std::make_shared<state>(executor, options.ipv4_only);
+    auto shared = std::make_shared<state>(executor, options.force_ipv4);
     ares_options settings{};
     settings.timeout = static_cast<int>(std::clamp<std::int64_t>(
-        std::chrono::ceil<std::chrono::milliseconds>(options.timeout).count(), 1, 60'000));
-    settings.tries = std::clamp(options.tries, 1, 10);
+        std::chrono::ceil<std::chrono::milliseconds>(options.dns_timeout).count(), 1, 60'000));
+    settings.tries = try_count;
     settings.sock_state_cb = &on_ares_socket;
     settings.sock_state_cb_data = shared.get();
     int status = ares_init_options(
         &shared->channel, &settings, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB);
-    if (status == ARES_SUCCESS && !options.servers.empty()) {
-        status = ares_set_servers_ports_csv(shared->channel, options.servers.c_str());
+    if (status == ARES_SUCCESS && !options.dns_servers.empty()) {
+        status = ares_set_servers_ports_csv(shared->channel, options.dns_servers.c_str());
     }
     if (status != ARES_SUCCESS) {
         return std::unexpected(setup_error{
             setup_errc::name_service,
-            "name servers '" + options.servers + "': " + ares_strerror(status)});
+            "name servers '" + options.dns_servers + "': " + ares_strerror(status)});
     }
     return std::unique_ptr<name_resolver>(new name_resolver(std::move(shared)));
 }

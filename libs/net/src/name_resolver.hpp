@@ -27,8 +27,10 @@ public:
     using address_callback = std::function<void(addresses)>;
     using srv_callback = std::function<void(std::vector<wire::bootstrap_address>)>;
 
+    // Sends a query `try_count` times; each try waits longer.
     [[nodiscard]] static std::expected<std::unique_ptr<name_resolver>, setup_error> make(
-        const boost::asio::any_io_executor& executor, const dns_options& options);
+        const boost::asio::any_io_executor& executor, const couchbase::cluster_options& options,
+        int try_count = 2);
     ~name_resolver();
 
     // Calls the callback once: from inside this call, later, or from `stop`. The callback may stop

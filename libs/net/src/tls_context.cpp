@@ -26,7 +26,8 @@ setup_error unreadable(const std::string& what, const error_code& ec) {
     return {setup_errc::certificate_unreadable, what + ": " + ec.message()};
 }
 
-error_code add_trust(ssl::context& context, const tls_options& options, std::string& what) {
+error_code add_trust(
+    ssl::context& context, const couchbase::tls_options& options, std::string& what) {
     error_code ec;
     if (!options.is_verified) {
         return ec;
@@ -47,7 +48,8 @@ error_code add_trust(ssl::context& context, const tls_options& options, std::str
     return ec;
 }
 
-error_code add_identity(ssl::context& context, const tls_options& options, std::string& what) {
+error_code add_identity(
+    ssl::context& context, const couchbase::tls_options& options, std::string& what) {
     error_code ec;
     if (options.certificate_file.empty()) {
         return ec;
@@ -80,7 +82,7 @@ bool is_ssl_error(const error_code& ec) noexcept {
 
 }  // namespace
 
-std::expected<ssl::context, setup_error> make_tls_context(const tls_options& options) {
+std::expected<ssl::context, setup_error> make_tls_context(const couchbase::tls_options& options) {
     if (options.certificate_file.empty() != options.key_file.empty()) {
         return std::unexpected(setup_error{
             setup_errc::option_invalid,

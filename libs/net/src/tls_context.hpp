@@ -13,7 +13,8 @@ namespace reprise::net {
 
 // Creates a context with the trusted issuers, the client's certificate and at least TLS 1.2. Errors
 // name the file.
-std::expected<boost::asio::ssl::context, setup_error> make_tls_context(const tls_options& options);
+std::expected<boost::asio::ssl::context, setup_error> make_tls_context(
+    const couchbase::tls_options& options);
 
 // Sets the server name indication and the name that the certificate must have, or else `other_name`
 // unless that is empty. Call it before the handshake. Returns false if OpenSSL rejects a name.

@@ -133,11 +133,9 @@ public:
 private:
     connection_recorder(boost::asio::io_context& loop, setup with)
         : with_(std::move(with)), executor_(loop.get_executor()) {
-        dns_options names;
-        names.servers = with_.name_servers;
-        names.tries = 1;
-        names.ipv4_only = true;
-        resolver_ = name_resolver::make(executor_, names).value();
+        resolver_ = name_resolver::make(
+                        executor_, {.force_ipv4 = true, .dns_servers = with_.name_servers}, 1)
+                        .value();
     }
 
     template <class Call>

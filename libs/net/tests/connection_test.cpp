@@ -403,7 +403,7 @@ protected:
     }
 
     std::shared_ptr<connection_recorder> make_client(const std::string& ca_pem) {
-        tls_options options;
+        couchbase::tls_options options;
         options.ca_pem = ca_pem;
         setup with;
         with.port = other.port();

@@ -31,11 +31,12 @@ struct silent_port {
     std::uint16_t number() const { return acceptor.local_endpoint().port(); }
 };
 
-client_options options_for(const silent_port& port) {
-    client_options options;
-    options.engine.seeds = {{"127.0.0.1", port.number()}};
-    options.engine.kv_timeout = 20s;
-    options.identity = {.username = "user", .password = "password"};
+engine::engine_options options_for(const silent_port& port) {
+    engine::engine_options options;
+    options.seeds = {{"127.0.0.1", port.number()}};
+    options.kv_timeout = 20s;
+    options.username = "user";
+    options.password = "password";
     return options;
 }
 

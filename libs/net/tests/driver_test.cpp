@@ -75,17 +75,18 @@ engine::operation_request get_request(std::optional<duration> timeout = {}) {
     return request;
 }
 
-client_options options_for(std::uint16_t port) {
-    client_options options;
-    options.engine.seeds = {{"127.0.0.1", port}};
-    options.engine.kv_timeout = 20s;
-    options.identity = {.username = "user", .password = "password"};
+engine::engine_options options_for(std::uint16_t port) {
+    engine::engine_options options;
+    options.seeds = {{"127.0.0.1", port}};
+    options.kv_timeout = 20s;
+    options.username = "user";
+    options.password = "password";
     return options;
 }
 
 class driver_flow : public ::testing::Test {
 protected:
-    std::shared_ptr<driver> make(client_options options) {
+    std::shared_ptr<driver> make(engine::engine_options options) {
         auto made = driver::make(loop.get_executor(), std::move(options)).value();
         made->add_keyspace("bucket", "", "");
         return made;
@@ -115,7 +116,7 @@ protected:
 
 TEST_F(driver_flow, a_certificate_that_cannot_be_read_is_rejected_with_its_name) {
     auto options = options_for(1);
-    options.engine.transport = wire::transport::tls;
+    options.transport = wire::transport::tls;
     options.tls.ca_file = "/nowhere/ca.pem";
     const auto made = driver::make(loop.get_executor(), std::move(options));
     ASSERT_FALSE(made.has_value());
@@ -131,7 +132,7 @@ TEST_F(driver_flow, certificates_are_not_read_without_tls) {
 
 TEST_F(driver_flow, invalid_name_servers_are_rejected) {
     auto options = options_for(1);
-    options.dns.servers = "not an address";
+    options.dns_servers = "not an address";
     const auto made = driver::make(loop.get_executor(), std::move(options));
     ASSERT_FALSE(made.has_value());
     EXPECT_EQ(made.error().code, setup_errc::name_service);
@@ -165,8 +166,8 @@ TEST_F(driver_flow, an_operation_connects_and_sends_the_first_request) {
 
 TEST_F(driver_flow, a_refused_connection_is_reported_and_tried_again) {
     auto options = options_for(unused_port());
-    options.engine.reconnect_delay_min = 1ms;
-    options.engine.reconnect_delay_max = 1ms;
+    options.reconnect_delay_min = 1ms;
+    options.reconnect_delay_max = 1ms;
     const auto at = make(std::move(options));
     outcome get;
     ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);
@@ -179,8 +180,8 @@ TEST_F(driver_flow, a_refused_connection_is_reported_and_tried_again) {
 
 TEST_F(driver_flow, a_connection_that_breaks_is_replaced_after_its_delay) {
     auto options = options_for(server.port());
-    options.engine.reconnect_delay_min = 1ms;
-    options.engine.reconnect_delay_max = 1ms;
+    options.reconnect_delay_min = 1ms;
+    options.reconnect_delay_max = 1ms;
     const auto at = make(std::move(options));
     at->run([&] { at->open("bucket"); });
     ASSERT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
@@ -219,9 +220,9 @@ TEST_F(driver_flow, service_records_lead_to_the_first_node) {
     names.add_address("a.reprise.test", {127, 0, 0, 1});
     names.begin();
     auto options = options_for(unused_port());
-    options.engine.dns_srv_name = "_couchbase._tcp.reprise.test";
-    options.dns.servers = names.address();
-    options.dns.ipv4_only = true;
+    options.dns_srv_name = "_couchbase._tcp.reprise.test";
+    options.dns_servers = names.address();
+    options.force_ipv4 = true;
     const auto at = make(std::move(options));
     at->run([&] { at->open("bucket"); });
     EXPECT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
@@ -230,7 +231,7 @@ TEST_F(driver_flow, service_records_lead_to_the_first_node) {
 
 TEST_F(driver_flow, sockets_are_closed_in_child_processes_and_send_at_once) {
     auto options = options_for(1);
-    options.keepalive_time = 7s;
+    options.tcp_keepalive_time = 7s;
     const auto at = make(std::move(options));
     tcp::socket socket(loop, tcp::v4());
     at->set_socket_options(socket);
@@ -304,8 +305,8 @@ TEST_F(driver_flow, stopping_while_a_name_is_looked_up_leaves_nothing_to_run) {
     names.be_silent();
     names.begin();
     auto options = options_for(1);
-    options.engine.seeds = {{"silent.reprise.test", std::uint16_t{1}}};
-    options.dns.servers = names.address();
+    options.seeds = {{"silent.reprise.test", std::uint16_t{1}}};
+    options.dns_servers = names.address();
     auto at = make(std::move(options));
     outcome get;
     ASSERT_EQ(at->start(0, get_request(), get.receiver(), 0), refusal::none);

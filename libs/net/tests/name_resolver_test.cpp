@@ -24,12 +24,10 @@ constexpr const char* service = "_couchbase._tcp.reprise.test";
 class world {
 public:
     std::unique_ptr<name_resolver> make_resolver(duration timeout = 5s) {
-        dns_options options;
-        options.servers = names.address();
-        options.timeout = timeout;
-        options.tries = 1;
-        options.ipv4_only = true;
-        return name_resolver::make(loop.get_executor(), options).value();
+        return name_resolver::make(
+                   loop.get_executor(),
+                   {.force_ipv4 = true, .dns_servers = names.address(), .dns_timeout = timeout}, 1)
+            .value();
     }
 
     asio::io_context loop;
@@ -207,9 +205,7 @@ TEST(name_resolver, a_callback_may_destroy_the_resolver) {
 
 TEST(name_resolver, invalid_name_servers_are_rejected_with_the_reason) {
     asio::io_context loop;
-    dns_options options;
-    options.servers = "not an address";
-    const auto made = name_resolver::make(loop.get_executor(), options);
+    const auto made = name_resolver::make(loop.get_executor(), {.dns_servers = "not an address"});
     ASSERT_FALSE(made.has_value());
     EXPECT_EQ(made.error().code, setup_errc::name_service);
     EXPECT_NE(made.error().text.find("not an address"), std::string::npos);

@@ -83,18 +83,19 @@ protected:
     static constexpr const char* service = "_couchbases._tcp.cluster.test";
 
     // The user wrote cluster.test, and trusts every certificate of the listener.
-    client_options options_for(const tls_listener& server) const {
-        client_options options;
-        options.engine.seeds = {{"cluster.test", {}}};
-        options.engine.dns_srv_name = service;
-        options.engine.transport = wire::transport::tls;
-        options.identity = {.username = "user", .password = "password"};
+    engine::engine_options options_for(const tls_listener& server) const {
+        engine::engine_options options;
+        options.seeds = {{"cluster.test", {}}};
+        options.dns_srv_name = service;
+        options.transport = wire::transport::tls;
+        options.username = "user";
+        options.password = "password";
         options.tls.ca_pem = server.pem();
-        options.dns.servers = names.address();
-        options.dns.ipv4_only = true;
+        options.dns_servers = names.address();
+        options.force_ipv4 = true;
         return options;
     }
-    std::shared_ptr<driver> begin(client_options options) {
+    std::shared_ptr<driver> begin(engine::engine_options options) {
         auto made = driver::make(loop.get_executor(), std::move(options)).value();
         made->run([at = made.get()] { at->open("bucket"); });
         return made;
@@ -154,7 +155,7 @@ TEST_F(srv_trust_on_sockets, RH_46_a_target_below_the_written_name_may_have_eith
         own_names.add_address("a.cluster.test", {127, 0, 0, 1});
         own_names.begin();
         auto options = options_for(server);
-        options.dns.servers = own_names.address();
+        options.dns_servers = own_names.address();
         const auto at = begin(std::move(options));
         EXPECT_TRUE(run_until(loop, [&] { return !server.received().empty(); }));
         stop(*at);
@@ -165,7 +166,7 @@ TEST_F(srv_trust_on_sockets, RH_46_the_option_trusts_a_target_under_its_own_name
     tls_listener server(loop, "evil.test");
     answer("evil.test", server.port());
     auto options = options_for(server);
-    options.engine.trust_srv_targets = true;
+    options.trust_srv_targets = true;
     const auto at = begin(std::move(options));
     EXPECT_TRUE(run_until(loop, [&] { return !server.received().empty(); }));
     stop(*at);
@@ -175,7 +176,7 @@ TEST_F(srv_trust_on_sockets, RH_46_without_tls_a_target_elsewhere_is_not_even_re
     const tls_listener server(loop, "evil.test");
     answer("evil.test", server.port());
     auto options = options_for(server);
-    options.engine.transport = wire::transport::plain;
+    options.transport = wire::transport::plain;
     const auto at = begin(std::move(options));
     ASSERT_TRUE(run_until(loop, [&] { return !problem_of(*at).empty(); }));
     EXPECT_NE(problem_of(*at).find("evil.test"), std::string::npos) << problem_of(*at);
@@ -191,8 +192,8 @@ TEST_F(srv_trust_on_sockets, RH_46_many_targets_cause_few_questions) {
     }
     names.begin();
     auto options = options_for(server);
-    options.engine.dns_srv_name = "_couchbases._tcp.t";
-    options.engine.seeds = {{"t", {}}};
+    options.dns_srv_name = "_couchbases._tcp.t";
+    options.seeds = {{"t", {}}};
     const auto at = begin(std::move(options));
     // Every target that is used has been asked for at least once.
     ASSERT_TRUE(run_until(loop, [&] { return names.question_count() >= 17; }));

@@ -24,7 +24,7 @@ long check_name(
     const std::string& common, const std::string& alternative, const std::string& server_name) {
     const key_ptr key = make_key();
     const certificate_ptr certificate = make_certificate(key.get(), common, alternative);
-    tls_options options;
+    couchbase::tls_options options;
     options.ca_pem = to_pem(certificate.get());
     auto client_context = make_tls_context(options);
     EXPECT_TRUE(client_context.has_value());

@@ -126,9 +126,8 @@ private:
         const wire::cluster_node& first = *cluster_.endpoints_of(sandbox::node_id{0});
         options.seeds = {{first.hostname, port_of(first)}};
         options.kv_timeout = 1min;
-        engine::credentials identity;
-        identity.username = "app";
-        identity.has_client_certificate = true;
+        options.tls.certificate_file = "client.pem";
+        engine::credentials identity{.username = "app"};
         return std::make_unique<engine::client_engine>(
             std::move(options), std::move(identity), engine::seeded_randomness(seed), now_);
     }

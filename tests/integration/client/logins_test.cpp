@@ -60,7 +60,7 @@ TEST(logins, EM_01_hello_is_sent_first_unless_options_or_string_put_it_after_the
     {
         const auto server = start();
         auto options = app_options();
-        options.hello = couchbase::hello_order::after_authentication;
+        options.hello_after_authentication = true;
         ASSERT_TRUE(documents(connect(*server, options)).upsert("k", "v"));
         const auto said = first_commands(*server);
         EXPECT_EQ(said.at(0), opcode::sasl_list_mechanisms);

@@ -9,7 +9,6 @@
 #else
 
 #include <reprise/couchbase/cluster.hpp>
-#include <reprise/couchbase/cluster_options.hpp>
 #include <reprise/couchbase/codec.hpp>
 #include <reprise/couchbase/collection.hpp>
 #include <reprise/couchbase/diagnostics.hpp>
@@ -26,5 +25,6 @@
 #include <reprise/couchbase/service_results.hpp>
 #include <reprise/couchbase/subdocument_results.hpp>
 #include <reprise/couchbase/subdocument_specs.hpp>
+#include <reprise/couchbase_types/cluster_options.hpp>
 
 #endif

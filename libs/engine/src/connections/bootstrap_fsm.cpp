@@ -28,8 +28,8 @@ std::string refusal_text(std::string_view what, const wire::frame_view& frame) {
 
 // Verified TLS has already proved the server's identity, and users of external directories can only
 // log in with PLAIN.
-wire::plain_use plain_use_of(const bootstrap_options& options) noexcept {
-    if (options.is_over_tls && options.is_tls_verified) {
+wire::plain_use plain_use_of(const engine_options& options) noexcept {
+    if (is_server_verified(options)) {
         return wire::plain_use::preferred;
     }
     return options.allow_plain_without_tls ? wire::plain_use::last_resort
@@ -136,7 +136,7 @@ void bootstrap_fsm::warn(std::string text) {
 }
 
 void bootstrap_fsm::start(std::vector<std::byte>& out) {
-    if (options_.hello == hello_order::first) {
+    if (!options_.client.hello_after_authentication) {
         send_hello(out);
     } else {
         begin_sasl(out);
@@ -219,7 +219,7 @@ void bootstrap_fsm::on_error_map(const wire::frame_view& frame, std::vector<std:
 }
 
 void bootstrap_fsm::after_hello(std::vector<std::byte>& out) {
-    if (options_.hello == hello_order::first) {
+    if (!options_.client.hello_after_authentication) {
         begin_sasl(out);
     } else {
         select(out);
@@ -227,7 +227,7 @@ void bootstrap_fsm::after_hello(std::vector<std::byte>& out) {
 }
 
 void bootstrap_fsm::begin_sasl(std::vector<std::byte>& out) {
-    if (options_.identity.has_client_certificate) {
+    if (has_client_certificate(options_.client)) {
         is_authenticated_ = true;
         return after_sasl(out);
     }
@@ -238,13 +238,13 @@ void bootstrap_fsm::begin_sasl(std::vector<std::byte>& out) {
 
 // Whether PLAIN and tokens may be sent. Any server that answers can read them.
 bool bootstrap_fsm::may_send_secrets() const noexcept {
-    return (options_.is_over_tls && options_.is_tls_verified) || options_.allow_plain_without_tls;
+    return is_server_verified(options_.client) || options_.client.allow_plain_without_tls;
 }
 
 void bootstrap_fsm::fail_plain() {
     fail(
         bootstrap_failure::only_plain_offered,
-        options_.is_over_tls
+        options_.client.transport == wire::transport::tls
             ? "the server offers only PLAIN, which would show the password to a server whose "
               "certificate is not verified: verify it or set allow_plain_without_tls"
             : "the server offers only PLAIN, which would send the password in clear text: use "
@@ -274,7 +274,7 @@ void bootstrap_fsm::on_sasl_list(const wire::frame_view& frame, std::vector<std:
         if (std::ranges::find(offered, wire::sasl_mechanism::oauthbearer) != offered.end()) {
             candidates_ = {wire::sasl_mechanism::oauthbearer};
         }
-    } else if (const auto best = wire::choose_mechanism(offered, plain_use_of(options_))) {
+    } else if (const auto best = wire::choose_mechanism(offered, plain_use_of(options_.client))) {
         candidates_ = {*best};
     } else if (std::ranges::find(offered, wire::sasl_mechanism::plain) != offered.end()) {
         return fail_plain();
@@ -295,7 +295,8 @@ void bootstrap_fsm::send_auth(std::vector<std::byte>& out) {
         mechanism,
         wire::sasl_credentials{
             options_.identity.username, options_.identity.password, options_.identity.bearer_token},
-        options_.nonce, options_.scram);
+        options_.nonce,
+        wire::scram_client_options{.iterations_max = options_.client.scram_iterations_max});
     const auto first = sasl_->start();
     if (!first) {
         return fail_login(first.error());
@@ -413,7 +414,7 @@ void bootstrap_fsm::on_sasl_refused(const wire::frame_view& frame, std::vector<s
 }
 
 void bootstrap_fsm::after_sasl(std::vector<std::byte>& out) {
-    if (options_.hello == hello_order::first) {
+    if (!options_.client.hello_after_authentication) {
         select(out);
     } else {
         send_hello(out);

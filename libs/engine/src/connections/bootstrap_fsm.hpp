@@ -49,16 +49,12 @@ enum class bootstrap_failure : std::uint8_t {
 [[nodiscard]] bool is_server_unproved(bootstrap_failure failure) noexcept;
 
 struct bootstrap_options {
+    const engine_options& client;  // outlive the machine
+    credentials identity{};
     std::string agent_key{};             // built by wire::make_agent_key
     wire::hello_feature_set features{};  // the features to ask for
-    hello_order hello = hello_order::first;
-    credentials identity{};
-    std::string bucket{};  // empty: no bucket is selected
-    std::string nonce{};   // fresh for each connection
-    bool is_over_tls = false;
-    bool is_tls_verified = false;  // only meaningful over TLS
-    bool allow_plain_without_tls = false;
-    wire::scram_client_options scram{};
+    std::string bucket{};                // empty: no bucket is selected
+    std::string nonce{};                 // fresh for each connection
 };
 
 // Negotiates everything that a new connection needs before operations may use it:

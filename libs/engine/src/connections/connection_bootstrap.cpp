@@ -52,19 +52,14 @@ wire::hello_feature_set wanted_features(const engine_options& options, const nod
 }  // namespace
 
 bootstrap_options connections::options_for(const node_link& link, connection_id id) const {
-    bootstrap_options options;
-    options.agent_key =
-        wire::make_agent_key({context_.options.agent, context_.client_number, id.value});
-    options.features = wanted_features(context_.options, link);
-    options.hello = context_.options.hello;
-    options.identity = context_.client.identity;
-    options.bucket = link.bucket->name;
-    options.nonce = fresh_nonce();
-    options.is_over_tls = context_.options.transport == wire::transport::tls;
-    options.is_tls_verified = context_.options.is_tls_verified;
-    options.allow_plain_without_tls = context_.options.allow_plain_without_tls;
-    options.scram.iterations_max = context_.options.scram_iterations_max;
-    return options;
+    const engine_options& options = context_.options;
+    return {
+        .client = options,
+        .identity = context_.client.identity,
+        .agent_key = wire::make_agent_key({options.agent, context_.client_number, id.value}),
+        .features = wanted_features(options, link),
+        .bucket = link.bucket->name,
+        .nonce = fresh_nonce()};
 }
 
 void connections::on_connected(kv_connection& connection, time_point now) {
@@ -118,8 +113,7 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
     endpoint_record& endpoint = *link.endpoint;
     if (is_login_refusal(failure) && !link.has_old_identity) {
         endpoint.terminal->is_auth_refused = true;
-        endpoint.terminal->is_refusal_proven =
-            context_.options.transport == wire::transport::tls && context_.options.is_tls_verified;
+        endpoint.terminal->is_refusal_proven = is_server_verified(context_.options);
         endpoint.refusal = why;
         is_terminal = true;
     }

@@ -23,7 +23,7 @@ http_slot& http_operations::make_slot(http_request&& request) {
 operation_id http_operations::start(http_request&& request, completion&& done, time_point now) {
     http_slot& slot = make_slot(std::move(request));
     const operation_id id = slot.id;
-    const duration usual = context_.options.http.timeout_of(slot.request.service);
+    const duration usual = timeout_of(slot.request.service, context_.options);
     parts_.life.start(
         slot, std::move(done), {slot.request.timeout, usual, slot.request.deadline}, now);
     if (parts_.decider.watch().is_on()) {
@@ -177,7 +177,8 @@ void http_operations::serve(http_connection& connection, time_point now) {
     connection.state = http_connection_state::idle;
     http_slot* next = connection.pool->queue.front();
     if (next == nullptr) {
-        context_.wheel.arm(connection, add_saturated(now, context_.options.http.idle_timeout));
+        context_.wheel.arm(
+            connection, add_saturated(now, context_.options.idle_http_connection_timeout));
         return;
     }
     leave_place(*next);

@@ -85,7 +85,7 @@ bool http_pools::is_connection_wanted(const http_pool& pool) const noexcept {
             return each->state == http_connection_state::connecting;
         }));
     return connecting < pool.queue.size() &&
-           pool.connections.size() < context_.options.http.connections_per_node_max;
+           pool.connections.size() < context_.options.http_connections_per_node_max;
 }
 
 void http_pools::connect_if_wanted(http_pool& pool, time_point now) {
@@ -112,7 +112,7 @@ bool http_pools::may_carry_credentials(std::string_view peer) const noexcept {
         return true;
     }
     // Without verification the peer may be a relay, wherever the server is.
-    return context_.options.transport == wire::transport::tls ? context_.options.is_tls_verified
+    return context_.options.transport == wire::transport::tls ? context_.options.tls.is_verified
                                                               : is_loopback(peer);
 }
 

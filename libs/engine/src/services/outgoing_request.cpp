@@ -9,9 +9,6 @@ namespace reprise::engine {
 namespace {
 
 void authorize(http::header_list& headers, const credentials& identity) {
-    if (identity.has_client_certificate) {
-        return;
-    }
     headers.push_back(
         {"Authorization", identity.bearer_token.empty()
                               ? http::make_basic_authorization(identity.username, identity.password)
@@ -27,7 +24,9 @@ std::expected<void, std::string> encode_call(
     if (!call.content_type.empty()) {
         headers.push_back({"Content-Type", call.content_type});
     }
-    authorize(headers, context.client.identity);
+    if (!has_client_certificate(context.options)) {
+        authorize(headers, context.client.identity);
+    }
     headers.push_back({"User-Agent", context.options.agent});
     http::outgoing_request request;
     request.method = call.method;

@@ -42,7 +42,7 @@ srv_trust trust_in_srv_target(
     if (options.trust_srv_targets || is_same_or_below(target, written)) {
         return srv_trust::by_name;
     }
-    const bool is_verified = options.transport == wire::transport::tls && options.is_tls_verified;
+    const bool is_verified = is_server_verified(options);
     return is_verified ? srv_trust::by_certificate : srv_trust::none;
 }
 

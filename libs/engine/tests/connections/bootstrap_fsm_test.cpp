@@ -370,7 +370,7 @@ TEST(trust, plain_needs_tls_that_is_verified) {
         cluster.nodes[0].mechanisms = each.offered;
         engine_options options;
         options.transport = wire::transport::tls;
-        options.is_tls_verified = each.is_tls_verified;
+        options.tls.is_verified = each.is_tls_verified;
         engine_driver driver(cluster, options);
         driver.connect();
         const auto logins = cluster.all(opcode::sasl_auth);
@@ -385,7 +385,7 @@ TEST(trust, a_bearer_token_needs_tls_that_is_verified_unless_it_is_allowed_witho
         cluster.nodes[0].sasl_status = status::success;
         engine_options options;
         options.transport = wire::transport::tls;
-        options.is_tls_verified = false;
+        options.tls.is_verified = false;
         options.allow_plain_without_tls = is_allowed;
         engine_driver driver(cluster, options);
         driver.identity = {};
@@ -417,7 +417,7 @@ TEST(trust, an_error_about_a_server_that_offers_only_plain_names_the_option) {
         cluster.nodes[0].mechanisms = "PLAIN";
         engine_options options;
         options.transport = transport;
-        options.is_tls_verified = false;
+        options.tls.is_verified = false;
         const auto log = std::make_shared<login_log>();
         options.log = log;
         engine_driver driver(cluster, options);

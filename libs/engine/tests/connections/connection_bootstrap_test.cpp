@@ -68,7 +68,7 @@ TEST(bootstrap, hello_contains_the_identity_of_the_connection) {
 TEST(bootstrap, EM_01_hello_can_be_sent_after_authentication) {
     scripted_cluster cluster(1);
     engine_options options;
-    options.hello = hello_order::after_authentication;
+    options.hello_after_authentication = true;
     engine_driver driver(cluster, options);
     driver.connect();
     const std::vector<opcode> golden{opcode::sasl_list_mechanisms,
@@ -208,7 +208,7 @@ TEST(bootstrap, RH_25_without_the_list_a_refusal_may_be_about_the_mechanism_and_
 TEST(bootstrap, a_client_certificate_replaces_sasl) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);
-    driver.identity.has_client_certificate = true;
+    driver.made_options.tls.certificate_file = "client.pem";
     driver.connect();
     EXPECT_EQ(cluster.count(opcode::sasl_list_mechanisms), 0U);
     EXPECT_EQ(driver.engine().statistics().connections_open, 1U);

@@ -104,14 +104,14 @@ TEST_F(http_plain, a_bearer_token_is_withheld_like_a_password) {
 }
 
 TEST_F(http_plain, goes_anywhere_if_it_is_allowed) {
-    engine_driver driver(cluster_, {.allow_plain_http = true});
+    engine_driver driver(cluster_, {{.allow_plain_http = true}});
     driver.peer_address = "10.0.0.1";
     driver.connect();
     expect_sent(driver);
 }
 
 TEST_F(http_plain, allowing_plain_logins_does_not_allow_it) {
-    engine_driver driver(cluster_, {.allow_plain_without_tls = true});
+    engine_driver driver(cluster_, {{.allow_plain_without_tls = true}});
     driver.peer_address = "10.0.0.1";
     driver.connect();
     EXPECT_EQ(ask(driver)->result.ec, errc::plain_http_not_allowed);
@@ -119,7 +119,8 @@ TEST_F(http_plain, allowing_plain_logins_does_not_allow_it) {
 }
 
 TEST_F(http_plain, tls_needs_no_permission) {
-    engine_driver driver(cluster_, {.transport = wire::transport::tls});
+    engine_driver driver(cluster_);
+    driver.made_options.transport = wire::transport::tls;
     driver.peer_address = "10.0.0.1";
     driver.connect();
     expect_sent(driver);
@@ -128,8 +129,8 @@ TEST_F(http_plain, tls_needs_no_permission) {
 // Whatever answers may be a relay, on this machine too.
 TEST_F(http_plain, tls_without_verification_needs_permission) {
     for (const char* address : {"10.0.0.1", "127.0.0.1"}) {
-        engine_driver driver(
-            cluster_, {.transport = wire::transport::tls, .is_tls_verified = false});
+        engine_driver driver(cluster_, {{.tls = {.is_verified = false}}});
+        driver.made_options.transport = wire::transport::tls;
         driver.peer_address = address;
         driver.connect();
         const auto done = ask(driver);
@@ -140,7 +141,7 @@ TEST_F(http_plain, tls_without_verification_needs_permission) {
 }
 
 TEST_F(http_plain, every_waiting_call_fails_and_none_is_forgotten) {
-    engine_driver driver(cluster_, {.http = {.connections_per_node_max = 1}});
+    engine_driver driver(cluster_, {{.http_connections_per_node_max = 1}});
     driver.peer_address = "10.0.0.1";
     driver.connect();
     std::vector<engine_driver::outcome_ptr> all;

@@ -295,7 +295,7 @@ TEST(decision_log, control_characters_in_names_of_nodes_are_escaped) {
     scripted_cluster cluster(1);
     cluster.nodes[0].host = "ok\n\x1b[2J";
     const auto sink = std::make_shared<log_text_keeper>();
-    engine_driver driver(cluster, {.log = sink});
+    engine_driver driver(cluster, {{.log = sink}});
     driver.connect();
     EXPECT_NE(sink->heard.find("ok\\n\\x1b[2J"), std::string::npos) << sink->heard;
     EXPECT_EQ(sink->heard.find('\x1b'), std::string::npos);

@@ -37,8 +37,8 @@ scripted_cluster::hook answer_reads_with(const answer& every) {
 struct paying_client {
     explicit paying_client(strategy_traits traits = {})
         : driver(
-              cluster, {.strategy = std::make_shared<patient_strategy>(traits),
-                        .retry_budget = token_bucket_budget(bucket)}) {
+              cluster, {{.strategy = std::make_shared<patient_strategy>(traits),
+                         .retry_budget = token_bucket_budget(bucket)}}) {
         driver.connect();
         cluster.on_request = answer_reads_with({.status = status::etmpfail});
     }

@@ -150,7 +150,7 @@ TEST_F(http_breaker, RH_34_queued_requests_are_not_sent_once_the_breaker_opens) 
     cluster_.nodes.resize(1);
     cluster_.map = {{0}};
     engine_options options = with_http_breaker();
-    options.http.connections_per_node_max = 4;
+    options.http_connections_per_node_max = 4;
     options.strategy = std::make_shared<fail_fast_on_terminal_error_strategy>();
     engine_driver driver(cluster_, options);
     driver.connect();
@@ -229,7 +229,7 @@ TEST_F(http_breaker, a_connection_lost_to_a_timeout_makes_room_for_waiting_calls
     cluster_.nodes.resize(1);
     cluster_.map = {{0}};
     engine_options options;
-    options.http.connections_per_node_max = 2;
+    options.http_connections_per_node_max = 2;
     engine_driver driver(cluster_, options);
     driver.connect();
     for (const duration timeout : {duration{60s}, duration{10ms}}) {

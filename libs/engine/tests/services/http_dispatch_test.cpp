@@ -49,7 +49,7 @@ TEST_F(http_credentials, the_latest_are_sent_on_a_kept_connection) {
 
 TEST_F(http_credentials, a_client_certificate_replaces_the_header) {
     engine_driver driver(cluster_);
-    driver.identity.has_client_certificate = true;
+    driver.made_options.tls.certificate_file = "client.pem";
     driver.connect();
     EXPECT_EQ(authorization(ask(driver)), "none");
 }

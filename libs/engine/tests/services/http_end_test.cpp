@@ -61,7 +61,7 @@ protected:
 
 TEST_F(http_decisions, RH_32_calls_that_wait_for_a_connection_are_bounded) {
     options_.parked_count_max = 2;
-    options_.http.connections_per_node_max = 1;
+    options_.http_connections_per_node_max = 1;
     answer_with(silence());
     engine_driver driver(cluster_, options_);
     driver.connect();
@@ -92,7 +92,7 @@ TEST_F(http_decisions, RH_32_calls_that_wait_for_a_connection_are_bounded) {
 
 TEST_F(http_decisions, RH_32_the_last_reason_is_that_of_the_previous_retry) {
     options_.parked_count_max = 1;
-    options_.http.connections_per_node_max = 1;
+    options_.http_connections_per_node_max = 1;
     int answers = 0;
     cluster_.on_http = [&](const seen_http_request&) {
         scripted_http_answer answer;

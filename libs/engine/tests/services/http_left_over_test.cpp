@@ -31,7 +31,7 @@ protected:
     }
     static engine_options one_connection() {
         engine_options options;
-        options.http.connections_per_node_max = 1;
+        options.http_connections_per_node_max = 1;
         return options;
     }
     static engine_driver::outcome_ptr start(engine_driver& driver, bool is_readonly = true) {

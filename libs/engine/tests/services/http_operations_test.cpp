@@ -83,7 +83,7 @@ TEST_F(http_flow, connections_are_kept_and_closed_when_idle) {
 
 TEST_F(http_flow, connections_of_a_node_are_bounded_and_the_others_wait) {
     engine_options options;
-    options.http.connections_per_node_max = 2;
+    options.http_connections_per_node_max = 2;
     cluster_.nodes.resize(1);
     cluster_.map = {{0}};
     cluster_.on_http = [](const seen_http_request&) {

@@ -253,7 +253,7 @@ TEST_F(http_alert, RH_26_a_node_without_an_alert_is_used) {
 TEST_F(http_alert, RH_26_calls_that_wait_for_the_connection_fail_with_tls_error) {
     offer_query(0);
     engine_options options = over_tls();
-    options.http.connections_per_node_max = 1;
+    options.http_connections_per_node_max = 1;
     engine_driver driver(cluster_, options);
     driver.connect();
     const auto out = driver.start_http(query_request("{}"));

@@ -85,7 +85,7 @@ TEST(simulation_findings_http, RH_45_rows_of_an_answer_that_failed_cannot_be_tak
 TEST(simulation_findings_http, RH_32_waiting_for_the_first_configuration_is_bounded_too) {
     scripted_cluster cluster(1);
     offer_query(cluster);
-    engine_driver driver(cluster, {.parked_count_max = 2});
+    engine_driver driver(cluster, {{.parked_count_max = 2}});
     std::vector<engine_driver::outcome_ptr> all;
     for (int round = 0; round < 3; ++round) {
         all.push_back(driver.start_http(readonly_request("{}")));
@@ -106,7 +106,7 @@ TEST(simulation_findings_http, RH_43_a_strategy_of_the_retry_library_keeps_the_s
         return answer_with_status(answered++ == 0 ? 503 : 200, R"({"results":[]})");
     };
     const auto inner = std::make_shared<virtual_strategy<standard_strategy>>(standard_options{});
-    engine_driver driver(cluster, {.strategy = inner});
+    engine_driver driver(cluster, {{.strategy = inner}});
     driver.connect();
     const auto done = driver.start_http(
         readonly_request("{}", always_retry(retry_reason::analytics_temporary_failure, 3s)));

@@ -29,7 +29,7 @@ struct two_seeds {
 engine_options over_tls(bool is_verified) {
     engine_options options;
     options.transport = wire::transport::tls;
-    options.is_tls_verified = is_verified;
+    options.tls.is_verified = is_verified;
     return options;
 }
 
@@ -48,7 +48,7 @@ TEST(seed_refusals, RH_48_wait_until_the_other_seeds_have_been_silent_for_their_
 }
 
 TEST(seed_refusals, RH_48_the_silence_is_an_option) {
-    two_seeds of({.seed_silence_max = 300ms});
+    two_seeds of({{.seed_silence_max = 300ms}});
     const auto read = of.driver.get("k");
     of.driver.advance(290ms);
     EXPECT_EQ(read->calls, 0);

@@ -78,7 +78,7 @@ TEST(srv_trust, RH_46_a_target_elsewhere_must_prove_the_written_name) {
         return trust_in_srv_target(target, "cluster.test", options);
     };
     engine_options unverified = with_srv(wire::transport::tls);
-    unverified.is_tls_verified = false;
+    unverified.tls.is_verified = false;
     engine_options all = with_srv(wire::transport::plain);
     all.trust_srv_targets = true;
     EXPECT_EQ(trust("a.cluster.test", with_srv(wire::transport::plain)), srv_trust::by_name);

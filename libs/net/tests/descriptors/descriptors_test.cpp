@@ -74,8 +74,8 @@ TEST(descriptors, a_socket_that_cannot_be_created_is_reported) {
 }
 
 TEST(descriptors, a_client_that_cannot_have_a_loop_fails_with_the_reason) {
-    client_options options;
-    options.engine.seeds = {{"127.0.0.1", 1}};
+    engine::engine_options options;
+    options.seeds = {{"127.0.0.1", 1}};
     const all_descriptors taken;
     const auto made = client::make(options);
     ASSERT_FALSE(made.has_value());

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "configuration/connection_parameters.hpp"
+#include <reprise/base/percent_encoding.hpp>
 
 namespace reprise::wire {
 
@@ -183,6 +183,12 @@ std::expected<std::vector<bootstrap_address>, connection_string_error> read_host
     }
 }
 
+// Decodes percent escapes. Returns nothing if an escape is invalid or is a NUL (%00), which no name
+// contains.
+std::optional<std::string> decode_name(std::string_view text) {
+    return text.find("%00") == std::string_view::npos ? base::percent_decode(text) : std::nullopt;
+}
+
 // A string without a slash, or with nothing after it, names no bucket.
 std::expected<std::string, connection_string_error> read_bucket(
     std::string_view text, std::size_t position) {
@@ -190,11 +196,37 @@ std::expected<std::string, connection_string_error> read_bucket(
         return refuse(
             errc::bucket_invalid, position + slash, "bucket", "only one name may follow the hosts");
     }
-    auto name = detail::decode_name(text);
+    auto name = decode_name(text);
     if (!name) {
         return refuse(errc::bucket_invalid, position, "bucket", "invalid percent escape");
     }
     return std::move(*name);
+}
+
+// Splits `name=value{&name=value}` and decodes the values.
+std::expected<std::vector<connection_parameter>, connection_string_error> read_parameters(
+    std::string_view query, std::size_t position) {
+    std::vector<connection_parameter> parameters;
+    while (!query.empty()) {
+        const std::string_view pair = query.substr(0, query.find('&'));
+        const std::string_view name = pair.substr(0, pair.find('='));
+        const std::size_t value_start = std::min(name.size() + 1, pair.size());
+        if (std::ranges::find(parameters, name, &connection_parameter::name) != parameters.end()) {
+            return refuse(errc::parameter_repeated, position, std::string(name), "given twice");
+        }
+        auto value = decode_name(pair.substr(value_start));
+        if (!value) {
+            return refuse(
+                errc::parameter_invalid, position + value_start, std::string(name),
+                "invalid percent escape");
+        }
+        parameters.push_back(
+            {std::string(name), std::move(*value), position, position + value_start});
+        const std::size_t step = std::min(pair.size() + 1, query.size());
+        query.remove_prefix(step);
+        position += step;
+    }
+    return parameters;
 }
 
 }  // namespace
@@ -204,8 +236,7 @@ std::uint16_t connection_string::default_port() const noexcept {
 }
 
 bool connection_string::is_dns_srv_eligible() const noexcept {
-    return hosts.size() == 1 && !hosts.front().port && !is_ip_address(hosts.front().host) &&
-           parameters.enable_dns_srv.value_or(true);
+    return hosts.size() == 1 && !hosts.front().port && !is_ip_address(hosts.front().host);
 }
 
 std::string connection_string::dns_srv_name() const {
@@ -291,7 +322,7 @@ std::expected<connection_string, connection_string_error> parse_connection_strin
         return std::unexpected(bucket.error());
     }
     result.bucket = std::move(*bucket);
-    auto parameters = detail::read_parameters(parts.query, position(parts.query));
+    auto parameters = read_parameters(parts.query, position(parts.query));
     if (!parameters) {
         return std::unexpected(parameters.error());
     }

@@ -73,7 +73,6 @@ sim_client::sim_client(world& owner, std::uint32_t number)
     engine::credentials identity;
     identity.username = user_name;
     identity.password = right_password;
-    identity.has_client_certificate = !plan_.uses_scram && !plan_.uses_bearer;
     if (plan_.uses_bearer) {
         identity.bearer_token = right_token;
     }
@@ -97,6 +96,9 @@ engine::engine_options sim_client::make_options() {
     // Where no name server lies, the nodes have short names.
     options.trust_srv_targets = !world_.plan.has_lying_name_server();
     options.transport = plan_.uses_tls ? wire::transport::tls : wire::transport::plain;
+    if (!plan_.uses_scram && !plan_.uses_bearer) {
+        options.tls.certificate_file = "client.pem";  // it has no file: this is the identity
+    }
     options.network = "default";
     options.kv_timeout = plan_.kv_timeout;
     options.kv_durable_timeout = plan_.kv_durable_timeout;
@@ -134,14 +136,17 @@ engine::engine_options sim_client::make_options() {
         breaker.probe_timeout = plan_.breaker->canary;
         options.circuit_breaker = breaker;
     }
-    options.http.timeouts.fill(plan_.http_timeout);
-    options.http.connections_per_node_max = plan_.http_connections_max;
+    for (const auto& service : couchbase::detail::used_services) {
+        if (service.name != "key_value") {
+            options.*service.timeout = plan_.http_timeout;
+        }
+    }
+    options.http_connections_per_node_max = plan_.http_connections_max;
     const auto recorder = std::make_shared<client_recorder>(world_, number_);
     options.log = recorder;
     options.log_decisions_per_second_max = 0;
     options.observer = recorder;
-    options.hello = plan_.hello_last ? couchbase::hello_order::after_authentication
-                                     : couchbase::hello_order::first;
+    options.hello_after_authentication = plan_.hello_last;
     options.allow_plain_http = true;  // no one can eavesdrop on a virtual network
     options.enable_error_map = plan_.has_error_map;
     options.enable_unordered_execution = plan_.has_unordered;

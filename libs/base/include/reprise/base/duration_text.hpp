@@ -10,4 +10,8 @@ namespace reprise::base {
 /// ms, s, m and h. Returns nothing if the text is malformed or the duration exceeds a year.
 std::optional<std::chrono::nanoseconds> parse_duration_text(std::string_view text) noexcept;
 
+/// Parses the same notation, or a bare number of milliseconds. A duration other than zero must be
+/// at least 1 ms. Returns nothing if the text is malformed or the duration exceeds 24 days.
+std::optional<std::chrono::milliseconds> parse_milliseconds(std::string_view text) noexcept;
+
 }  // namespace reprise::base

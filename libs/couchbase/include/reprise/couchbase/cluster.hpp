@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include <reprise/couchbase/cluster_options.hpp>
 #include <reprise/couchbase/collection.hpp>
 #include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/diagnostics.hpp>
@@ -16,6 +15,7 @@
 #include <reprise/couchbase/row_stream.hpp>
 #include <reprise/couchbase/service_options.hpp>
 #include <reprise/couchbase/service_results.hpp>
+#include <reprise/couchbase_types/cluster_options.hpp>
 
 namespace reprise::couchbase {
 

@@ -17,8 +17,8 @@
 #include <string>
 #include <string_view>
 
+#include <reprise/couchbase_types/cluster_options.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
-#include <reprise/couchbase_types/service_budgets.hpp>
 #include <reprise/retry/detail/prometheus_text.hpp>
 #include <reprise/retry/latency_histogram.hpp>
 

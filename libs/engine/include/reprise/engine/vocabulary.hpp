@@ -3,14 +3,13 @@
 /// The words of couchbase_types that the engine uses without their namespace.
 
 #include <reprise/couchbase_types/attempt_observer.hpp>
+#include <reprise/couchbase_types/cluster_options.hpp>
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/error_info.hpp>
-#include <reprise/couchbase_types/hello_order.hpp>
 #include <reprise/couchbase_types/log_sink.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/couchbase_types/request_snapshot.hpp>
 #include <reprise/couchbase_types/retry_reason.hpp>
-#include <reprise/couchbase_types/service_budgets.hpp>
 #include <reprise/couchbase_types/shipped_strategies.hpp>
 
 namespace reprise::engine {
@@ -19,12 +18,12 @@ using couchbase::all_retry_reasons;
 using couchbase::attempt_observer;
 using couchbase::attempt_record;
 using couchbase::best_effort_strategy;
+using couchbase::credentials;
 using couchbase::decision_record;
 using couchbase::errc;
 using couchbase::error_info;
 using couchbase::error_map_note;
 using couchbase::fail_fast_on_terminal_error_strategy;
-using couchbase::hello_order;
 using couchbase::log_level;
 using couchbase::log_sink;
 using couchbase::operation_attempt;

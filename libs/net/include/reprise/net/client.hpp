@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <reprise/engine/client_engine.hpp>
-#include <reprise/net/client_options.hpp>
+#include <reprise/engine/engine_options.hpp>
 
 namespace boost::asio {
 class any_io_executor;
@@ -81,10 +81,10 @@ using ticket = std::uint64_t;
 class client {
 public:
     [[nodiscard]] static std::expected<std::unique_ptr<client>, setup_error> make(
-        client_options options);
+        engine::engine_options options);
     /// Runs on the caller's executor, through a strand. Ignores `threads`.
     [[nodiscard]] static std::expected<std::unique_ptr<client>, setup_error> make(
-        client_options options, const boost::asio::any_io_executor& executor);
+        engine::engine_options options, const boost::asio::any_io_executor& executor);
     ~client();
     client(const client&) = delete;
     client& operator=(const client&) = delete;
@@ -163,7 +163,7 @@ private:
         keyspace_number where, Source&& source);
     explicit client(std::unique_ptr<runtime> loop) noexcept;
     static std::expected<std::unique_ptr<client>, setup_error> make_with(
-        client_options&& options, const boost::asio::any_io_executor* executor);
+        engine::engine_options&& options, const boost::asio::any_io_executor* executor);
     std::unique_ptr<runtime> runtime_;
 };
 

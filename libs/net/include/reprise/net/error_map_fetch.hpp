@@ -4,7 +4,7 @@
 #include <expected>
 #include <string>
 
-#include <reprise/net/client_options.hpp>
+#include <reprise/engine/engine_options.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::net {
@@ -28,6 +28,6 @@ struct fetch_failure {
 /// Blocks and starts no thread. After a failure a name lookup may still be running, so the program
 /// is expected to end soon.
 [[nodiscard]] std::expected<std::string, fetch_failure> fetch_error_map(
-    const client_options& options, duration timeout);
+    const engine::engine_options& options, duration timeout);
 
 }  // namespace reprise::net

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,9 +36,7 @@ struct service_facts {
     /// that the configuration lists.
     std::uint16_t port = 0;
     std::uint16_t port_tls = 0;
-    std::string_view health_path{};  ///< a GET succeeds if the service is healthy; HTTP only
-    std::chrono::milliseconds timeout{75'000};  ///< default timeout of one operation
-    std::string_view timeout_name{};  ///< its name in options and connection strings; HTTP only
+    std::string_view health_path{};   ///< a GET succeeds if the service is healthy; HTTP only
     bool is_used = false;             ///< the client has operations for it
     bool is_on_every_node = false;    ///< every node runs it
     bool has_statements = false;      ///< takes statements and answers with a list of errors
@@ -56,7 +53,6 @@ inline constexpr std::array service_table{
         .port_member_tls = "kvSSL",
         .port = 11210,
         .port_tls = 11207,
-        .timeout = std::chrono::milliseconds{2500},
         .is_used = true,
         .is_on_every_node = true},
     service_facts{
@@ -68,7 +64,6 @@ inline constexpr std::array service_table{
         .port = 8091,
         .port_tls = 18091,
         .health_path = "/pools",
-        .timeout_name = "management_timeout",
         .is_used = true,
         .is_on_every_node = true,
         .has_resource_paths = true},
@@ -81,7 +76,6 @@ inline constexpr std::array service_table{
         .port = 8092,
         .port_tls = 18092,
         .health_path = "/",
-        .timeout_name = "view_timeout",
         .is_used = true,
         .has_resource_paths = true},
     service_facts{
@@ -93,7 +87,6 @@ inline constexpr std::array service_table{
         .port = 8093,
         .port_tls = 18093,
         .health_path = "/admin/ping",
-        .timeout_name = "query_timeout",
         .is_used = true,
         .has_statements = true},
     service_facts{
@@ -105,7 +98,6 @@ inline constexpr std::array service_table{
         .port = 8094,
         .port_tls = 18094,
         .health_path = "/api/ping",
-        .timeout_name = "search_timeout",
         .is_used = true},
     service_facts{
         .which = service::analytics,
@@ -116,7 +108,6 @@ inline constexpr std::array service_table{
         .port = 8095,
         .port_tls = 18095,
         .health_path = "/admin/ping",
-        .timeout_name = "analytics_timeout",
         .is_used = true,
         .has_statements = true},
     service_facts{

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <utility>
 
+#include <reprise/base/duration_text.hpp>
 #include <reprise/http/message.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
-#include <reprise/wire/connection_string.hpp>
 
 #include "services/http_texts.hpp"
 #include "services/query/language.hpp"
@@ -161,7 +161,7 @@ void read_timeout(const json::object& members, query_body& body) {
     if (text.empty()) {
         return;
     }
-    const auto given = wire::parse_duration(text);
+    const auto given = base::parse_milliseconds(text);
     if (!given) {
         body.problem = {
             1040,

@@ -11,14 +11,13 @@
 #include <system_error>
 #include <vector>
 
-#include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/couchbase_types/attempt_observer.hpp>
-#include <reprise/couchbase_types/hello_order.hpp>
 #include <reprise/couchbase_types/log_sink.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
-#include <reprise/couchbase_types/service_budgets.hpp>
 #include <reprise/retry/budget.hpp>
 #include <reprise/retry/circuit_breaker_fsm.hpp>
+#include <reprise/retry/retry_strategy.hpp>
+#include <reprise/retry/settings.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
@@ -49,6 +48,18 @@ struct tls_options {
     bool is_verified = true;
 };
 
+/// Retry budgets of single services. Retries of a service are paid from its own bucket, so that a
+/// service in trouble cannot use up what the others need. Copies of a budget share its bucket. A
+/// service without a budget uses the client's, if there is one.
+struct service_budgets {
+    std::optional<token_bucket_budget> key_value{};
+    std::optional<token_bucket_budget> query{};
+    std::optional<token_bucket_budget> analytics{};
+    std::optional<token_bucket_budget> search{};
+    std::optional<token_bucket_budget> views{};
+    std::optional<token_bucket_budget> management{};
+};
+
 /// Credentials for cluster::replace_credentials: user name and password, or a bearer token.
 struct credentials {
     std::string username{};
@@ -58,7 +69,8 @@ struct credentials {
 
 /// Options of a client. What the connection string sets wins, so that an operator can change it
 /// without a build. Durations are steady time, positive and at most 366 days. If a field is out of
-/// its range, connect fails with client_errc::option_invalid and names the field.
+/// its range, connect fails with client_errc::option_invalid and names the field. Each option has a
+/// row in src/cluster_options.cpp: its range and its name in connection strings.
 struct cluster_options {
     std::string username{};
     std::string password{};
@@ -90,9 +102,9 @@ struct cluster_options {
     /// 10,000,000. A login that asks for more is refused. `scram_iterations_max` in a connection
     /// string.
     std::uint32_t scram_iterations_max = 100'000;
-    /// When a new connection sends HELLO. Old servers answer it only after authentication.
+    /// Sends HELLO after authentication instead of first, for old servers that answer it only then.
     /// `hello_after_authentication=true` in a connection string.
-    hello_order hello = hello_order::first;
+    bool hello_after_authentication = false;
 
     /// Default timeouts of key-value operations without and with durability.
     duration kv_timeout = std::chrono::milliseconds{2500};
@@ -108,6 +120,8 @@ struct cluster_options {
     duration connect_timeout = std::chrono::seconds{2};
     /// How often the client asks each node for a new configuration if the server does not push it.
     duration config_poll_interval = std::chrono::milliseconds{2500};
+    /// Shortest time between two polls of one bucket, whatever requested them; may be zero.
+    duration config_poll_floor = std::chrono::milliseconds{50};
     /// A fixed delay after "not my vbucket", as in RFC 0005. Absent: 1, 10, 50, ... ms.
     std::optional<duration> not_my_vbucket_delay{};
     /// A new configuration sends every request that waits after "not my vbucket" within this time,
@@ -173,6 +187,14 @@ struct cluster_options {
     /// client_errc::submission_queue_full.
     std::size_t submission_count_max = 65536;
 
+    /// Looks up the nodes in DNS SRV records if the connection string has one host name without a
+    /// port.
+    bool enable_dns_srv = true;
+    /// Asks for IPv4 addresses only. `force_ipv4=true` in a connection string.
+    bool force_ipv4 = false;
+    /// Probes idle TCP connections after `tcp_keepalive_time`, at least 1 s, in whole seconds.
+    bool enable_tcp_keepalives = true;
+    duration tcp_keepalive_time = std::chrono::seconds{60};
     /// Which of the nodes' addresses to use: `auto`, `default`, `external` or another name.
     std::string network = "auto";
     /// The server group (a zone, a rack) of this program, for reads with
@@ -189,20 +211,43 @@ struct cluster_options {
     bool enable_mutation_tokens = true;
 };
 
+/// Returns the first option that is out of its range or contradicts another one. Nothing: the
+/// options are valid. What depends on the connection string is checked by connect.
+[[nodiscard]] std::optional<settings_error> check(const cluster_options& options);
+
 namespace detail {
 
-// The timeout of each HTTP service, by its name.
-struct service_timeout_field {
+// Why a parameter of a connection string is refused.
+struct parameter_refusal {
+    bool is_unknown = false;
+    std::string text{};        // what is wrong
+    std::string suggestion{};  // the parameter that was probably meant, if there is one
+};
+
+// Sets the option that has this name in connection strings.
+[[nodiscard]] std::optional<parameter_refusal> set_parameter(
+    cluster_options& options, std::string_view name, std::string_view text);
+
+// The first option for TLS that differs from its default. `is_parameter_for_tls` is the same
+// question about a parameter.
+[[nodiscard]] std::optional<std::string_view> find_tls_option(const cluster_options& options);
+[[nodiscard]] bool is_parameter_for_tls(std::string_view name) noexcept;
+
+// A service that the client uses. The engine checks the rows against its own table.
+struct used_service {
     std::string_view name;
+    std::string_view report_name;  // in metrics and reports, as in all SDKs
+    std::optional<token_bucket_budget> service_budgets::* budget;
     duration cluster_options::* timeout;
 };
 
-inline constexpr auto service_timeout_fields = std::to_array<service_timeout_field>({
-    {"query_timeout", &cluster_options::query_timeout},
-    {"analytics_timeout", &cluster_options::analytics_timeout},
-    {"search_timeout", &cluster_options::search_timeout},
-    {"view_timeout", &cluster_options::view_timeout},
-    {"management_timeout", &cluster_options::management_timeout},
+inline constexpr auto used_services = std::to_array<used_service>({
+    {"key_value", "kv", &service_budgets::key_value, &cluster_options::kv_timeout},
+    {"query", "query", &service_budgets::query, &cluster_options::query_timeout},
+    {"analytics", "analytics", &service_budgets::analytics, &cluster_options::analytics_timeout},
+    {"search", "search", &service_budgets::search, &cluster_options::search_timeout},
+    {"views", "views", &service_budgets::views, &cluster_options::view_timeout},
+    {"management", "mgmt", &service_budgets::management, &cluster_options::management_timeout},
 });
 
 }  // namespace detail
