@@ -352,8 +352,8 @@ operation_result answered(
     };
     auto request = driver.request(kind, "k", "v");
     request.specs.resize(2);
-    for (subdoc_spec& spec : request.specs) {
-        spec.op = kind == operation_kind::lookup_in ? opcode::subdoc_get : opcode::subdoc_counter;
+    for (auto& spec : request.specs) {
+        spec.verb = kind == operation_kind::lookup_in ? path_verb::get : path_verb::counter;
         spec.path = "a";
     }
     const auto done = driver.start(std::move(request));
