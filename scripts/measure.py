@@ -24,6 +24,7 @@ EXAMPLES = [
     ("service, as an enumerator", "search", r"::search\b"),
     ("retry reason", "kv_locked", r"\bkv_locked\b"),
     ("fault of the simulation", "freeze_node", r"\bfreeze_node\b"),
+    ("option", "revision_delay_max", r"\brevision_delay_max\b"),
 ]
 CLASS = re.compile(r"\b(?:class|struct)\s+(?:\[\[\w+\]\]\s*)?([\w:]+)(?:\s+final)?"
                    r"(?:\s*:[^;{()]*)?\s*\{")

@@ -116,7 +116,7 @@ TEST(connect_pacing, a_node_that_leaves_does_not_keep_its_place_in_the_queue) {
 TEST(connect_pacing, an_operation_for_any_node_opens_a_connection_that_waits_in_the_queue) {
     scripted_cluster cluster(40, 64);
     let_the_others_hang(cluster);
-    engine_driver driver(cluster, {.connecting_count_max = 4});
+    engine_driver driver(cluster, {{.connecting_count_max = 4}});
     driver.connect();
     cluster.nodes[0].ignores_connections = true;
     driver.close_node(0);

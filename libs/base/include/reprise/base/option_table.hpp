@@ -19,13 +19,8 @@
 namespace reprise::base {
 
 /// Tables of options: one row for each member of an options struct. A row drives the check of the
-/// range, the parsing of a text, the messages and the documentation.
-///
-///     constexpr auto table = std::to_array<option_row<my_options>>({
-///         make_option<&my_options::timeout>({.parameter = own_name}),
-///         make_option<&my_options::tls, &tls_options::ca_file>(),
-///     });
-///     static_assert(has_row_per_member<my_options>(table));
+/// range, the parsing of a text and the messages. A table is a constexpr array of rows, each made by
+/// make_option, with a static_assert of has_row_per_member below it; see the test of this header.
 
 /// How the value of an option is checked and written as text.
 enum class option_kind : std::uint8_t {
