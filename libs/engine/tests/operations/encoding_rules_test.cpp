@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/wire/frame_reader.hpp>
 #include <reprise/wire/range_scan_messages.hpp>
+#include <reprise/wire/subdoc_messages.hpp>
 
 #include "operations/request_encoding.hpp"
 #include "operations/scan_progress.hpp"
@@ -134,17 +136,16 @@ wire::frame_view sent_frame(
 TEST(encoding_rules, a_value_is_marked_as_json_if_it_is_and_the_connection_knows_json) {
     using wire::datatype;
     operation_request request = upsert_request();
-    for (const datatype given : {datatype::raw, datatype::json, datatype::snappy}) {
+    for (const bool is_json : {false, true}) {
         for (const bool knows_json : {false, true}) {
-            request.datatype = given;
+            request.is_json = is_json;
             encoding_context context;
             context.features = knows_json ? wire::hello_feature_set{hello_feature::json}
                                           : wire::hello_feature_set{hello_feature::tracing};
             std::vector<std::byte> bytes;
-            const bool is_marked = given == datatype::json && knows_json;
             EXPECT_EQ(
                 sent_frame(request, context, bytes).datatype(),
-                is_marked ? datatype::json : datatype::raw);
+                is_json && knows_json ? datatype::json : datatype::raw);
         }
     }
 }
@@ -166,24 +167,33 @@ TEST(encoding_rules, values_are_compressed_only_if_the_connection_knows_snappy) 
 }
 
 TEST(encoding_rules, flags_of_a_document_are_sent_if_there_are_any) {
+    using couchbase::store_semantics;
     using wire::doc_flags;
     operation_request request = upsert_request();
-    request.specs.resize(1);
-    request.specs[0] = {wire::opcode::subdoc_dict_upsert, wire::path_flags::none, "a", {}};
+    request.specs = {{.verb = couchbase::detail::path_verb::upsert, .path = "a"}};
     request.kind = operation_kind::mutate_in;
-    for (const doc_flags flags :
-         {doc_flags::none, doc_flags::create, doc_flags::add, doc_flags::access_deleted}) {
-        request.doc_flags = flags;
+    struct row {
+        store_semantics store;
+        bool access_deleted;
+        doc_flags flags;
+    };
+    for (const row& each :
+         {row{store_semantics::replace, false, doc_flags::none},
+          row{store_semantics::upsert, false, doc_flags::create},
+          row{store_semantics::insert, false, doc_flags::add},
+          row{store_semantics::replace, true, doc_flags::access_deleted}}) {
+        request.store = each.store;
+        request.access_deleted = each.access_deleted;
         std::vector<std::byte> bytes;
         const auto extras = sent_frame(request, {}, bytes).extras();
-        ASSERT_EQ(extras.size(), flags == doc_flags::none ? 0U : 1U);
+        ASSERT_EQ(extras.size(), each.flags == doc_flags::none ? 0U : 1U);
         if (!extras.empty()) {
-            EXPECT_EQ(static_cast<doc_flags>(extras[0]), flags);
+            EXPECT_EQ(static_cast<doc_flags>(extras[0]), each.flags);
         }
     }
+    request.access_deleted = false;
     request.kind = operation_kind::lookup_in_replica;
-    request.specs[0].op = wire::opcode::subdoc_get;
-    request.doc_flags = doc_flags::none;
+    request.specs[0].verb = couchbase::detail::path_verb::get;
     request.replica = 1;
     std::vector<std::byte> bytes;
     const auto extras = sent_frame(request, {}, bytes).extras();
@@ -193,7 +203,7 @@ TEST(encoding_rules, flags_of_a_document_are_sent_if_there_are_any) {
 
 TEST(encoding_rules, too_many_paths_are_named) {
     operation_request request = upsert_request();
-    request.specs.assign(wire::subdoc_spec_count_max + 1, subdoc_spec{});
+    request.specs.assign(wire::subdoc_spec_count_max + 1, path_spec{});
     for (const operation_kind kind : {operation_kind::lookup_in, operation_kind::mutate_in}) {
         request.kind = kind;
         EXPECT_EQ(
