@@ -101,7 +101,8 @@ struct spawned_handler {
     }
     void operator()(std::exception_ptr thrown, coroutine_outcome<Stored> outcome) {
         if (thrown != nullptr) {
-            outcome = exception_as<coroutine_outcome<Stored>>::make(std::move(thrown));
+            outcome.attempt.clear();
+            outcome.attempt.thrown = std::move(thrown);
             // What the operation throws has been caught before: the result was lost on its way.
             outcome.attempt.is_lost = !std::is_nothrow_move_constructible_v<Stored>;
         }
