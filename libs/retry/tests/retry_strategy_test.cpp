@@ -139,7 +139,7 @@ public:
         if (defers_) {
             kept = sink.defer();
         } else {
-            sink.answer(retry_action::after(0ms));
+            sink.answer(retry_action::after(1s));
         }
         throw std::runtime_error("plug-in");
     }
