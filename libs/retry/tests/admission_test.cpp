@@ -129,6 +129,13 @@ TEST(admission, a_free_retry_charges_nothing_and_still_needs_time_and_a_place) {
     EXPECT_EQ(admit_unpaid(at.retry, at.limits).refusal, refusal_reason::deadline);
 }
 
+TEST(admission, a_policy_outside_the_enumeration_refuses) {
+    desk at;
+    at.retry.delay = 1h;
+    at.limits.at_deadline = static_cast<deadline_policy>(99);
+    EXPECT_EQ(admit_unpaid(at.retry, at.limits).refusal, refusal_reason::deadline);
+}
+
 TEST(admission, no_limits_means_no_refusal) {
     EXPECT_TRUE(admit({.delay = duration::max()}, {}).is_admitted());
     EXPECT_EQ(admit({.delay = duration::min()}, {}).delay, duration::zero());

@@ -49,6 +49,17 @@ TEST(retry_after, anything_else_is_ignored) {
     }
 }
 
+TEST(retry_after, the_last_hour_minute_and_second_of_a_day_exist) {
+    for (const char* text :
+         {"Sun, 06 Nov 1994 23:00:00 GMT", "Sun, 06 Nov 1994 08:59:00 GMT",
+          "Sun, 06 Nov 1994 23:59:60 GMT"}) {
+        EXPECT_TRUE(parse_retry_after(text, example).has_value()) << text;
+    }
+    for (const char* text : {"Sun, 06 Nov 1994 08:60:00 GMT", "Sun, 06 Nov 1994 08:00:61 GMT"}) {
+        EXPECT_EQ(parse_retry_after(text, example), std::nullopt) << text;
+    }
+}
+
 TEST(http_date, two_digits_of_a_year_mean_the_nearest_past_beyond_fifty_years) {
     EXPECT_EQ(parse_http_date("Sunday, 06-Nov-94 08:49:37 GMT", example), example);
     const auto in_2026 = std::chrono::sys_seconds(seconds(1790000000));

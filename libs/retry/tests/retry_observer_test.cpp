@@ -89,6 +89,22 @@ TEST(retry_observer, a_call_has_its_own_observer_beside_that_of_the_strategy) {
     EXPECT_EQ(w.calls.size(), 1U);
 }
 
+TEST(retry_observer, of_two_observers_both_see_each_decision_and_each_end) {
+    const auto first = std::make_shared<observing_functions>();
+    const auto second = std::make_shared<observing_functions>();
+    std::string seen;
+    first->decision = [&](const decision_event&) { seen += 'a'; };
+    first->completion = [&](const call_summary&) { seen += 'A'; };
+    second->decision = [&](const decision_event&) { seen += 'b'; };
+    second->completion = [&](const call_summary&) { seen += 'B'; };
+    const auto both = both_observers(first, second);
+    both->on_decision({});
+    both->on_completion({});
+    EXPECT_EQ(seen, "abAB");
+    EXPECT_EQ(both_observers(first, nullptr), first);
+    EXPECT_EQ(both_observers(nullptr, second), second);
+}
+
 TEST(retry_observer, an_open_circuit_breaker_ends_a_call_without_attempts) {
     watched w;
     const auto breaker =

@@ -159,6 +159,22 @@ TEST(settings, lint_is_quiet_about_the_defaults_and_names_each_danger) {
     EXPECT_TRUE(lint({}, {.service_capacity = 1000, .load = 200}).empty()) << "exactly the limit";
 }
 
+TEST(settings, lint_warns_of_calls_that_take_more_than_five_minutes_to_fail) {
+    standard_options options;
+    options.attempts_max = 2;
+    for (const auto& [longest, is_long] : {std::pair{299s, false}, {330s, true}}) {
+        options.backoff.base = longest;
+        options.backoff.cap = longest;
+        const std::vector<settings_warning> warnings = lint(options);
+        EXPECT_EQ(
+            std::ranges::any_of(
+                warnings,
+                [](const auto& each) { return each.message.starts_with("a request may take"); }),
+            is_long)
+            << longest.count();
+    }
+}
+
 TEST(settings, lint_warns_of_nothing_that_a_single_attempt_cannot_do) {
     using settings_test::warns;
     standard_options options;

@@ -50,6 +50,7 @@ class scripted_scans {
 public:
     std::vector<std::string> keys;
     std::size_t frames_per_answer = 2;
+    int rows_per_frame = 2;
     bool repeats_start = false;  // treats an exclusive start as an inclusive one
     // Replaces the answer to the request with this number (of its opcode), counted from 1.
     std::function<std::optional<answer>(const seen_request&, int number)> instead;
@@ -89,7 +90,7 @@ public:
         for (std::size_t frame = 0; frame < count; ++frame) {
             std::vector<std::byte> items;
             base::byte_writer writer(items);
-            for (int row = 0; row < 2 && !left_.empty(); ++row) {
+            for (int row = 0; row < rows_per_frame && !left_.empty(); ++row) {
                 wire::scan_item item;
                 item.key = left_.front();
                 wire::append_scan_item(writer, wire::scan_content::keys, item);
@@ -248,6 +249,25 @@ TEST_F(range_scans, RH_49_a_scan_whose_connection_breaks_begins_again_after_the_
     ASSERT_EQ(creates().size(), 2u);
     EXPECT_EQ(last_start(), (wire::scan_bound{"k05", true}));
     EXPECT_GE(done->result.retry_attempts, 1u);
+}
+
+TEST_F(range_scans, RH_49_a_scan_begins_again_where_it_broke_however_few_rows_arrived) {
+    for (const int rows : {0, 1, 2, 3}) {
+        cluster.requests.clear();
+        scans = scripted_scans{};
+        scans.rows_per_frame = rows;
+        on_continue(1, [&](const seen_request& seen) {
+            const std::string arrived = rows == 0 ? "" : scans.frames(seen, 1, false);
+            scans.rows_per_frame = 2;
+            return answer{.closes = true, .raw = arrived};
+        });
+        const auto done = run(all());
+        ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+        EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys) << rows;
+        const bool is_later = rows != 0;
+        const std::string last = is_later ? scans.keys[static_cast<std::size_t>(rows) - 1] : "";
+        EXPECT_EQ(last_start(), (wire::scan_bound{last, is_later})) << rows;
+    }
 }
 
 TEST_F(range_scans, RH_49_a_scan_that_its_server_lost_begins_again_after_the_last_row) {

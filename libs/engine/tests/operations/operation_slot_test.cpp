@@ -70,6 +70,15 @@ TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_befo
     pool.release(again);
 }
 
+TEST(operation_pool, a_callback_that_was_not_called_is_released_at_once) {
+    operation_pool pool;
+    operation_slot& slot = pool.acquire();
+    const auto kept = std::make_shared<int>(1);
+    slot.done = [kept](operation_result&&) {};
+    pool.release(slot);
+    EXPECT_EQ(kept.use_count(), 1);
+}
+
 TEST(operation_pool, uses_the_slots_of_ended_operations_before_it_grows) {
     operation_pool pool;
     std::uint32_t highest = 0;

@@ -398,6 +398,15 @@ TEST(decoded_answers, counters_and_mutations_have_their_tokens) {
     EXPECT_EQ(changed.paths[1].value.text(), "42");
 }
 
+TEST(decoded_answers, a_mutation_whose_path_failed_names_the_path_and_its_error) {
+    wire::subdoc_mutation_response mutated;
+    ASSERT_TRUE(mutated.results.push_back({1, wire::status::subdoc_path_eexists, {}}));
+    const auto failed = answered(
+        operation_kind::mutate_in, mutated, wire::status::subdoc_multi_path_failure);
+    EXPECT_EQ(failed.ec, errc::path_exists);
+    EXPECT_EQ(failed.error->failed_path, 1U);
+}
+
 TEST(decoded_answers, a_lookup_in_a_deleted_document_says_so) {
     using wire::status;
     const std::vector<std::pair<status, bool>> rows{

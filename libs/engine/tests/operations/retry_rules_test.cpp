@@ -297,8 +297,10 @@ TEST(retry_rules, RH_01_an_idempotent_request_says_so) {
         bench with(retry_reason::kv_locked, is_idempotent);
         fixed_strategy strategy(retry_action::no());
         with.subject.strategy = &strategy;
+        with.failed.status = 9;
         static_cast<void>(with.decide());
         EXPECT_EQ(strategy.last.is_idempotent, is_idempotent);
+        EXPECT_EQ(strategy.last.status, 9);
         EXPECT_EQ(strategy.last.error, errc::document_locked);
     }
 }

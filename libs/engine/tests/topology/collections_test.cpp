@@ -125,6 +125,8 @@ TEST(collections, RH_24_any_other_known_answer_is_final) {
     for (const auto status :
          {wire::status::eaccess, wire::status::einternal, wire::status::ebusy,
           wire::status::rate_limited_max_commands, static_cast<wire::status>(0x7f01)}) {
+        of.all.ask(of.entry, of.connection(), of.parts.now);
+        ASSERT_EQ(of.entry.state, collection_state::asking);
         EXPECT_EQ(of.answer(status, wire::value_response{}), collection_answer::taken);
         EXPECT_EQ(of.entry.state, collection_state::unknown) << "it is asked for when needed";
         EXPECT_EQ(of.parts.listener.take(), (events{"refused inventory.hotels"}));

@@ -301,6 +301,7 @@ TEST(error_map, EM_12_auto_retry_alone_promises_a_spec_that_is_missing) {
                         R"("7ff1":{"name":"N","desc":"D","attrs":["retry-later"]},)"
                         R"("7ff2":{"name":"N","desc":"D","attrs":["retry-later"],"retry":{}},)"
                         R"("7ff3":{"name":"N","desc":"D","attrs":["retry-later"],"interval":1})"));
+    ASSERT_EQ(map.entries().size(), 4U) << "the map stays valid";
     EXPECT_TRUE(map.find(0x7ff0)->is_retry_spec_unusable);
     EXPECT_FALSE(map.find(0x7ff1)->is_retry_spec_unusable) << "nothing was promised";
     EXPECT_TRUE(map.find(0x7ff2)->is_retry_spec_unusable);
