@@ -58,6 +58,8 @@ class ServiceCommands(SandboxCase):
         self.assertEqual({each["service"]: each["state"] for each in told["services"]},
                          dict.fromkeys(["key-value", "management", "query", "analytics", "search",
                                         "views"], "ok"))
+        remotes = [(each["service"], each["remote"]) for each in told["services"]]
+        self.assertEqual((len(remotes), len(set(remotes))), (12, 12), "two nodes")
         failed = run("ping", "--json", "-c", "couchbase://127.0.0.1:1", "--timeout", "100ms")
         told = json.loads(failed.stdout)
         self.assertEqual((failed.returncode, told["ok"]), (1, False))
@@ -92,8 +94,9 @@ class ServiceCommands(SandboxCase):
         result = self.command("ping")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         names = [line.split()[0] for line in result.stdout.splitlines()]
-        self.assertEqual(names, ["key-value", "management", "views", "query", "search",
-                                 "analytics"])
+        self.assertEqual(names[::2], ["key-value", "management", "views", "query", "search",
+                                      "analytics"])
+        self.assertEqual(names[1::2], names[::2], "two nodes")
 
     def test_ping_ends_with_its_timeout_whatever_is_silent(self):
         listener = socket.create_server(("127.0.0.1", 0))

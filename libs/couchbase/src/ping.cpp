@@ -15,8 +15,15 @@ constexpr duration usual_timeout = std::chrono::seconds{2};
 // A check that has no time left still reports why it failed.
 constexpr duration shortest_check = std::chrono::milliseconds{1};
 
-service_ping to_ping(service_kind service, duration latency, std::optional<error> failure) {
-    service_ping made{service, ping_state::ok, latency, std::move(failure)};
+// One node of a service, or the service itself if its nodes are not known.
+struct check_target {
+    service_kind service = service_kind::key_value;
+    std::string remote{};  // empty: any node
+};
+
+service_ping to_ping(check_target&& asked, duration latency, std::optional<error> failure) {
+    service_ping made{
+        asked.service, ping_state::ok, std::move(asked.remote), latency, std::move(failure)};
     if (!made.failure) {
         return made;
     }
@@ -30,7 +37,16 @@ service_ping to_ping(service_kind service, duration latency, std::optional<error
     return made;
 }
 
-// The checks of the HTTP services, which run at the same time.
+service_ping not_offered(service_kind service) {
+    return {
+        service,
+        ping_state::not_offered,
+        {},
+        {},
+        error(make_error_code(errc::service_not_available), {})};
+}
+
+// Checks that run at the same time.
 struct running_checks {
     std::mutex mutex{};
     std::vector<service_ping> ended{};
@@ -52,23 +68,25 @@ struct running_checks {
     }
 };
 
-struct check_receiver final : detail::result_receiver<management_response> {
+// `Answer`: void for key-value.
+template <class Answer>
+struct check_receiver final : detail::result_receiver<Answer> {
     std::shared_ptr<running_checks> checks;
-    service_kind service;
+    check_target target;
     time_point begun;
 
-    check_receiver(std::shared_ptr<running_checks> of, service_kind asked)
-        : detail::result_receiver<management_response>{&check_receiver::finish},
+    check_receiver(std::shared_ptr<running_checks> of, check_target asked)
+        : detail::result_receiver<Answer>{&check_receiver::finish},
           checks(std::move(of)),
-          service(asked),
+          target(std::move(asked)),
           begun(net::steady_now()) {}
 
     static void finish(
-        detail::result_receiver<management_response>* base,
-        std::expected<management_response, error>&& answer, bool /*is_inline*/) {
+        detail::result_receiver<Answer>* base, std::expected<Answer, error>&& answer,
+        bool /*is_inline*/) {
         const std::unique_ptr<check_receiver> self(static_cast<check_receiver*>(base));
         self->checks->add(to_ping(
-            self->service, net::steady_now() - self->begun,
+            std::move(self->target), net::steady_now() - self->begun,
             answer ? std::nullopt : std::optional(std::move(answer.error()))));
     }
 };
@@ -81,76 +99,154 @@ std::shared_ptr<retry_strategy> strategy_of(const ping_options& options) {
                                   {{retry_reason::service_not_available, retry_action::no()}});
 }
 
-void start_check(
-    const std::shared_ptr<detail::session>& client, service_kind service,
-    const management_options& options, const std::shared_ptr<running_checks>& checks) {
-    const management_request asked{
-        .service = service, .target = std::string(wire::facts_of(to_wire(service)).health_path)};
-    detail::start_work<management_response>(
-        detail::make_management_work(client, asked, options),
-        std::make_unique<check_receiver>(checks, service).release(), 0);
-}
+class ping_run {
+public:
+    ping_run(
+        std::shared_ptr<detail::session> client, std::string bucket, const ping_options& options)
+        : client_(std::move(client)), bucket_(std::move(bucket)), options_(options) {}
 
-std::expected<void, error> check_http(
-    const std::shared_ptr<detail::session>& client, const std::vector<service_kind>& services,
-    const management_options& options, ping_report& report) {
-    const auto checks = std::make_shared<running_checks>();
-    checks->open_count = services.size();
-    const auto refused = client->client().await([&](std::move_only_function<void()> done) {
-        checks->done = std::move(done);
-        for (const service_kind each : services) {
-            start_check(client, each, options, checks);
+    // A client that does not know its nodes yet asks any of them first. Then all nodes are asked at
+    // once: all checks together take no longer than the timeout.
+    std::expected<ping_report, error> run() {
+        auto addresses = list_addresses();
+        std::expected<void, error> reached;
+        if (addresses && !offers_key_value(*addresses)) {
+            reached =
+                detail::run_call<void>(detail::make_target(client_, bucket_), make_kv_check({}));
+            addresses = list_addresses();
         }
-    });
-    if (refused != net::refusal::none) {
-        return std::unexpected(detail::to_error(refused));
-    }
-    std::ranges::move(checks->ended, std::back_inserter(report.services));
-    return {};
-}
-
-// Key-value first, because it finds the other services. The others are asked at once: all checks
-// together take no longer than the timeout.
-std::expected<ping_report, error> run_ping(
-    const std::shared_ptr<detail::session>& client, const std::string& bucket,
-    const ping_options& options) {
-    const duration timeout = options.timeout.value_or(usual_timeout);
-    const time_point begun = net::steady_now();
-    const auto is_wanted = [&](service_kind service) {
-        return options.services.empty() ||
-               std::ranges::find(options.services, service) != options.services.end();
-    };
-    ping_report report;
-    if (is_wanted(service_kind::key_value)) {
-        auto call = detail::make_call(detail::operation_kind::noop, {}, options);
-        call.timeout = timeout;
-        auto answer = detail::run_call<void>(detail::make_target(client, bucket), std::move(call));
-        if (!answer && answer.error().code().category() == client_category()) {
-            return std::unexpected(std::move(answer.error()));  // nothing was asked
+        if (!addresses) {
+            return std::unexpected(std::move(addresses.error()));
         }
-        report.services.push_back(to_ping(
-            service_kind::key_value, net::steady_now() - begun,
-            answer ? std::nullopt : std::optional(std::move(answer.error()))));
-    }
-    std::vector<service_kind> others;
-    for (const wire::service each : wire::list_services(wire::is_http_service)) {
-        if (is_wanted(to_kind(each))) {
-            others.push_back(to_kind(each));
+        if (!reached && reached.error().code().category() == client_category()) {
+            return std::unexpected(std::move(reached.error()));  // nothing was asked
         }
-    }
-    if (!others.empty()) {
-        const management_options each{
-            .timeout = std::max(timeout - (net::steady_now() - begun), shortest_check),
-            .strategy = strategy_of(options),
-            .user_data = options.user_data,
-            .outer_allowance = options.outer_allowance};
-        if (auto checked = check_http(client, others, each, report); !checked) {
+        ping_report report;
+        if (!reached && is_wanted(service_kind::key_value)) {
+            report.services.push_back(to_ping(
+                {service_kind::key_value, {}}, net::steady_now() - begun_,
+                std::move(reached.error())));
+            std::erase_if(*addresses, is_key_value);
+        }
+        if (auto checked = check(choose_targets(*addresses, report), report); !checked) {
             return std::unexpected(std::move(checked.error()));
         }
+        std::ranges::stable_sort(report.services, {}, [](const service_ping& each) {
+            return std::pair(each.service, std::string_view(each.remote));
+        });
+        return report;
     }
-    std::ranges::sort(report.services, {}, &service_ping::service);
-    return report;
-}
+
+private:
+    static bool is_key_value(const engine::service_address& at) {
+        return at.service == wire::service::key_value;
+    }
+    static bool offers_key_value(const std::vector<engine::service_address>& addresses) {
+        return std::ranges::any_of(addresses, is_key_value);
+    }
+    [[nodiscard]] std::expected<std::vector<engine::service_address>, error> list_addresses()
+        const {
+        std::vector<engine::service_address> addresses;
+        const auto refused = client_->client().inspect([&](const engine::client_engine& engine) {
+            addresses = engine.service_addresses(bucket_);
+        });
+        if (refused != net::refusal::none) {
+            return std::unexpected(detail::to_error(refused));
+        }
+        return addresses;
+    }
+    [[nodiscard]] bool is_wanted(service_kind service) const {
+        return options_.services.empty() ||
+               std::ranges::find(options_.services, service) != options_.services.end();
+    }
+    [[nodiscard]] duration time_left() const {
+        const duration timeout = options_.timeout.value_or(usual_timeout);
+        return std::max(timeout - (net::steady_now() - begun_), shortest_check);
+    }
+
+    // Services without a node go into the report at once.
+    [[nodiscard]] std::vector<check_target> choose_targets(
+        const std::vector<engine::service_address>& addresses, ping_report& report) const {
+        std::vector<check_target> targets;
+        for (const engine::service_address& each : addresses) {
+            if (is_wanted(to_kind(each.service))) {
+                targets.push_back({to_kind(each.service), each.remote});
+            }
+        }
+        for (const wire::service each : wire::list_services(wire::is_http_service)) {
+            const bool is_offered =
+                std::ranges::any_of(addresses, [&](const auto& at) { return at.service == each; });
+            if (!is_wanted(to_kind(each)) || is_offered) {
+                continue;
+            }
+            if (addresses.empty()) {
+                targets.push_back({to_kind(each), {}});  // says what prevents it
+            } else {
+                report.services.push_back(not_offered(to_kind(each)));
+            }
+        }
+        return targets;
+    }
+
+    [[nodiscard]] detail::document_call make_kv_check(std::string_view remote) const {
+        auto call = detail::make_call(detail::operation_kind::noop, remote, options_);
+        call.timeout = time_left();
+        return call;
+    }
+
+    void start(check_target target, const std::shared_ptr<running_checks>& checks) const {
+        const std::string remote = target.remote;
+        const service_kind service = target.service;
+        if (service == service_kind::key_value) {
+            detail::start_call<void>(
+                detail::make_target(client_, bucket_), make_kv_check(remote),
+                std::make_unique<check_receiver<void>>(checks, std::move(target)).release(), 0);
+            return;
+        }
+        const management_options each{
+            .timeout = time_left(),
+            .strategy = strategy_of(options_),
+            .user_data = options_.user_data,
+            .outer_allowance = options_.outer_allowance};
+        const management_request asked{
+            .service = service,
+            .target = std::string(wire::facts_of(to_wire(service)).health_path)};
+        auto work = detail::make_management_work(client_, asked, each);
+        if (auto& made = work.request->request) {
+            made->node = remote;
+        }
+        detail::start_work<management_response>(
+            work,
+            std::make_unique<check_receiver<management_response>>(checks, std::move(target))
+                .release(),
+            0);
+    }
+
+    std::expected<void, error> check(
+        const std::vector<check_target>& targets, ping_report& report) const {
+        if (targets.empty()) {
+            return {};
+        }
+        const auto checks = std::make_shared<running_checks>();
+        checks->open_count = targets.size();
+        const auto refused = client_->client().await([&](std::move_only_function<void()> done) {
+            checks->done = std::move(done);
+            for (const check_target& each : targets) {
+                start(each, checks);
+            }
+        });
+        if (refused != net::refusal::none) {
+            return std::unexpected(detail::to_error(refused));
+        }
+        std::ranges::move(checks->ended, std::back_inserter(report.services));
+        return {};
+    }
+
+    std::shared_ptr<detail::session> client_;
+    std::string bucket_;
+    const ping_options& options_;
+    time_point begun_ = net::steady_now();
+};
 
 }  // namespace
 
@@ -175,11 +271,11 @@ bool ping_report::is_well() const noexcept {
 }
 
 std::expected<ping_report, error> cluster::ping(const ping_options& options) const {
-    return run_ping(client_, {}, options);
+    return ping_run(client_, std::string(), options).run();
 }
 
 std::expected<ping_report, error> bucket::ping(const ping_options& options) const {
-    return run_ping(client_, name_, options);
+    return ping_run(client_, name_, options).run();
 }
 
 }  // namespace reprise::couchbase

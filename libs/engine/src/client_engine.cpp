@@ -128,6 +128,10 @@ wire::cluster_configuration_ptr client_engine::configuration(
     return core_->configuration(bucket);
 }
 
+std::vector<service_address> client_engine::service_addresses(std::string_view bucket) const {
+    return core_->service_addresses(bucket);
+}
+
 engine_diagnostics client_engine::diagnostics() const {
     return core_->diagnostics();
 }

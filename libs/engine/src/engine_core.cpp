@@ -176,6 +176,10 @@ wire::cluster_configuration_ptr engine_core::configuration(std::string_view name
     return bucket == nullptr ? nullptr : bucket->configuration;
 }
 
+std::vector<service_address> engine_core::service_addresses(std::string_view bucket) const {
+    return topology_.service_addresses(bucket);
+}
+
 engine_diagnostics engine_core::diagnostics() const {
     engine_diagnostics seen;
     seen.client = context_.client_number;

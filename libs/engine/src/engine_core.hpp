@@ -86,6 +86,7 @@ public:
     void set_wake_hook(std::function<void()> hook) { retries_.set_wake_hook(std::move(hook)); }
     engine_statistics statistics() const noexcept;
     wire::cluster_configuration_ptr configuration(std::string_view bucket) const noexcept;
+    std::vector<service_address> service_addresses(std::string_view bucket) const;
     engine_diagnostics diagnostics() const;
 
 private:

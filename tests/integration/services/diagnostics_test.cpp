@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "live_services.hpp"
@@ -106,13 +107,13 @@ TEST(diagnostics, key_value_is_refused_for_http_requests) {
     EXPECT_EQ(refused.error().code(), errc::invalid_argument);
 }
 
-// The state of each service.
+// The state of each service; of several nodes, the worst.
 std::map<service_kind, couchbase::ping_state> states_of(const couchbase::ping_report& report) {
     std::map<service_kind, couchbase::ping_state> states;
     for (const couchbase::service_ping& each : report.services) {
         EXPECT_EQ(each.failure.has_value(), each.state != couchbase::ping_state::ok);
         EXPECT_GE(each.latency, 0s);
-        states[each.service] = each.state;
+        states[each.service] = std::max(states[each.service], each.state);
     }
     return states;
 }
@@ -133,7 +134,44 @@ TEST(ping, asks_each_service_of_a_cluster_and_of_a_bucket) {
     const auto some = cluster.ping({.services = {service_kind::query}});
     ASSERT_TRUE(some);
     EXPECT_EQ(states_of(*some), (std::map{std::pair{service_kind::query, ping_state::ok}}));
-    EXPECT_EQ(requests_to(*server, service::query), 3U);
+    const std::size_t node_count = server->addresses().nodes.size();
+    EXPECT_EQ(requests_to(*server, service::query), 3 * node_count);
+}
+
+// The official client's report has an entry for each node, too.
+TEST(ping, asks_every_node_and_names_the_one_that_does_not_answer) {
+    using couchbase::ping_state;
+    const auto server = start_services();
+    const auto cluster = connect(*server);
+    const std::size_t node_count = server->addresses().nodes.size();
+    ASSERT_GE(node_count, 2U);
+    for (const auto& report : {cluster.ping(), cluster.bucket(bucket_name).ping()}) {
+        ASSERT_TRUE(report) << words(report);
+        std::map<service_kind, std::set<std::string>> remotes;
+        for (const couchbase::service_ping& each : report->services) {
+            EXPECT_TRUE(remotes[each.service].insert(each.remote).second) << each.remote;
+        }
+        for (const auto& [service, names] : remotes) {
+            EXPECT_EQ(names.size(), node_count) << to_string(service);
+        }
+    }
+    auto silent = disturb(service::query, sandbox::service_fault_no_answer{}, 1000);
+    silent.node = sandbox::node_id{1};
+    add_rule(*server, silent);
+    sandbox::fault_rule noop;
+    noop.ops = {reprise::wire::opcode::noop};
+    noop.node = sandbox::node_id{1};
+    noop.effect = sandbox::fault_no_answer{};
+    server->with_cluster([&](sandbox::cluster& at) { at.faults().add(noop); });
+    const auto report = cluster.bucket(bucket_name).ping({.timeout = 500ms});
+    ASSERT_TRUE(report) << words(report);
+    const auto& bad = server->addresses().nodes[1];
+    for (const couchbase::service_ping& each : report->services) {
+        const bool is_bad = each.remote.ends_with(":" + std::to_string(bad.query)) ||
+                            each.remote.ends_with(":" + std::to_string(bad.key_value));
+        EXPECT_EQ(each.state == ping_state::ok, !is_bad) << to_string(each.service) << each.remote;
+    }
+    EXPECT_FALSE(report->is_well());
 }
 
 TEST(ping, reports_what_does_not_answer_and_ends_with_its_timeout) {

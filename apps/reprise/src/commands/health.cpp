@@ -80,23 +80,26 @@ using couchbase::service_ping;
 
 [[nodiscard]] std::string to_line(const service_ping& row) {
     if (row.state == ping_state::not_offered) {
-        return fmt::format("{:<10} {:>12}  not offered\n", name_of(row), "-");
+        return fmt::format("{:<10} {:>12}  {:<22} not offered\n", name_of(row), "-", "-");
     }
     if (is_not_checked(row)) {
         return fmt::format(
-            "{:<10} {:>12}  not checked: HTTP without TLS would expose the password; use "
+            "{:<10} {:>12}  {:<22} not checked: HTTP without TLS would expose the password; use "
             "couchbases://, or --allow-plain-http\n",
-            name_of(row), "-");
+            name_of(row), "-", row.remote);
     }
     return fmt::format(
-        "{:<10} {:>9.3f} ms  {}\n", name_of(row), milliseconds_of(row),
-        row.failure ? failure_text(*row.failure) : "ok");
+        "{:<10} {:>9.3f} ms  {:<22} {}\n", name_of(row), milliseconds_of(row),
+        row.remote.empty() ? "-" : row.remote, row.failure ? failure_text(*row.failure) : "ok");
 }
 
 void write_json(json::writer& out, const service_ping& row) {
     out.begin_object();
     out.member("service", name_of(row));
     out.member("state", state_of(row));
+    if (!row.remote.empty()) {
+        out.member("remote", row.remote);
+    }
     if (row.state == ping_state::ok || !is_well(row)) {
         out.member("ms", milliseconds_of(row));
     }
@@ -191,9 +194,10 @@ CLI::App* add_health_command(CLI::App& app, const char* name, const char* help, 
 }  // namespace
 
 void add_health_commands(CLI::App& app) {
-    add_health_command(app, "ping", "Check that each service of a cluster answers", run_ping)
+    add_health_command(app, "ping", "Check that each node of a cluster answers", run_ping)
         ->footer(
-            "A service that does not answer is a failure (1); one that is not offered is not.\n\n" +
+            "A node that does not answer is a failure (1); a service that no node offers is "
+            "not.\n\n" +
             exit_code_help() +
             "\nExamples:\n"
             "  reprise ping -c couchbase://host -u app\n"

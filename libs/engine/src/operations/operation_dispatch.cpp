@@ -112,6 +112,12 @@ void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
 // answer it.
 void operations::dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now) {
     const bool is_of_bucket = !bucket.name.empty();
+    if (node_link* link = operation_routes::named_link(slot, bucket)) {
+        return submit(slot, *link, false, now);
+    }
+    if (!slot.request.key.empty()) {
+        return dispatch_failed(slot, retry_reason::node_not_available, now);
+    }
     if (is_of_bucket && bucket.configuration) {
         if (bucket.configuration->locator() != wire::node_locator::vbucket) {
             return fail_without_vbuckets(slot, now);

@@ -16,6 +16,10 @@ bool operation_routes::is_dispatchable(const operation_slot& slot) const noexcep
     if (bucket.configuration && vbuckets == 0 && !bucket.name.empty()) {
         return false;
     }
+    if (slot.request.kind == operation_kind::noop && !slot.request.key.empty()) {
+        const node_link* link = named_link(slot, bucket);
+        return link != nullptr && is_connected(*link);
+    }
     const bool needs_any = slot.request.kind == operation_kind::noop || !bucket.configuration ||
                            space.entry->state != collection_state::known;
     if (needs_any) {
@@ -34,6 +38,14 @@ bool operation_routes::is_dispatchable(const operation_slot& slot) const noexcep
     const node_link* link =
         bucket.routes[*node * context_.options.kv_connections_per_node + ordinal];
     return link != nullptr && is_connected(*link);
+}
+
+node_link* operation_routes::named_link(
+    const operation_slot& slot, const bucket_state& bucket) noexcept {
+    const auto found = std::ranges::find_if(bucket.links, [&](const auto& link) {
+        return !link->is_retired && link->endpoint->name == slot.request.key.text();
+    });
+    return found == bucket.links.end() ? nullptr : found->get();
 }
 
 wire::vbucket_id operation_routes::vbucket_of(

@@ -21,6 +21,9 @@ public:
     [[nodiscard]] std::size_t place_of(const operation_slot& slot) const noexcept;
     // The link of the last attempt. Null if its route is no longer valid.
     [[nodiscard]] node_link* link_of(const operation_slot& slot) const;
+    // The connection to the node that a NOOP names. Null if it names none, or if the node has left.
+    [[nodiscard]] static node_link* named_link(
+        const operation_slot& slot, const bucket_state& bucket) noexcept;
     // A scan names its vbucket; all others have a key.
     [[nodiscard]] static wire::vbucket_id vbucket_of(
         const operation_slot& slot, std::size_t vbucket_count) noexcept;

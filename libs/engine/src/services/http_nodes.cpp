@@ -4,6 +4,18 @@
 
 namespace reprise::engine {
 
+// Where the node offers the operation's service. Nothing if it does not, or if the operation is for
+// another node.
+std::optional<wire::endpoint_view> http_nodes::address_of(
+    const wire::cluster_node& node, const http_slot& slot) const {
+    const auto address =
+        node.endpoint(slot.request.service, context_.options.transport, nodes_.network());
+    const std::string& wanted = slot.request.node;
+    const bool is_other =
+        address && !wanted.empty() && wire::to_host_port(address->host, address->port) != wanted;
+    return is_other ? std::nullopt : address;
+}
+
 // Tries the nodes in rotation and prefers, in this order: a closed circuit breaker, a peer that may
 // see the credentials, a node that has not failed, and a node other than the one where the last
 // attempt failed.
@@ -13,8 +25,7 @@ http_pool* http_nodes::best(
     int best_rank = -1;
     const auto nodes = in.nodes();
     for (std::size_t step = 0; step < nodes.size(); ++step) {
-        const auto address = nodes[(first + step) % nodes.size()].endpoint(
-            slot.request.service, context_.options.transport, nodes_.network());
+        const auto address = address_of(nodes[(first + step) % nodes.size()], slot);
         if (!address) {
             continue;
         }
@@ -43,8 +54,7 @@ template <class Predicate>
 bool http_nodes::any_pool(const http_slot& slot, Predicate holds, bool if_unknown) const {
     const wire::cluster_configuration* known = configuration_for(slot);
     return known != nullptr && std::ranges::any_of(known->nodes(), [&](const auto& node) {
-               const auto address = node.endpoint(
-                   slot.request.service, context_.options.transport, nodes_.network());
+               const auto address = address_of(node, slot);
                if (!address) {
                    return false;
                }

@@ -57,6 +57,8 @@ public:
     [[nodiscard]] std::shared_ptr<const retry_history> history_of(const http_slot& slot) const;
 
 private:
+    [[nodiscard]] std::optional<wire::endpoint_view> address_of(
+        const wire::cluster_node& node, const http_slot& slot) const;
     [[nodiscard]] http_pool* best(
         const http_slot& slot, const wire::cluster_configuration& in, std::size_t first);
     template <class Predicate>

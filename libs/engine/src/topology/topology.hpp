@@ -70,6 +70,7 @@ public:
         resolution_id resolution, std::span<const wire::bootstrap_address> found, time_point now);
     // Appends one entry for each link, with its connection if it has one.
     void describe(std::vector<endpoint_diagnostics>& out) const;
+    [[nodiscard]] std::vector<service_address> service_addresses(std::string_view bucket) const;
     // The engine is closing: stops the timers of buckets and links.
     void close() noexcept;
 

@@ -47,4 +47,27 @@ void topology::describe(std::vector<endpoint_diagnostics>& out) const {
     }
 }
 
+std::vector<service_address> topology::service_addresses(std::string_view name) const {
+    std::vector<service_address> found;
+    const wire::cluster_configuration* known = services_of(name);
+    if (known == nullptr) {
+        return found;
+    }
+    if (const bucket_state* bucket = find_bucket(name); bucket != nullptr) {
+        for (const auto& link : bucket->links) {
+            if (!link->is_retired && link->ordinal == 0) {
+                found.push_back({wire::service::key_value, link->endpoint->name});
+            }
+        }
+    }
+    for (const wire::cluster_node& node : known->nodes()) {
+        for (const wire::service each : wire::list_services(wire::is_http_service)) {
+            if (const auto at = node.endpoint(each, context_.options.transport, network_)) {
+                found.push_back({each, wire::to_host_port(at->host, at->port)});
+            }
+        }
+    }
+    return found;
+}
+
 }  // namespace reprise::engine

@@ -38,6 +38,37 @@ engine_options all_seeds(scripted_cluster& cluster) {
 
 using namespace readiness_tests;
 
+TEST(readiness, a_noop_that_names_a_node_is_answered_by_that_node_and_has_no_key_on_the_wire) {
+    scripted_cluster cluster(3);
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.get("k");
+    for (const std::size_t node : {2U, 0U, 1U, 2U}) {
+        cluster.requests.clear();
+        const scripted_node& wanted = cluster.nodes[node];
+        const auto asked = driver.start(
+            driver.request(operation_kind::noop, wire::to_host_port(wanted.host, wanted.port)));
+        driver.advance(10ms);
+        ASSERT_EQ(asked->calls, 1);
+        EXPECT_TRUE(asked->result.has_value());
+        ASSERT_EQ(cluster.count(opcode::noop), 1U);
+        EXPECT_EQ(cluster.all(opcode::noop).at(0).node, node);
+        EXPECT_EQ(cluster.all(opcode::noop).at(0).key, "");
+    }
+}
+
+TEST(readiness, a_noop_to_a_node_that_left_is_not_answered_by_another_one) {
+    scripted_cluster cluster(2);
+    engine_driver driver(cluster);
+    driver.connect();
+    auto request = driver.request(operation_kind::noop, "elsewhere:11210");
+    request.timeout = 200ms;
+    const auto asked = driver.start(std::move(request));
+    driver.advance(300ms);
+    expect_not_ready(asked);
+    EXPECT_EQ(cluster.count(opcode::noop), 0U);
+}
+
 TEST(readiness, VB_08_a_map_without_rows_is_waited_for_as_node_not_available) {
     scripted_cluster cluster(1, 4);
     const auto map = cluster.map;

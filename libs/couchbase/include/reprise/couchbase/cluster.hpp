@@ -132,8 +132,8 @@ public:
         const view_options options{};
         return async_view_query(design_document, view, options, token);
     }
-    /// Asks one node of each service whether it answers; for key-value, one that has documents of
-    /// this bucket. A service that does not answer is part of the report, not an error.
+    /// Asks each node of each service whether it answers; for key-value, the nodes of this bucket.
+    /// A node that does not answer is part of the report, not an error.
     [[nodiscard]] std::expected<ping_report, error> ping(const ping_options& options = {}) const;
     /// Creates, drops and lists scopes and collections.
     [[nodiscard]] collection_manager collections() const;
@@ -277,7 +277,7 @@ public:
     /// Returns the state of every connection, missing ones included. It sends nothing: use it when
     /// an operation has failed, or for a health page. Blocks until the client's thread answers.
     [[nodiscard]] std::expected<diagnostics_report, error> diagnostics() const;
-    /// As bucket::ping, for the cluster itself: any node answers for key-value.
+    /// As bucket::ping, for the cluster itself.
     [[nodiscard]] std::expected<ping_report, error> ping(const ping_options& options = {}) const;
 
 private:

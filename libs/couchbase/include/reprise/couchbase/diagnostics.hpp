@@ -72,7 +72,7 @@ struct ping_options {
 };
 static_assert(operation_options<ping_options>);
 
-/// A service's answer to a ping.
+/// A node's answer to a ping.
 enum class ping_state : std::uint8_t {
     ok,
     not_offered,  ///< No node has the service.
@@ -80,20 +80,24 @@ enum class ping_state : std::uint8_t {
     error,
 };
 
-/// One service that was asked.
+/// One node of a service that was asked.
 struct service_ping {
     service_kind service = service_kind::key_value;
     ping_state state = ping_state::ok;
+    /// "host:port", as the cluster names it. Empty if no node offers the service, or if its nodes
+    /// are not known.
+    std::string remote{};
     /// From the call to the answer, with the time to connect and all retries.
     duration latency{};
-    /// Set unless the service answered.
+    /// Set unless the node answered.
     std::optional<error> failure{};
 };
 
-/// The services, in the order of service_kind.
+/// An entry for each node of each service, in the order of service_kind; one entry for a service
+/// that no node offers, or whose nodes are not known.
 struct ping_report {
     std::vector<service_ping> services{};
-    /// Whether every service that is offered has answered.
+    /// Whether every node has answered for every service that it offers.
     [[nodiscard]] bool is_well() const noexcept;
 };
 

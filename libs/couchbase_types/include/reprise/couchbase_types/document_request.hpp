@@ -69,7 +69,7 @@ enum class operation_kind : std::uint8_t {
     mutate_in,          // sub-document writes, 1..16 specs, all or nothing
     get_replica,        // reads one of the copies
     lookup_in_replica,  // the same for sub-document reads
-    noop,               // to any node of the bucket; no key
+    noop,               // to any node of the bucket, or to the one that it names
     range_scan,         // no key
     range_scan_cancel,  // sent by the engine itself
 };

@@ -154,6 +154,10 @@ public:
     // there is none yet.
     [[nodiscard]] wire::cluster_configuration_ptr configuration(
         std::string_view bucket) const noexcept;
+    // The nodes that offer each service: for key-value those that the bucket (or the cluster, if
+    // the name is empty) is connected to, for HTTP those of the newest configuration. Empty before
+    // the first configuration.
+    [[nodiscard]] std::vector<service_address> service_addresses(std::string_view bucket) const;
     // The current state of every connection, key-value and HTTP, and of every missing one.
     [[nodiscard]] engine_diagnostics diagnostics() const;
 

@@ -20,6 +20,12 @@ enum class endpoint_state : std::uint8_t {
     disconnecting,  // no longer needed; closes after the last answer
 };
 
+// Where a node offers a service: "host:port", as the cluster names it.
+struct service_address {
+    wire::service service = wire::service::key_value;
+    std::string remote{};
+};
+
 // One connection, open or missing.
 struct endpoint_diagnostics {
     wire::service service = wire::service::key_value;

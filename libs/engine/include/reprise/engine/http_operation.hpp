@@ -90,6 +90,8 @@ struct http_request {
     bool is_idempotent = false;
     // Only nodes of this bucket's configuration are used (views). Empty: any node.
     std::string bucket{};
+    // Only this node is used: "host:port". Empty: any node.
+    std::string node{};
     std::unique_ptr<http_exchange> exchange{};
     // Bound of the rows that wait to be taken: reading stops above it and resumes when rows are
     // taken.

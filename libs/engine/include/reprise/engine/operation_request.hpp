@@ -31,7 +31,7 @@ struct operation_request : couchbase::detail::document_request {
 
     keyspace_id keyspace{};
     std::uint8_t replica = 0;  // 1..3 to read a replica; 0 for all others
-    base::slice key{};
+    base::slice key{};         // of a noop: the node that must answer, as "host:port"; empty: any
     base::slice value{};
     scan_box scan{};  // range scans
 };
