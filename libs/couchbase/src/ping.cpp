@@ -7,6 +7,7 @@
 
 #include "service_kind.hpp"
 #include "session.hpp"
+#include "unsent_request.hpp"
 
 namespace reprise::couchbase {
 namespace {

@@ -79,7 +79,9 @@ struct failing_scene {
         driver().advance(10ms);
     }
     engine_driver::outcome_ptr start(std::string_view scope = {}, std::string_view name = {}) {
-        auto request = driver().request(kind_of(of), "k", "v", scope, name);
+        // The key of a noop would name a node.
+        const std::string_view key = of == operation_class::noop ? "" : "k";
+        auto request = driver().request(kind_of(of), key, "v", scope, name);
         request.timeout = 20ms;
         request.cas = of == operation_class::unlock ? 1 : 0;
         if (of == operation_class::durable_write) {

@@ -71,7 +71,8 @@ struct answered_scene {
             return seen.op == opcode_of(kind) ? std::optional(answer{.raw = frame_of(seen, with)})
                                               : std::nullopt;
         };
-        auto request = driver.request(kind, "k", "v");
+        // The key of a noop would name a node.
+        auto request = driver.request(kind, kind == operation_kind::noop ? "" : "k", "v");
         request.cas = kind == operation_kind::unlock ? 9 : 0;
         if (kind == operation_kind::lookup_in || kind == operation_kind::mutate_in) {
             request.specs.resize(1);
