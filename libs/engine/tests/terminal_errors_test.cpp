@@ -78,8 +78,7 @@ TEST(terminal_state, RH_39_each_refused_stage_is_tried_again_without_an_operatio
     const std::vector<stage> stages{
         {errc::tls_failure,
          [](auto& node) { node.connect_failure_kind = connect_failure::tls_untrusted; }},
-        {errc::authentication_failure,
-         [](auto& node) { node.sasl_status = status::auth_error; }},
+        {errc::authentication_failure, [](auto& node) { node.sasl_status = status::auth_error; }},
         {errc::bucket_access_failure, [](auto& node) { node.select_status = status::eaccess; }}};
     for (const stage& each : stages) {
         scripted_cluster cluster(1);

@@ -131,8 +131,8 @@ TEST(buckets, RH_27_the_failure_of_one_does_not_affect_the_others) {
     EXPECT_TRUE(cluster.bucket("hotels").default_collection().upsert("k", "v"));
 }
 
-// Regression: until a restarted node had created the bucket again, it answered 0x01 to SELECT_BUCKET,
-// and 976 operations failed in 5 s because the bucket was declared missing.
+// Regression: until a restarted node had created the bucket again, it answered 0x01 to
+// SELECT_BUCKET, and 976 operations failed in 5 s because the bucket was declared missing.
 TEST(buckets, RH_27_an_open_bucket_is_not_missing_while_its_nodes_restart) {
     const auto server = start();
     auto options = app_options();
@@ -142,8 +142,8 @@ TEST(buckets, RH_27_an_open_bucket_is_not_missing_while_its_nodes_restart) {
     ASSERT_TRUE(at.upsert("k", "v"));
     server->with_cluster([](sandbox::cluster& restarted) {
         for (const auto node : restarted.nodes()) {
-            ASSERT_TRUE(restarted.restart(
-                node, sandbox::restart_kind::with_data, {.absence = 600ms}));
+            ASSERT_TRUE(
+                restarted.restart(node, sandbox::restart_kind::with_data, {.absence = 600ms}));
         }
     });
     // A write could be lost with its connection.

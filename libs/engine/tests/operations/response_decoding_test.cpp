@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <reprise/wire/subdoc_messages.hpp>
+
 #include "engine_driver.hpp"
 
 // Decoding ignores what it does not need and is strict about what it needs. Servers of other
@@ -402,8 +404,8 @@ TEST(decoded_answers, counters_and_mutations_have_their_tokens) {
 TEST(decoded_answers, a_mutation_whose_path_failed_names_the_path_and_its_error) {
     wire::subdoc_mutation_response mutated;
     ASSERT_TRUE(mutated.results.push_back({1, wire::status::subdoc_path_eexists, {}}));
-    const auto failed = answered(
-        operation_kind::mutate_in, mutated, wire::status::subdoc_multi_path_failure);
+    const auto failed =
+        answered(operation_kind::mutate_in, mutated, wire::status::subdoc_multi_path_failure);
     EXPECT_EQ(failed.ec, errc::path_exists);
     EXPECT_EQ(failed.error->failed_path, 1U);
 }
