@@ -29,8 +29,7 @@ TEST(public_url, drops_every_user_that_stands_before_a_host) {
     EXPECT_EQ(public_url("https:5/a/http://bob:secret@shop"), "https:5/a/http://shop");
     EXPECT_EQ(
         public_url("https://proxy.example/http://bob:secret@shop.example/x"),
-        "https://proxy.example/http://shop.example/x"
-    );
+        "https://proxy.example/http://shop.example/x");
     EXPECT_EQ(public_url("//@/bob:secret@host"), "///host");
 }
 

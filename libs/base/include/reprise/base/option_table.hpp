@@ -19,8 +19,9 @@
 namespace reprise::base {
 
 /// Tables of options: one row for each member of an options struct. A row drives the check of the
-/// range, the parsing of a text and the messages. A table is a constexpr array of rows, each made by
-/// make_option, with a static_assert of has_row_per_member below it; see the test of this header.
+/// range, the parsing of a text and the messages. A table is a constexpr array of rows, each made
+/// by make_option, with a static_assert of has_row_per_member below it; see the test of this
+/// header.
 
 /// How the value of an option is checked and written as text.
 enum class option_kind : std::uint8_t {
@@ -205,8 +206,8 @@ template <class Owner, std::size_t Known = 0>
 template <auto First, auto... Rest>
 [[nodiscard]] consteval auto make_option(option_rules rules = {}) {
     using owner = typename detail::member_parts<decltype(First)>::owner;
-    using value = std::remove_cvref_t<decltype(detail::follow<First, Rest...>(
-        std::declval<owner&>()))>;
+    using value =
+        std::remove_cvref_t<decltype(detail::follow<First, Rest...>(std::declval<owner&>()))>;
     constexpr option_kind kind = detail::kind_of<value>();
     constexpr std::chrono::nanoseconds duration_max = std::chrono::hours{24 * 366};
     // Queues only use memory for what they contain. The limit keeps sums of counts far from
@@ -255,8 +256,8 @@ template <class Struct, class Row, std::size_t Size>
                 (!row.parameter.empty() && earlier.parameter == row.parameter)) {
                 return false;
             }
-            is_first = is_first && !(earlier.name.starts_with(prefix) &&
-                                     member_of(earlier) == member_of(row));
+            is_first = is_first &&
+                       !(earlier.name.starts_with(prefix) && member_of(earlier) == member_of(row));
         }
         found += is_first ? 1 : 0;
     }

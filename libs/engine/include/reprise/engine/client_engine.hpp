@@ -75,8 +75,7 @@ public:
     // and never from inside `start`. Until then you can pass the id to `cancel`.
     operation_id start(operation_request&& request, completion&& done, time_point now);
     // The same for a call, whose request is built where it stays. Copies the key and the value.
-    operation_id start(
-        keyspace_id where, document_call&& call, completion&& done, time_point now);
+    operation_id start(keyspace_id where, document_call&& call, completion&& done, time_point now);
     // Like `start`, for an HTTP service. The result has `http` set. Pass the id to `cancel` and
     // `take_rows`.
     operation_id start_http(http_request&& request, completion&& done, time_point now);
