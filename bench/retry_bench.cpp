@@ -117,7 +117,7 @@ BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
 }
 
 /// The work of a loop after a failure: asking the strategy and admitting the proposal.
-[[nodiscard]] admission decide(
+[[nodiscard]] driver::admission decide(
     standard_strategy& strategy, driver::retry_progress& progress, std::uint64_t random) {
     const retry_question question = transient_question(random);
     driver::retry_limits limits;
