@@ -18,7 +18,7 @@ def run(*command):
 class LabPageTest(unittest.TestCase):
     def open_page(self, path, *options):
         """Returns the document after its scripts have run, and the console's errors."""
-        with tempfile.TemporaryDirectory() as profile:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             result = run(CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
                          f"--user-data-dir={profile}", "--enable-logging=stderr", "--dump-dom",
                          *options, path.as_uri())

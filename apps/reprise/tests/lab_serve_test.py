@@ -93,7 +93,7 @@ class LabServeTest(unittest.TestCase):
             state = {"values": values, "text": SCENARIO, "isLoadChosen": True,
                      "isTimeoutChosen": True}
             link += "#" + base64.b64encode(json.dumps(state).encode()).decode()
-        with tempfile.TemporaryDirectory() as profile:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             result = subprocess.run(
                 [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
                  f"--user-data-dir={profile}", "--enable-logging=stderr",
