@@ -16,7 +16,7 @@ class Browser:
     """`with Browser(chromium) as browser: browser.open(link)`"""
 
     def __init__(self, chromium, width=1200, height=900, is_dark=False):
-        # The browser\'s other processes may write to it for a moment after the kill.
+        # The browser's other processes may write to it for a moment after the kill.
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         commands, self._commands = os.pipe()
         self._answers, answers = os.pipe()
