@@ -52,7 +52,7 @@ bench::reply_bytes frame_of(wire::opcode op, wire::datatype type, const Message&
     return made;
 }
 
-// The server: all its connections, served when it is told to.
+// The server with all its connections. It answers only inside `serve`.
 class responder {
 public:
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
