@@ -160,7 +160,7 @@ std::expected<void, error> prepare_call(
 
 // A read of several copies keeps its request.
 engine::operation_request make_request(document_call&& call) {
-    engine::operation_request request({}, std::move(call));
+    engine::operation_request request({}, call);
     request.copy_text(call);
     return request;
 }

@@ -196,7 +196,7 @@ refusal driver::start(
         start_now(where, std::move(call), std::move(done), cancel_with);
         return refusal::none;
     }
-    engine::operation_request request({}, std::move(call));
+    engine::operation_request request({}, call);
     request.copy_text(call);
     return submit(operation_submission{where, cancel_with, std::move(request), std::move(done)});
 }

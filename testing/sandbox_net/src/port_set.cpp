@@ -4,7 +4,11 @@
 
 namespace reprise::sandbox::detail {
 
+namespace {
+
 using tcp = boost::asio::ip::tcp;
+
+}  // namespace
 
 std::expected<void, std::string> port_set::open_port(announced_port& at) {
     auto made = std::exchange(at.held, nullptr);

@@ -17,7 +17,7 @@ using couchbase::ping_state;
 using namespace std::chrono_literals;
 
 constexpr auto ready_timeout = 10s;
-constexpr auto ping_timeout = 5s;
+constexpr auto ping_time_max = 5s;
 
 check_outcome check_ready(verify_session& session) {
     const auto ready = session.bucket().wait_until_ready(ready_timeout);
@@ -68,11 +68,11 @@ check_outcome judge_ping(const std::expected<couchbase::ping_report, couchbase::
 }
 
 check_outcome check_cluster_ping(verify_session& session) {
-    return judge_ping(session.cluster().ping({.timeout = ping_timeout}));
+    return judge_ping(session.cluster().ping({.timeout = ping_time_max}));
 }
 
 check_outcome check_bucket_ping(verify_session& session) {
-    return judge_ping(session.bucket().ping({.timeout = ping_timeout}));
+    return judge_ping(session.bucket().ping({.timeout = ping_time_max}));
 }
 
 constexpr std::array connecting{

@@ -175,15 +175,15 @@ private:
         }
         replace_version(now);
         for (int step = 0; step < steps_per_turn && clock::now() < end; ++step) {
-            write(now.writes.journal, journal, [&](std::uint64_t stamp) {
+            (void)write(now.writes.journal, journal, [&](std::uint64_t stamp) {
                 return documents_.mutate_in(journal, {mutate_spec::array_append("stamps", stamp)});
             });
-            write(now.writes.counter, counter, [&](std::uint64_t) {
+            (void)write(now.writes.counter, counter, [&](std::uint64_t) {
                 return documents_.increment(counter);
             });
             if (step % steps_per_insert == 0) {
                 const std::string key = now.insert_key(now.writes.inserts.size());
-                write(now.writes.inserts, key, [&](std::uint64_t stamp) {
+                (void)write(now.writes.inserts, key, [&](std::uint64_t stamp) {
                     return documents_.insert(key, couchbase::json_text{std::to_string(stamp)});
                 });
             }
@@ -203,7 +203,7 @@ private:
         if (!first) {
             return;
         }
-        write(now.writes.versions, key, [&](std::uint64_t stamp) {
+        (void)write(now.writes.versions, key, [&](std::uint64_t stamp) {
             return documents_.replace(
                 key, couchbase::json_text{std::to_string(stamp)}, {.cas = first->cas});
         });
@@ -289,12 +289,14 @@ check_outcome run_load(
     verify_session& session, std::chrono::seconds time, const std::function<bool()>& is_stopping) {
     load_book book;
     std::vector<load_writer> writers;
+    writers.reserve(writer_count);
     for (int number = 0; number < writer_count; ++number) {
         writers.emplace_back(session, book, is_stopping, number);
     }
     {
         const auto end = clock::now() + time;
         std::vector<std::jthread> threads;
+        threads.reserve(writer_count);
         for (load_writer& each : writers) {
             threads.emplace_back([&each, end] { each.run_until(end); });
         }

@@ -75,7 +75,7 @@ public:
     }
     // The same; builds the request in the slot.
     operation_slot& acquire(keyspace_id where, document_call&& call) {
-        operation_slot& slot = rebuild(where, std::move(call));
+        operation_slot& slot = rebuild(where, call);
         slot.request.copy_text(call);
         return take(slot);
     }

@@ -60,6 +60,7 @@ public:
     stored_call(const call_target& target, document_call& call) noexcept
         : target_(&target), call_(&call) {}
     stored_call(const stored_call& other) { own(*other.target_, document_call(*other.call_)); }
+    // NOLINTNEXTLINE(performance-noexcept-move-constructor): it copies what the other one borrows
     stored_call(stored_call&& other) { own(*other.target_, std::move(*other.call_)); }
     stored_call& operator=(const stored_call&) = delete;
     stored_call& operator=(stored_call&&) = delete;
@@ -288,14 +289,14 @@ auto initiate_call(given<Given...>, const call_target& target, document_call&& c
 }  // namespace detail
 
 template <class Token, detail::options_argument<get_options> Options>
-auto collection::async_get(std::string key, Options&& options, Token&& token) const {
+auto collection::async_get(std::string_view key, Options&& options, Token&& token) const {
     return detail::initiate_call<
         get_result, detail::start_stored_call<get_result, &detail::start_get>>(
         detail::given<Options>{}, target_, detail::make_get(key, options), token);
 }
 
 template <class Token>
-auto collection::async_plain_get(std::string key, Token& token) const {
+auto collection::async_plain_get(std::string_view key, Token& token) const {
     return detail::initiate_call<get_result>(
         detail::given<>{}, target_,
         detail::make_call(detail::operation_kind::get, key, common_options{}), token);
@@ -303,7 +304,7 @@ auto collection::async_plain_get(std::string key, Token& token) const {
 
 template <class Token, detail::options_argument<get_and_touch_options> Options>
 auto collection::async_get_and_touch(
-    std::string key, couchbase::expiry expiry, Options&& options, Token&& token) const {
+    std::string_view key, couchbase::expiry expiry, Options&& options, Token&& token) const {
     auto call = detail::make_call(detail::operation_kind::get_and_touch, key, options);
     set_expiry(call, expiry);
     return detail::initiate_call<get_result>(
@@ -312,7 +313,7 @@ auto collection::async_get_and_touch(
 
 template <class Token, detail::options_argument<get_and_lock_options> Options>
 auto collection::async_get_and_lock(
-    std::string key, std::chrono::seconds lock_time, Options&& options, Token&& token) const {
+    std::string_view key, std::chrono::seconds lock_time, Options&& options, Token&& token) const {
     auto call = detail::make_call(detail::operation_kind::get_and_lock, key, options);
     set_lock_time(call, lock_time);
     return detail::initiate_call<get_result>(
@@ -320,28 +321,31 @@ auto collection::async_get_and_lock(
 }
 
 template <class Token, detail::options_argument<get_replica_options> Options>
-auto collection::async_get_any_replica(std::string key, Options&& options, Token&& token) const {
+auto collection::async_get_any_replica(
+    std::string_view key, Options&& options, Token&& token) const {
     return detail::initiate_call<get_replica_result>(
         detail::given<Options>{}, target_,
         detail::make_call(detail::operation_kind::get, key, options), token);
 }
 
 template <class Token, detail::options_argument<get_replica_options> Options>
-auto collection::async_get_all_replicas(std::string key, Options&& options, Token&& token) const {
+auto collection::async_get_all_replicas(
+    std::string_view key, Options&& options, Token&& token) const {
     return detail::initiate_call<detail::replica_list>(
         detail::given<Options>{}, target_,
         detail::make_call(detail::operation_kind::get, key, options), token);
 }
 
 template <class Token, detail::options_argument<exists_options> Options>
-auto collection::async_exists(std::string key, Options&& options, Token&& token) const {
+auto collection::async_exists(std::string_view key, Options&& options, Token&& token) const {
     return detail::initiate_call<exists_result>(
         detail::given<Options>{}, target_,
         detail::make_call(detail::operation_kind::exists, key, options), token);
 }
 
 template <class Token, detail::options_argument<unlock_options> Options>
-auto collection::async_unlock(std::string key, cas lock, Options&& options, Token&& token) const {
+auto collection::async_unlock(
+    std::string_view key, cas lock, Options&& options, Token&& token) const {
     auto call = detail::make_call(detail::operation_kind::unlock, key, options);
     call.cas = lock.value;
     return detail::initiate_call<void>(detail::given<Options>{}, target_, std::move(call), token);
@@ -349,7 +353,7 @@ auto collection::async_unlock(std::string key, cas lock, Options&& options, Toke
 
 template <class Token, detail::options_argument<touch_options> Options>
 auto collection::async_touch(
-    std::string key, couchbase::expiry expiry, Options&& options, Token&& token) const {
+    std::string_view key, couchbase::expiry expiry, Options&& options, Token&& token) const {
     auto call = detail::make_call(detail::operation_kind::touch, key, options);
     set_expiry(call, expiry);
     return detail::initiate_call<mutation_result>(
@@ -358,7 +362,8 @@ auto collection::async_touch(
 
 template <class T, class Token, detail::options_argument<upsert_options> Options>
     requires storable<std::remove_cvref_t<T>>
-auto collection::async_upsert(std::string key, T&& value, Options&& options, Token&& token) const {
+auto collection::async_upsert(
+    std::string_view key, T&& value, Options&& options, Token&& token) const {
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::operation_kind::upsert, key, options);
     set_value(call, encoded);
@@ -368,7 +373,8 @@ auto collection::async_upsert(std::string key, T&& value, Options&& options, Tok
 
 template <class T, class Token, detail::options_argument<insert_options> Options>
     requires storable<std::remove_cvref_t<T>>
-auto collection::async_insert(std::string key, T&& value, Options&& options, Token&& token) const {
+auto collection::async_insert(
+    std::string_view key, T&& value, Options&& options, Token&& token) const {
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::operation_kind::insert, key, options);
     set_value(call, encoded);
@@ -378,7 +384,8 @@ auto collection::async_insert(std::string key, T&& value, Options&& options, Tok
 
 template <class T, class Token, detail::options_argument<replace_options> Options>
     requires storable<std::remove_cvref_t<T>>
-auto collection::async_replace(std::string key, T&& value, Options&& options, Token&& token) const {
+auto collection::async_replace(
+    std::string_view key, T&& value, Options&& options, Token&& token) const {
     const encoded_value encoded = encode(value);
     auto call = detail::make_call(detail::operation_kind::replace, key, options);
     set_value(call, encoded);
@@ -387,7 +394,7 @@ auto collection::async_replace(std::string key, T&& value, Options&& options, To
 }
 
 template <class Token, detail::options_argument<remove_options> Options>
-auto collection::async_remove(std::string key, Options&& options, Token&& token) const {
+auto collection::async_remove(std::string_view key, Options&& options, Token&& token) const {
     return detail::initiate_call<mutation_result>(
         detail::given<Options>{}, target_,
         detail::make_call(detail::operation_kind::remove, key, options), token);
@@ -395,7 +402,8 @@ auto collection::async_remove(std::string key, Options&& options, Token&& token)
 
 template <class Token, detail::options_argument<append_options> Options>
 auto collection::async_append(
-    std::string key, std::span<const std::byte> bytes, Options&& options, Token&& token) const {
+    std::string_view key, std::span<const std::byte> bytes, Options&& options,
+    Token&& token) const {
     auto call = detail::make_call(detail::operation_kind::append, key, options);
     call.value = bytes;
     return detail::initiate_call<mutation_result>(
@@ -404,7 +412,8 @@ auto collection::async_append(
 
 template <class Token, detail::options_argument<prepend_options> Options>
 auto collection::async_prepend(
-    std::string key, std::span<const std::byte> bytes, Options&& options, Token&& token) const {
+    std::string_view key, std::span<const std::byte> bytes, Options&& options,
+    Token&& token) const {
     auto call = detail::make_call(detail::operation_kind::prepend, key, options);
     call.value = bytes;
     return detail::initiate_call<mutation_result>(
@@ -412,14 +421,14 @@ auto collection::async_prepend(
 }
 
 template <class Token, detail::options_argument<counter_options> Options>
-auto collection::async_increment(std::string key, Options&& options, Token&& token) const {
+auto collection::async_increment(std::string_view key, Options&& options, Token&& token) const {
     return detail::initiate_call<counter_result>(
         detail::given<Options>{}, target_,
         detail::make_call(detail::operation_kind::increment, key, options), token);
 }
 
 template <class Token, detail::options_argument<counter_options> Options>
-auto collection::async_decrement(std::string key, Options&& options, Token&& token) const {
+auto collection::async_decrement(std::string_view key, Options&& options, Token&& token) const {
     return detail::initiate_call<counter_result>(
         detail::given<Options>{}, target_,
         detail::make_call(detail::operation_kind::decrement, key, options), token);
@@ -427,7 +436,7 @@ auto collection::async_decrement(std::string key, Options&& options, Token&& tok
 
 template <class Token, detail::options_argument<lookup_in_options> Options>
 auto collection::async_lookup_in(
-    std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
+    std::string_view key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
     return detail::initiate_call<lookup_in_result>(
         detail::given<Options>{}, target_,
         detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
@@ -436,7 +445,7 @@ auto collection::async_lookup_in(
 
 template <class Token, detail::options_argument<lookup_in_replica_options> Options>
 auto collection::async_lookup_in_any_replica(
-    std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
+    std::string_view key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
     return detail::initiate_call<lookup_in_replica_result>(
         detail::given<Options>{}, target_,
         detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
@@ -445,7 +454,7 @@ auto collection::async_lookup_in_any_replica(
 
 template <class Token, detail::options_argument<lookup_in_replica_options> Options>
 auto collection::async_lookup_in_all_replicas(
-    std::string key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
+    std::string_view key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
     return detail::initiate_call<detail::lookup_replica_list>(
         detail::given<Options>{}, target_,
         detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
@@ -454,7 +463,7 @@ auto collection::async_lookup_in_all_replicas(
 
 template <class Token, detail::options_argument<mutate_in_options> Options>
 auto collection::async_mutate_in(
-    std::string key, std::vector<mutate_spec> specs, Options&& options, Token&& token) const {
+    std::string_view key, std::vector<mutate_spec> specs, Options&& options, Token&& token) const {
     return detail::initiate_call<mutate_in_result>(
         detail::given<Options>{}, target_,
         detail::make_call(detail::operation_kind::mutate_in, key, options, std::move(specs)),

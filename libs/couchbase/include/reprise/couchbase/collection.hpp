@@ -175,240 +175,244 @@ public:
     template <
         class Token = detail::default_token,
         detail::options_argument<get_options> Options = get_options>
-    [[nodiscard]] auto async_get(std::string key, Options&& options, Token&& token = {}) const;
+    [[nodiscard]] auto async_get(std::string_view key, Options&& options, Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get(
-        std::string key, detail::no_options = {}, Token&& token = {}) const {
-        return async_plain_get(std::move(key), token);
+        std::string_view key, detail::no_options = {}, Token&& token = {}) const {
+        return async_plain_get(key, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<get_and_touch_options> Options = get_and_touch_options>
     [[nodiscard]] auto async_get_and_touch(
-        std::string key, couchbase::expiry expiry, Options&& options, Token&& token = {}) const;
+        std::string_view key, couchbase::expiry expiry, Options&& options,
+        Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get_and_touch(
-        std::string key, couchbase::expiry expiry, detail::no_options = {},
+        std::string_view key, couchbase::expiry expiry, detail::no_options = {},
         Token&& token = {}) const {
         const get_and_touch_options options{};
-        return async_get_and_touch(std::move(key), expiry, options, token);
+        return async_get_and_touch(key, expiry, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<get_and_lock_options> Options = get_and_lock_options>
     [[nodiscard]] auto async_get_and_lock(
-        std::string key, std::chrono::seconds lock_time, Options&& options,
+        std::string_view key, std::chrono::seconds lock_time, Options&& options,
         Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get_and_lock(
-        std::string key, std::chrono::seconds lock_time, detail::no_options = {},
+        std::string_view key, std::chrono::seconds lock_time, detail::no_options = {},
         Token&& token = {}) const {
         const get_and_lock_options options{};
-        return async_get_and_lock(std::move(key), lock_time, options, token);
+        return async_get_and_lock(key, lock_time, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<get_replica_options> Options = get_replica_options>
     [[nodiscard]] auto async_get_any_replica(
-        std::string key, Options&& options, Token&& token = {}) const;
+        std::string_view key, Options&& options, Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get_any_replica(
-        std::string key, detail::no_options = {}, Token&& token = {}) const {
+        std::string_view key, detail::no_options = {}, Token&& token = {}) const {
         const get_replica_options options{};
-        return async_get_any_replica(std::move(key), options, token);
+        return async_get_any_replica(key, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<get_replica_options> Options = get_replica_options>
     [[nodiscard]] auto async_get_all_replicas(
-        std::string key, Options&& options, Token&& token = {}) const;
+        std::string_view key, Options&& options, Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get_all_replicas(
-        std::string key, detail::no_options = {}, Token&& token = {}) const {
+        std::string_view key, detail::no_options = {}, Token&& token = {}) const {
         const get_replica_options options{};
-        return async_get_all_replicas(std::move(key), options, token);
+        return async_get_all_replicas(key, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<exists_options> Options = exists_options>
-    [[nodiscard]] auto async_exists(std::string key, Options&& options, Token&& token = {}) const;
+    [[nodiscard]] auto async_exists(
+        std::string_view key, Options&& options, Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_exists(
-        std::string key, detail::no_options = {}, Token&& token = {}) const {
+        std::string_view key, detail::no_options = {}, Token&& token = {}) const {
         const exists_options options{};
-        return async_exists(std::move(key), options, token);
+        return async_exists(key, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<unlock_options> Options = unlock_options>
     [[nodiscard]] auto async_unlock(
-        std::string key, cas lock, Options&& options, Token&& token = {}) const;
+        std::string_view key, cas lock, Options&& options, Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_unlock(
-        std::string key, cas lock, detail::no_options = {}, Token&& token = {}) const {
+        std::string_view key, cas lock, detail::no_options = {}, Token&& token = {}) const {
         const unlock_options options{};
-        return async_unlock(std::move(key), lock, options, token);
+        return async_unlock(key, lock, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<touch_options> Options = touch_options>
     [[nodiscard]] auto async_touch(
-        std::string key, couchbase::expiry expiry, Options&& options, Token&& token = {}) const;
+        std::string_view key, couchbase::expiry expiry, Options&& options,
+        Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_touch(
-        std::string key, couchbase::expiry expiry, detail::no_options = {},
+        std::string_view key, couchbase::expiry expiry, detail::no_options = {},
         Token&& token = {}) const {
         const touch_options options{};
-        return async_touch(std::move(key), expiry, options, token);
+        return async_touch(key, expiry, options, token);
     }
     template <
         class T, class Token = detail::default_token,
         detail::options_argument<upsert_options> Options = upsert_options>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_upsert(
-        std::string key, T&& value, Options&& options, Token&& token = {}) const;
+        std::string_view key, T&& value, Options&& options, Token&& token = {}) const;
     template <class T, class Token = detail::default_token>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_upsert(
-        std::string key, T&& value, detail::no_options = {}, Token&& token = {}) const {
+        std::string_view key, T&& value, detail::no_options = {}, Token&& token = {}) const {
         const upsert_options options{};
-        return async_upsert(std::move(key), std::forward<T>(value), options, token);
+        return async_upsert(key, std::forward<T>(value), options, token);
     }
     template <
         class T, class Token = detail::default_token,
         detail::options_argument<insert_options> Options = insert_options>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_insert(
-        std::string key, T&& value, Options&& options, Token&& token = {}) const;
+        std::string_view key, T&& value, Options&& options, Token&& token = {}) const;
     template <class T, class Token = detail::default_token>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_insert(
-        std::string key, T&& value, detail::no_options = {}, Token&& token = {}) const {
+        std::string_view key, T&& value, detail::no_options = {}, Token&& token = {}) const {
         const insert_options options{};
-        return async_insert(std::move(key), std::forward<T>(value), options, token);
+        return async_insert(key, std::forward<T>(value), options, token);
     }
     template <
         class T, class Token = detail::default_token,
         detail::options_argument<replace_options> Options = replace_options>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_replace(
-        std::string key, T&& value, Options&& options, Token&& token = {}) const;
+        std::string_view key, T&& value, Options&& options, Token&& token = {}) const;
     template <class T, class Token = detail::default_token>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_replace(
-        std::string key, T&& value, detail::no_options = {}, Token&& token = {}) const {
+        std::string_view key, T&& value, detail::no_options = {}, Token&& token = {}) const {
         const replace_options options{};
-        return async_replace(std::move(key), std::forward<T>(value), options, token);
+        return async_replace(key, std::forward<T>(value), options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<remove_options> Options = remove_options>
-    [[nodiscard]] auto async_remove(std::string key, Options&& options, Token&& token = {}) const;
+    [[nodiscard]] auto async_remove(
+        std::string_view key, Options&& options, Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_remove(
-        std::string key, detail::no_options = {}, Token&& token = {}) const {
+        std::string_view key, detail::no_options = {}, Token&& token = {}) const {
         const remove_options options{};
-        return async_remove(std::move(key), options, token);
+        return async_remove(key, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<append_options> Options = append_options>
     [[nodiscard]] auto async_append(
-        std::string key, std::span<const std::byte> bytes, Options&& options,
+        std::string_view key, std::span<const std::byte> bytes, Options&& options,
         Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_append(
-        std::string key, std::span<const std::byte> bytes, detail::no_options = {},
+        std::string_view key, std::span<const std::byte> bytes, detail::no_options = {},
         Token&& token = {}) const {
         const append_options options{};
-        return async_append(std::move(key), bytes, options, token);
+        return async_append(key, bytes, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<prepend_options> Options = prepend_options>
     [[nodiscard]] auto async_prepend(
-        std::string key, std::span<const std::byte> bytes, Options&& options,
+        std::string_view key, std::span<const std::byte> bytes, Options&& options,
         Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_prepend(
-        std::string key, std::span<const std::byte> bytes, detail::no_options = {},
+        std::string_view key, std::span<const std::byte> bytes, detail::no_options = {},
         Token&& token = {}) const {
         const prepend_options options{};
-        return async_prepend(std::move(key), bytes, options, token);
+        return async_prepend(key, bytes, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<counter_options> Options = counter_options>
     [[nodiscard]] auto async_increment(
-        std::string key, Options&& options, Token&& token = {}) const;
+        std::string_view key, Options&& options, Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_increment(
-        std::string key, detail::no_options = {}, Token&& token = {}) const {
+        std::string_view key, detail::no_options = {}, Token&& token = {}) const {
         const counter_options options{};
-        return async_increment(std::move(key), options, token);
+        return async_increment(key, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<counter_options> Options = counter_options>
     [[nodiscard]] auto async_decrement(
-        std::string key, Options&& options, Token&& token = {}) const;
+        std::string_view key, Options&& options, Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_decrement(
-        std::string key, detail::no_options = {}, Token&& token = {}) const {
+        std::string_view key, detail::no_options = {}, Token&& token = {}) const {
         const counter_options options{};
-        return async_decrement(std::move(key), options, token);
+        return async_decrement(key, options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<lookup_in_options> Options = lookup_in_options>
     [[nodiscard]] auto async_lookup_in(
-        std::string key, std::vector<lookup_spec> specs, Options&& options,
+        std::string_view key, std::vector<lookup_spec> specs, Options&& options,
         Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_lookup_in(
-        std::string key, std::vector<lookup_spec> specs, detail::no_options = {},
+        std::string_view key, std::vector<lookup_spec> specs, detail::no_options = {},
         Token&& token = {}) const {
         const lookup_in_options options{};
-        return async_lookup_in(std::move(key), std::move(specs), options, token);
+        return async_lookup_in(key, std::move(specs), options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<lookup_in_replica_options> Options = lookup_in_replica_options>
     [[nodiscard]] auto async_lookup_in_any_replica(
-        std::string key, std::vector<lookup_spec> specs, Options&& options,
+        std::string_view key, std::vector<lookup_spec> specs, Options&& options,
         Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_lookup_in_any_replica(
-        std::string key, std::vector<lookup_spec> specs, detail::no_options = {},
+        std::string_view key, std::vector<lookup_spec> specs, detail::no_options = {},
         Token&& token = {}) const {
         const lookup_in_replica_options options{};
-        return async_lookup_in_any_replica(std::move(key), std::move(specs), options, token);
+        return async_lookup_in_any_replica(key, std::move(specs), options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<lookup_in_replica_options> Options = lookup_in_replica_options>
     [[nodiscard]] auto async_lookup_in_all_replicas(
-        std::string key, std::vector<lookup_spec> specs, Options&& options,
+        std::string_view key, std::vector<lookup_spec> specs, Options&& options,
         Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_lookup_in_all_replicas(
-        std::string key, std::vector<lookup_spec> specs, detail::no_options = {},
+        std::string_view key, std::vector<lookup_spec> specs, detail::no_options = {},
         Token&& token = {}) const {
         const lookup_in_replica_options options{};
-        return async_lookup_in_all_replicas(std::move(key), std::move(specs), options, token);
+        return async_lookup_in_all_replicas(key, std::move(specs), options, token);
     }
     template <
         class Token = detail::default_token,
         detail::options_argument<mutate_in_options> Options = mutate_in_options>
     [[nodiscard]] auto async_mutate_in(
-        std::string key, std::vector<mutate_spec> specs, Options&& options,
+        std::string_view key, std::vector<mutate_spec> specs, Options&& options,
         Token&& token = {}) const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_mutate_in(
-        std::string key, std::vector<mutate_spec> specs, detail::no_options = {},
+        std::string_view key, std::vector<mutate_spec> specs, detail::no_options = {},
         Token&& token = {}) const {
         const mutate_in_options options{};
-        return async_mutate_in(std::move(key), std::move(specs), options, token);
+        return async_mutate_in(key, std::move(specs), options, token);
     }
 
 private:
@@ -424,7 +428,7 @@ private:
 
     // async_get without options. It has fewer steps, because most reads are such ones.
     template <class Token>
-    [[nodiscard]] auto async_plain_get(std::string key, Token& token) const;
+    [[nodiscard]] auto async_plain_get(std::string_view key, Token& token) const;
 
     detail::call_target target_;
 };

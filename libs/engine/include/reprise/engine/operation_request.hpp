@@ -21,9 +21,9 @@ using couchbase::detail::path_verb;
 // operation ends, because it may have to be sent again.
 struct operation_request : couchbase::detail::document_request {
     operation_request() = default;
-    // Takes everything except the key and the value, which the call only borrows.
-    operation_request(keyspace_id where, document_call&& call) noexcept
-        : document_request(std::move(call)), keyspace(where) {}
+    // Takes everything out of the call except the key and the value, which it only borrows.
+    operation_request(keyspace_id where, document_call& call) noexcept
+        : document_request(static_cast<document_request&&>(call)), keyspace(where) {}
     void copy_text(const document_call& call) {
         key.assign(base::as_bytes(call.key));
         value.assign(call.value);
