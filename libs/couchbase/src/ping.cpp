@@ -132,7 +132,7 @@ public:
         if (auto checked = check(choose_targets(*addresses, report), report); !checked) {
             return std::unexpected(std::move(checked.error()));
         }
-        std::ranges::stable_sort(report.services, {}, [](const service_ping& each) {
+        std::ranges::sort(report.services, {}, [](const service_ping& each) {
             return std::pair(each.service, std::string_view(each.remote));
         });
         return report;

@@ -93,7 +93,14 @@ std::expected<std::shared_ptr<const path_note>, error> arrange_specs(document_ca
             }
         }
     }
-    std::ranges::stable_partition(call.specs, std::identity{}, &path_spec::is_xattr);
+    // No stable_partition, which Clang refuses here.
+    auto xattrs_end = call.specs.begin();
+    for (auto each = call.specs.begin(); each != call.specs.end(); ++each) {
+        if (each->is_xattr) {
+            std::rotate(xattrs_end, each, each + 1);
+            ++xattrs_end;
+        }
+    }
     return note;
 }
 
