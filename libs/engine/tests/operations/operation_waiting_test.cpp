@@ -259,9 +259,8 @@ TEST(readiness, operations_in_the_queue_of_a_node_that_leaves_are_sent_to_anothe
     driver.connect();
     driver.advance(100ms);
     cluster.on_request = [](const seen_request& seen) {
-        using answer = scripted_cluster::scripted_answer;
-        return seen.op == opcode::get && seen.node == 1 ? std::optional(answer{.is_silent = true})
-                                                        : std::nullopt;
+        const scripted_cluster::scripted_answer silence{.is_silent = true};
+        return seen.op == opcode::get && seen.node == 1 ? std::optional(silence) : std::nullopt;
     };
     std::vector<engine_driver::outcome_ptr> reads;
     for (int index = 0; reads.size() < 3; ++index) {
