@@ -354,6 +354,30 @@ TEST(terminal_state, RH_27_a_bucket_that_was_never_open_is_missing_after_the_pat
     }
 }
 
+// Found by a random mutant: nothing noticed that the timer was not set for the rest of the new
+// wait.
+TEST(terminal_state, RH_27_another_answer_starts_the_patience_again) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.missing_bucket_patience = 300ms;
+    engine_driver driver(cluster, options);
+    std::vector<time_point> selected;
+    cluster.on_request =
+        [&](const seen_request& seen) -> std::optional<scripted_cluster::scripted_answer> {
+        if (seen.op == wire::opcode::select_bucket) {
+            selected.push_back(driver.now);
+            cluster.nodes[0].select_status =
+                selected.size() == 2 ? status::etmpfail : status::key_enoent;
+        }
+        return std::nullopt;
+    };
+    const auto waiting = driver.get("k");
+    driver.advance(2s);
+    ASSERT_EQ(waiting->calls, 1);
+    EXPECT_EQ(waiting->result.ec, errc::bucket_access_failure);
+    EXPECT_EQ(waiting->at, selected.at(2) + 300ms);
+}
+
 TEST(terminal_state, RH_28_a_missing_collection_fails_by_name_and_best_effort_waits_for_it) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster);

@@ -74,7 +74,9 @@ TEST(admission, checks_bound_deadline_allowance_and_budget_in_this_order) {
 TEST(admission, returns_the_allowance_when_the_budget_refuses) {
     desk at;
     at.budget = noted_budget(0);
-    EXPECT_EQ(at.ask(), refusal_reason::budget_exhausted);
+    const admission answer = admit(at.retry, at.limits);
+    EXPECT_EQ(answer.refusal, refusal_reason::budget_exhausted);
+    EXPECT_EQ(answer.cost, 0U) << "a price that was not paid is not returned later";
     EXPECT_EQ(at.allowance.left(), 1U);
 }
 

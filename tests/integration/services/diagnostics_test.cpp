@@ -176,7 +176,8 @@ TEST(ping, asks_every_node_and_names_the_one_that_does_not_answer) {
                 << to_string(each.service) << each.remote;
         }
         EXPECT_FALSE(report->is_well());
-        ASSERT_TRUE(cluster.management_request({.service = service_kind::search, .target = "/api/ping"}));
+        ASSERT_TRUE(
+            cluster.management_request({.service = service_kind::search, .target = "/api/ping"}));
     }
 }
 

@@ -51,7 +51,7 @@ void connections::on_bytes(
             break;
         }
         connection.has_answered = true;
-        on_frame(connection, **next, {owner, &value_pool_}, now);
+        on_frame(connection, **next, {owner, value_pool_}, now);
     }
     if (connection.state != connection_state::closed) {
         connection.request_write(context_.actions);

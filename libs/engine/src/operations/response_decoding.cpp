@@ -32,10 +32,8 @@ void keep(base::byte_view bytes, const frame_source& source, base::slice& kept) 
     if (bytes.size() >= share_size_min_bytes && source.owner != nullptr &&
         base::lies_within(bytes, source.owner->bytes())) {
         kept = base::slice::cut(*source.owner, bytes);
-    } else if (source.pool != nullptr) {
-        kept.assign(bytes, *source.pool);
     } else {
-        kept.assign(bytes);
+        kept.assign(bytes, source.pool);
     }
 }
 

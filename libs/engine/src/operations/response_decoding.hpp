@@ -13,8 +13,8 @@ namespace reprise::engine {
 
 // Where the bytes of a frame are stored, so that large values can share them.
 struct frame_source {
-    const base::block_ref* owner = nullptr;  // null: values are copied
-    base::block_pool* pool = nullptr;        // for copies; null: they are allocated
+    const base::block_ref* owner;  // null: values are copied
+    base::block_pool& pool;        // for copies
 };
 
 // Why the body of a successful answer could not be decoded.

@@ -410,6 +410,14 @@ TEST(decoded_answers, a_mutation_whose_path_failed_names_the_path_and_its_error)
     EXPECT_EQ(failed.error->failed_path, 1U);
 }
 
+TEST(decoded_answers, a_failed_mutation_whose_path_succeeded_is_not_understood) {
+    wire::subdoc_mutation_response mutated;
+    ASSERT_TRUE(mutated.results.push_back({1, wire::status::success, {}}));
+    const auto failed =
+        answered(operation_kind::mutate_in, mutated, wire::status::subdoc_multi_path_failure);
+    EXPECT_EQ(failed.ec, errc::decoding_failure);
+}
+
 TEST(decoded_answers, a_lookup_in_a_deleted_document_says_so) {
     using wire::status;
     const std::vector<std::pair<status, bool>> rows{
