@@ -134,8 +134,7 @@ std::vector<std::uint8_t> choose_copies(
 }
 
 bool has_replica_lookups(const wire::cluster_configuration& map) {
-    const auto names = map.bucket_capabilities();
-    return std::ranges::find(names, lookup_capability) != names.end();
+    return map.has_bucket_capability(lookup_capability);
 }
 
 // One running call. It lives on the client's loop and is owned by the completions of its reads. It

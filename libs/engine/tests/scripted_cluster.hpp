@@ -110,6 +110,7 @@ public:
     std::size_t data_node_count = 0;  // 0: all nodes
     bool can_prepare_and_run = true;  // whether statements need only one request
     bool can_scan = true;             // whether the bucket has range scans
+    bool has_collections = false;     // whether the configuration says that the bucket has them
     std::map<std::string, std::uint32_t> collections{{"_default._default", 0}};
     std::uint64_t manifest_uid = 1;
     hook on_request;
@@ -138,7 +139,10 @@ public:
         configuration.forward_map = forward_map;
         configuration.this_node = this_node;
         if (can_scan) {
-            configuration.bucket_capabilities = {"rangeScan"};
+            configuration.bucket_capabilities.emplace_back("rangeScan");
+        }
+        if (has_collections) {
+            configuration.bucket_capabilities.emplace_back("collections");
         }
         if (can_prepare_and_run) {
             configuration.cluster_capabilities = {{"n1ql", "enhancedPreparedStatements"}};

@@ -75,7 +75,7 @@ void connections::on_connected(kv_connection& connection, time_point now) {
         std::make_unique<bootstrap_fsm>(options_for(*connection.link, connection.id));
     // The next fresh connection asks again.
     connection.link->skip_error_map = false;
-    connection.link->skip_collections = false;
+    connection.skips_collections = std::exchange(connection.link->skip_collections, false);
     connection.bootstrap->start(connection.control);
     context_.wheel.arm(connection, add_saturated(now, context_.options.bootstrap_timeout));
     on_bootstrap_step(connection, now);
@@ -177,9 +177,15 @@ void connections::on_open(kv_connection& connection, time_point now) {
         !text.empty() && owners_.nodes.apply(bucket, text, link.endpoint->host, now) ==
                              configuration_effect::applied;
     owners_.polls.on_open(bucket, now);
-    if (connection.is_open()) {  // otherwise the configuration has dropped this node
-        owners_.nodes.on_link_open(link, is_newer_config, now);
+    if (!connection.is_open()) {
+        return;  // the configuration has dropped this node
     }
+    const bool has_collections =
+        bucket.configuration && bucket.configuration->has_bucket_capability("collections");
+    if (connection.skips_collections && has_collections) {
+        return fail(connection, "the bucket has collections, which the node refused", now);
+    }
+    owners_.nodes.on_link_open(link, is_newer_config, now);
 }
 
 // From here on the client trusts the server, including the error map that it sent before. Also

@@ -53,6 +53,7 @@ public:
     std::optional<time_point> clogged_since;   // when a probe found too many abandoned requests
     std::optional<std::uint32_t> poll_opaque;  // of the pending configuration poll
     time_point poll_sent{};
+    bool skips_collections = false;     // the node refused them on the connection before
     bool has_error_map_share = false;   // counted among the endpoint's live connections
     std::uint32_t identity_number = 0;  // of the credentials it logs in with
 

@@ -1,6 +1,5 @@
 // Range scans: operations of several requests, whose rows are taken while they run.
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -21,8 +20,7 @@ bool may_be_open(wire::status code) noexcept {
 }  // namespace
 
 bool scan_operations::can_scan(const bucket_state& bucket) noexcept {
-    const auto names = bucket.configuration->bucket_capabilities();
-    return std::ranges::find(names, scan_capability) != names.end();
+    return bucket.configuration->has_bucket_capability(scan_capability);
 }
 
 bool scan_operations::may_start(operation_slot& slot, const bucket_state& bucket, time_point now) {

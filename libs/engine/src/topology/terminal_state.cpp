@@ -10,11 +10,14 @@ namespace {
 // A node that takes longer to connect does not delay the conclusion that a bucket is missing.
 constexpr duration slow_connect = std::chrono::milliseconds{500};
 
-// Whether a seed has neither answered nor failed, and has not been silent for too long.
+// Whether a seed has neither answered nor failed, and has not been silent for too long. One that
+// failed before and speaks to the client again counts like one that has not failed.
 bool may_answer(const node_link& link) noexcept {
     const node_terminal_state& node = *link.endpoint->terminal;
     const bool has_answered = link.is_bucket_missing || node.is_auth_refused || node.is_tls_failed;
-    return !link.is_retired && !link.has_failed && !link.is_silent && !has_answered;
+    const bool is_speaking = link.connection != nullptr && link.connection->has_answered;
+    return !link.is_retired && (!link.has_failed || is_speaking) && !link.is_silent &&
+           !has_answered;
 }
 
 // When the seed was last asked or last sent something.

@@ -126,6 +126,25 @@ TEST(bootstrap, a_bucket_that_refuses_collections_causes_one_reconnect_without_t
     EXPECT_TRUE(driver.server.hello_features[2].contains(wire::hello_feature::collections));
 }
 
+// Found by simulation (swarm 771019): one such answer, for whatever reason, left the connection
+// without collections for its whole life, and operations on them failed.
+TEST(bootstrap, a_refusal_of_collections_that_the_bucket_has_is_not_believed_for_long) {
+    scripted_cluster cluster(1);
+    cluster.has_collections = true;
+    cluster.nodes[0].refuses_collections = true;
+    engine_driver driver(cluster);
+    driver.connect();
+    driver.advance(100ms);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 0U);
+    const std::size_t tried = driver.server.hello_features.size();
+    EXPECT_GE(tried, 3U);
+    EXPECT_LE(tried, 20U) << "the attempts back off";
+    cluster.nodes[0].refuses_collections = false;
+    driver.advance(1s);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+    EXPECT_TRUE(driver.server.hello_features.back().contains(wire::hello_feature::collections));
+}
+
 TEST(bootstrap, EM_04_a_refused_or_empty_map_is_not_corrupt) {
     for (const bool is_empty : {false, true}) {
         scripted_cluster cluster(1);

@@ -104,6 +104,32 @@ TEST(seed_refusals, RH_48_count_as_soon_as_the_last_other_seed_fails) {
     EXPECT_EQ(read->result.ec, errc::authentication_failure);
 }
 
+// Found by simulation (hostile 772451): after a network failure every seed counted as failed, so
+// the impostor spoke for healthy seeds that were just answering again.
+TEST(seed_refusals, RH_48_a_seed_that_failed_before_and_answers_again_is_waited_for) {
+    two_seeds of;
+    of.cluster.nodes[1].ignores_connections = false;
+    for (scripted_node& node : of.cluster.nodes) {
+        node.connect_failure_kind = connect_failure::refused;
+    }
+    const auto read = of.driver.get("k");
+    of.driver.advance(1ms);
+    of.cluster.on_request =
+        [](const seen_request& seen) -> std::optional<scripted_cluster::scripted_answer> {
+        const bool is_slow = seen.node == 1 && seen.op == wire::opcode::sasl_auth;
+        return is_slow ? std::optional(scripted_cluster::scripted_answer{.is_silent = true})
+                       : std::nullopt;
+    };
+    of.cluster.nodes[1].connect_failure_kind.reset();
+    of.driver.advance(200ms);
+    of.cluster.nodes[0].connect_failure_kind.reset();
+    of.driver.advance(1s);
+    EXPECT_EQ(read->calls, 0);
+    of.driver.advance(1s);
+    ASSERT_EQ(read->calls, 1) << "it says no more";
+    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+}
+
 TEST(seed_refusals, RH_48_of_a_verified_server_count_at_once) {
     two_seeds of(over_tls(true));
     const auto read = of.driver.get("k");

@@ -66,6 +66,10 @@ bool cluster_configuration::has_owners() const noexcept {
     return false;
 }
 
+bool cluster_configuration::has_bucket_capability(std::string_view name) const noexcept {
+    return std::ranges::find(facts_.bucket_capabilities, name) != facts_.bucket_capabilities.end();
+}
+
 bool cluster_configuration::has_cluster_capability(
     std::string_view service_name, std::string_view name) const noexcept {
     return std::ranges::any_of(facts_.cluster_capabilities, [&](std::string_view each) {

@@ -61,6 +61,7 @@ void trust_checks::on_hostile_answer(std::uint32_t index, const sim_link::answer
     seen_[link.client].unproved = world_.now;
     view.is_auth_refused[link.node.value] = 1;
     view.has_refused_auth[link.node.value] = 1;
+    view.terminal_last = world_.now;
 }
 
 void trust_checks::on_name_query(std::uint32_t client) {

@@ -148,6 +148,8 @@ public:
     /// Takes for example ("n1ql", "enhancedPreparedStatements").
     bool has_cluster_capability(
         std::string_view service_name, std::string_view name) const noexcept;
+    /// Takes for example "collections".
+    bool has_bucket_capability(std::string_view name) const noexcept;
     std::span<const std::string> bucket_capabilities() const noexcept {
         return facts_.bucket_capabilities;
     }
