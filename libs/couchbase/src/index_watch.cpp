@@ -53,14 +53,15 @@ std::optional<unready_indexes> judge(
 
 std::expected<query_index_list_result, error> watch_indexes(
     const std::vector<std::string>& names, duration timeout, retry_clock& clock,
-    const list_indexes& list) {
+    const std::stop_token& closed, const list_indexes& list) {
     if (names.empty()) {
         return std::unexpected(error(errc::invalid_argument, "names: no index is named"));
     }
     using outcome = std::expected<query_index_list_result, unready_indexes>;
     auto ended = retry(
         unlimited_attempts().exponential(first_delay, last_delay).with_jitter(jitter::equal),
-        {.timeout = timeout, .clock = &clock}, [&](const attempt& current) -> outcome {
+        {.timeout = timeout, .stop = closed, .clock = &clock},
+        [&](const attempt& current) -> outcome {
             auto listed = list(current.timeout);
             if (!listed) {
                 return std::unexpected(unready_indexes{std::move(listed.error())});
@@ -70,6 +71,10 @@ std::expected<query_index_list_result, error> watch_indexes(
             }
             return *std::move(listed);
         });
+    if (!ended && closed.stop_requested()) {
+        return std::unexpected(
+            error(errc::request_canceled, "the client was closed before all indexes were online"));
+    }
     if (!ended) {
         return std::unexpected(std::move(ended.error().why));
     }

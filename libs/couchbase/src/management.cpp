@@ -281,11 +281,12 @@ std::expected<change_result, error> query_index_manager::build_deferred(
 std::expected<query_index_list_result, error> query_index_manager::watch(
     const index_target& on, const std::vector<std::string>& names, duration timeout,
     const query_options& options) const {
-    return detail::watch_indexes(names, timeout, real_clock(), [&](duration left) {
+    const auto list_in = [&](duration left) {
         query_options bounded = options;
         bounded.timeout = std::min(options.timeout.value_or(left), left);
         return list(on, bounded);
-    });
+    };
+    return detail::watch_indexes(names, timeout, real_clock(), client_->client().closed(), list_in);
 }
 
 std::expected<change_result, error> collection_index_manager::create(

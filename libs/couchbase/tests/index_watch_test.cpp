@@ -29,10 +29,11 @@ struct index_world {
     reprise::testing::virtual_clock clock{};
     std::vector<query_index> indexes{};
     std::vector<duration> limits{};  // of each list call
+    std::stop_source closing{};
 
     watched watch(const std::vector<std::string>& names, duration timeout) {
         return couchbase::detail::watch_indexes(
-            names, timeout, clock, [&](duration left) -> watched {
+            names, timeout, clock, closing.get_token(), [&](duration left) -> watched {
                 limits.push_back(left);
                 return query_index_list_result{indexes, {}};
             });
@@ -81,6 +82,17 @@ TEST(index_watch, ends_at_the_timeout_and_names_the_index_that_is_not_online) {
     EXPECT_LT(world.limits.back(), world.limits.front());
 }
 
+// The wait used to end first: closing the client was noticed up to a second later.
+TEST(index_watch, closing_the_client_ends_a_wait_at_once) {
+    index_world world;
+    world.indexes = {index_in("a", "building")};
+    world.clock.after(9123ms, [&] { world.closing.request_stop(); });
+    const auto seen = world.watch({"a"}, 60s);
+    ASSERT_FALSE(seen);
+    EXPECT_EQ(seen.error().code(), errc::request_canceled) << seen.error();
+    EXPECT_EQ(world.clock.elapsed(), 9123ms);
+}
+
 TEST(index_watch, a_missing_index_fails_at_once_by_its_name) {
     index_world world;
     world.indexes = {index_in("a", "building")};
@@ -96,8 +108,8 @@ TEST(index_watch, a_missing_index_fails_at_once_by_its_name) {
 TEST(index_watch, an_error_of_the_service_ends_it) {
     index_world world;
     int asked = 0;
-    const auto seen =
-        couchbase::detail::watch_indexes({"a"}, 5s, world.clock, [&](duration) -> watched {
+    const auto seen = couchbase::detail::watch_indexes(
+        {"a"}, 5s, world.clock, world.closing.get_token(), [&](duration) -> watched {
             ++asked;
             return std::unexpected(couchbase::error(errc::authentication_failure, "no"));
         });

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <system_error>
 #include <thread>
 #include <tuple>
@@ -101,6 +102,7 @@ public:
     std::shared_ptr<driver> engine_driver;
     std::shared_ptr<own_loop> loop;  // null if the client runs on the caller's executor
     std::optional<std::thread> thread;
+    std::stop_source closing;
     const std::uint32_t made_in = process_mark();
 
     [[nodiscard]] std::expected<void, setup_error> begin(
@@ -400,7 +402,12 @@ void client::close() {
     if (runtime_->is_of_parent()) {
         return;
     }
+    runtime_->closing.request_stop();  // first, because a completion may destroy this client
     runtime_->engine_driver->run([at = runtime_->engine_driver.get()] { at->close(); });
+}
+
+std::stop_token client::closed() const noexcept {
+    return runtime_->closing.get_token();
 }
 
 refusal client::drive(duration time) {

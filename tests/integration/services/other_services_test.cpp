@@ -1,8 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include <reprise/couchbase/asio.hpp>
 
 #include "live_services.hpp"
 
@@ -212,6 +218,48 @@ TEST(management, the_indexes_of_a_collection_are_built_later_and_awaited) {
     EXPECT_EQ(of_default.list()->indexes.size(), 1U);
     EXPECT_EQ(of_default.list()->indexes.front().name, "d");
     EXPECT_EQ(indexes.list()->indexes.front().name, "b");
+}
+
+// Closes the client while a watch waits in another thread.
+void expect_closing_ends_a_watch(
+    sandbox::embedded_cluster& server, const couchbase::cluster& cluster) {
+    const auto indexes = cluster.bucket(bucket_name).default_collection().query_indexes();
+    ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
+    const auto before = requests_to(server, service::query);
+    auto watching = std::async(std::launch::async, [&] { return indexes.watch({"a"}, 60s); });
+    while (requests_to(server, service::query) < before + 2) {
+        std::this_thread::yield();  // it has listed once, waited and listed again
+    }
+    cluster.close();
+    const auto ended = watching.get();
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().code(), errc::request_canceled) << ended.error();
+    EXPECT_NE(ended.error().message().find("the client was closed"), std::string::npos)
+        << ended.error();
+}
+
+TEST(management, closing_a_client_with_its_own_thread_ends_a_watch) {
+    const auto server = start_services();
+    expect_closing_ends_a_watch(*server, connect(*server));
+}
+
+TEST(management, closing_a_client_that_callers_drive_ends_a_watch) {
+    const auto server = start_services();
+    auto options = app_options();
+    options.threads = couchbase::thread_mode::caller_drives;
+    expect_closing_ends_a_watch(*server, connect(*server, options));
+}
+
+TEST(management, closing_a_client_on_an_executor_ends_a_watch) {
+    const auto server = start_services();
+    boost::asio::io_context context;
+    auto work = boost::asio::make_work_guard(context);
+    const std::jthread runner([&] { context.run(); });
+    const auto cluster = couchbase::connect(
+        context.get_executor(), server->addresses().connection_string, app_options());
+    ASSERT_TRUE(cluster) << words(cluster);
+    expect_closing_ends_a_watch(*server, *cluster);
+    work.reset();
 }
 
 TEST(management, any_request_can_be_sent) {

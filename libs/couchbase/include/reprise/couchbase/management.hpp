@@ -191,10 +191,11 @@ public:
     [[nodiscard]] std::expected<change_result, error> build_deferred(
         const index_target& on, const query_options& options = {}) const;
     /// Waits until these indexes are online, and returns all indexes as they are then. It asks
-    /// again and again, first after 50 ms, later every second. In between the calling thread
-    /// sleeps, and closing the client does not wake it. An empty name means the primary index.
-    /// Fails with errc::index_not_found if one of them does not exist, and with
-    /// errc::unambiguous_timeout if `timeout` is over; the error names the index.
+    /// again and again, first after 50 ms, later every second. In between the calling thread waits
+    /// without driving the client. An empty name means the primary index. Fails with
+    /// errc::index_not_found if one of them does not exist, with errc::unambiguous_timeout if
+    /// `timeout` is over (the error names the index), and with errc::request_canceled as soon as
+    /// the client is closed.
     [[nodiscard]] std::expected<query_index_list_result, error> watch(
         const index_target& on, const std::vector<std::string>& names, duration timeout,
         const query_options& options = {}) const;
