@@ -1,33 +1,38 @@
-// The Node.js SDK against the sandbox: node sandbox_interop.mjs READY_FILE
+// The Node.js SDK against the sandbox: node sandbox_interop.mjs READY_FILE PROGRAM
 //
-// Expects `reprise sandbox start --tls --bucket travel --collection inventory.airline
-// --ready-file READY_FILE` to be running with the default user. Prints one line for each check and
-// exits with 1 if any failed.
+// Expects `reprise sandbox start --nodes 4 --tls --bucket travel --collection inventory.airline
+// --ready-file READY_FILE` to be running with the default user, and the document "from-reprise" in
+// the bucket. Leaves "from-node" there. PROGRAM is `reprise`, which sets faults and changes the
+// topology. Prints one line for each check and exits with 1 if any failed.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import couchbase from 'couchbase'
+import * as load from './load.mjs'
 
 const check_timeout_ms = 20_000
+const load_timeout_ms = 90_000
 const results = []
 
-function with_timeout(promise, what) {
+function with_timeout(promise, what, timeout_ms) {
   let timer
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: no answer in time`)), check_timeout_ms)
+    timer = setTimeout(() => reject(new Error(`${what}: no answer in time`)), timeout_ms)
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-async function check(name, body) {
+async function check(name, body, timeout_ms = check_timeout_ms) {
   try {
-    await with_timeout(body(), name)
+    const detail = await with_timeout(body(), name, timeout_ms)
     results.push({ name, is_ok: true })
-    console.log(`ok      ${name}`)
+    console.log(`check ok ${name}` + (detail ? ` (${detail})` : ''))
   } catch (error) {
     results.push({ name, is_ok: false })
-    console.log(`FAILED  ${name}: ${error.name}: ${error.message}`)
+    console.log(`check FAILED ${name}: ${error.name}: ${error.message}`)
   }
 }
 
@@ -192,7 +197,39 @@ async function check_connection(label, connection_string, options) {
   await check(`${label}: close`, () => cluster.close())
 }
 
-const ready = JSON.parse(readFileSync(process.argv[2], 'utf8'))
+async function check_exchange_and_load(connection_string, control) {
+  const cluster = await couchbase.connect(connection_string, {
+    username: 'app',
+    password: 'secret',
+    timeouts: { kvTimeout: 10_000 },
+  })
+  const collection = cluster.bucket('travel').defaultCollection()
+  await check('exchange of documents', async () => {
+    assert.deepEqual((await collection.get('from-reprise')).content, { by: 'reprise' })
+    await collection.upsert('from-node', { by: 'node' })
+  })
+  await check(
+    'faults under load',
+    () => load.run(collection, 'faults', () => load.disturb(control)),
+    load_timeout_ms
+  )
+  await check(
+    'a rebalance under load',
+    () => load.run(collection, 'rebalance', () => load.rebalance(control)),
+    load_timeout_ms
+  )
+  await cluster.close()
+}
+
+const [ready_file, program] = process.argv.slice(2)
+const ready = JSON.parse(readFileSync(ready_file, 'utf8'))
+
+// Runs `reprise sandbox WORDS` and returns the sandbox's answer.
+async function control(...words) {
+  const line = ['sandbox', ...words, '--json', '--ready-file', ready_file]
+  const { stdout } = await promisify(execFile)(program, line, { timeout: 60_000 })
+  return JSON.parse(stdout)
+}
 
 await check_connection('plain', ready.connection_string, {})
 if (ready.connection_string_tls) {
@@ -206,6 +243,8 @@ await check('wrong password: refused', async () => {
     couchbase.AuthenticationFailureError
   )
 })
+// Last, because a node of the connection string is removed.
+await check_exchange_and_load(ready.connection_string, control)
 
 const failed = results.filter((each) => !each.is_ok)
 console.log(`${results.length - failed.length} of ${results.length} checks passed`)
