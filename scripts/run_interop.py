@@ -270,11 +270,16 @@ def java_jars(work):
 
 
 def run_java_on_sandbox(build, work):
-    folder = java_jars(work)
+    jars = f"{java_jars(work)}/*"
+    classes = work / "java_classes"
+    shutil.rmtree(classes, ignore_errors=True)
+    subprocess.run(["javac", "-cp", jars, "-d", str(classes),
+                    *map(str, sorted(JAVA.glob("*.java")))], check=True)
     ready = work / "ready_java.json"
     with sandbox_with(build, ready):
         return run_and_exchange(build, ready, "java", [
-            "java", "-cp", f"{folder}/*", str(JAVA / "sandbox_interop.java"), str(ready)])
+            "java", "-cp", f"{classes}:{jars}", "SandboxInterop", str(ready),
+            str(build / "bin" / "reprise")])
 
 
 def python_with_sdk(work):

@@ -1,9 +1,9 @@
-// The Java SDK against the sandbox: java -cp 'JARS/*' sandbox_interop.java READY_FILE
+// The Java SDK against the sandbox: java -cp 'CLASSES:JARS/*' SandboxInterop READY_FILE PROGRAM
 //
-// Expects `reprise sandbox start --services --bucket travel --collection inventory.airline
+// Expects `reprise sandbox start --nodes 4 --bucket travel --collection inventory.airline
 // --ready-file READY_FILE` to be running with the default user, and the document "from-reprise" in
-// the bucket. Leaves "from-java" there. Prints one line for each check and exits with 1 if any
-// failed.
+// the bucket. Leaves "from-java" there. PROGRAM is `reprise`, which sets faults and changes the
+// topology. Prints one line for each check and exits with 1 if any failed.
 
 import static com.couchbase.client.java.kv.LookupInSpec.count;
 import static com.couchbase.client.java.kv.LookupInSpec.exists;
@@ -33,6 +33,7 @@ import com.couchbase.client.core.retry.RetryReason;
 import com.couchbase.client.core.service.ServiceType;
 import com.couchbase.client.java.Bucket;
 import com.couchbase.client.java.Cluster;
+import com.couchbase.client.java.ClusterOptions;
 import com.couchbase.client.java.Collection;
 import com.couchbase.client.java.codec.RawBinaryTranscoder;
 import com.couchbase.client.java.diagnostics.PingOptions;
@@ -55,6 +56,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -66,6 +68,7 @@ import java.util.stream.IntStream;
 
 class SandboxInterop {
   private static final Duration READY_TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration KV_TIMEOUT = Duration.ofSeconds(10);
   private static int passed = 0;
   private static int failed = 0;
 
@@ -73,11 +76,23 @@ class SandboxInterop {
     void run() throws Exception;
   }
 
+  /** A check that reports what it has counted. */
+  interface Count {
+    String run() throws Exception;
+  }
+
   static void check(String name, Body body) {
-    try {
+    checkCount(name, () -> {
       body.run();
+      return "";
+    });
+  }
+
+  static void checkCount(String name, Count body) {
+    try {
+      String detail = body.run();
       ++passed;
-      System.out.println("check ok " + name);
+      System.out.println("check ok " + name + (detail.isEmpty() ? "" : " (" + detail + ")"));
     } catch (Exception | AssertionError error) {
       ++failed;
       String said = error.toString().replace('\n', ' ');
@@ -462,6 +477,26 @@ class SandboxInterop {
     });
   }
 
+  static void checkLoad(Cluster cluster, Control control) {
+    Collection collection = cluster.bucket("travel").defaultCollection();
+    checkCount("faults under load",
+        () -> Load.run(collection, "faults", control, Load::disturb));
+    checkCount("a rebalance under load",
+        () -> Load.run(collection, "rebalance", control, Load::rebalance));
+  }
+
+  static Control controlOf(String readyFile, String program) {
+    return words -> {
+      List<String> line = new ArrayList<>(List.of(program, "sandbox"));
+      line.addAll(List.of(words));
+      line.addAll(List.of("--json", "--ready-file", readyFile));
+      Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      expect(process.waitFor() == 0, "success of " + line + ", got: " + output);
+      return JsonObject.fromJson(output);
+    };
+  }
+
   static void checkAll(Cluster cluster) {
     Bucket bucket = cluster.bucket("travel");
     check("wait until ready", () -> {
@@ -487,10 +522,14 @@ class SandboxInterop {
   public static void main(String[] arguments) throws Exception {
     JsonObject ready = JsonObject.fromJson(Files.readString(Path.of(arguments[0])));
     String connectionString = ready.getString("connection_string");
-    try (Cluster cluster = Cluster.connect(connectionString, "app", "secret")) {
-      checkAll(cluster);
-    }
     checkWrongPassword(connectionString);
+    ClusterOptions options = ClusterOptions.clusterOptions("app", "secret")
+        .environment(made -> made.timeoutConfig(each -> each.kvTimeout(KV_TIMEOUT)));
+    try (Cluster cluster = Cluster.connect(connectionString, options)) {
+      checkAll(cluster);
+      // Last, because a node of the connection string is removed.
+      checkLoad(cluster, controlOf(arguments[0], arguments[1]));
+    }
     System.out.println(passed + " of " + (passed + failed) + " checks passed");
     System.exit(failed == 0 ? 0 : 1);
   }
