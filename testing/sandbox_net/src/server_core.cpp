@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 
 #include <reprise/base/hex.hpp>
+#include <reprise/sandbox/services.hpp>
 
 #include "http_session.hpp"
 #include "kv_session.hpp"
@@ -186,10 +187,13 @@ void server_core::settle() {
     return_memory();
 }
 
-// The allocator keeps the free blocks that removed documents leave between others.
+// The allocator keeps the free blocks that removed documents leave between others, and cannot
+// return pages that hold anything else.
 void server_core::return_memory() {
     if (std::exchange(removal_generation_seen_, brain_.removal_generation()) !=
         brain_.removal_generation()) {
+        brain_.audit().compact();
+        brain_.services().audit().compact();
 #if defined(__GLIBC__)
         malloc_trim(0);
 #endif

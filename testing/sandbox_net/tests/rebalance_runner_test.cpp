@@ -133,6 +133,40 @@ TEST(sandbox_net_topology, a_rebalance_is_pushed_and_an_ejected_node_stops_liste
     EXPECT_FALSE(raw_socket(leaving_port).is_connected());
 }
 
+// A rebalance used to send all of its configurations to every connection: more than 5 MB for 512
+// moves, which a slow client had to read before it saw the newest one.
+TEST(sandbox_net_topology, a_peer_that_does_not_read_during_a_rebalance_gets_few_configurations) {
+    const auto cluster = start_nodes(1);
+    raw_client client(kv_of(*cluster, 0));
+    const int receive_size = 64 * 1024;  // as set, it does not grow
+    ::setsockopt(client.stream().file(), SOL_SOCKET, SO_RCVBUF, &receive_size, sizeof receive_size);
+    client.bootstrap(
+        "default",
+        {wire::hello_feature::xerror, wire::hello_feature::duplex,
+         wire::hello_feature::clustermap_change_notification, wire::hello_feature::collections});
+    ASSERT_TRUE(cluster->add_node());
+    ASSERT_TRUE(cluster->rebalance({}, milliseconds(0)));
+    const auto ended = cluster->wait_rebalance(patience);
+    ASSERT_TRUE(ended);
+    EXPECT_EQ(ended->moves_done, 512u);
+    wire::configuration_revision newest;
+    cluster->with_cluster([&](sandbox::cluster& brain) {
+        newest = brain.configuration_revision(node_id{0}, "default").value();
+    });
+    std::size_t pushed_count = 0;
+    std::size_t pushed_size = 0;
+    wire::configuration_revision seen;
+    while (seen < newest) {
+        const auto pushed = client.receive();
+        ASSERT_TRUE(pushed);
+        seen = wire::parse_cluster_configuration(pushed->value).value()->revision();
+        ++pushed_count;
+        pushed_size += pushed->value.size();
+    }
+    EXPECT_LT(pushed_count, 200u);
+    EXPECT_LT(pushed_size, 2'000'000u);
+}
+
 TEST(sandbox_net_topology, a_graceful_failover_and_an_add_back_use_the_old_ports) {
     const auto cluster = start_nodes(3);
     ASSERT_TRUE(cluster->graceful_failover(node_id{2}, milliseconds(0)));

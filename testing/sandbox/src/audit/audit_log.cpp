@@ -137,6 +137,10 @@ std::vector<audit_counter> audit_log::counters() const {
     return all;
 }
 
+void audit_log::compact() {
+    ring_ = std::vector(ring_);
+}
+
 void audit_log::clear() noexcept {
     ring_.clear();
     oldest_ = 0;

@@ -77,6 +77,10 @@ std::vector<service_context_count> service_audit_log::contexts(
     return found;
 }
 
+void service_audit_log::compact() {
+    ring_ = std::vector(ring_);
+}
+
 void service_audit_log::clear() noexcept {
     ring_.clear();
     oldest_ = 0;

@@ -221,4 +221,26 @@ TEST(audit, keeps_the_newest_entries_and_counts_all) {
     EXPECT_EQ(counters[1].applied_count, 10u);
 }
 
+TEST(audit, entries_stay_the_same_and_in_order_when_it_is_compacted) {
+    sandbox::cluster_options options = small_options();
+    options.audit_entry_count_max = 4;
+    sandbox::cluster cluster = make_cluster(options);
+    peer client(cluster);
+    client.ready();
+    const auto stamps = [&] {
+        std::string all;
+        for (const auto& entry : cluster.audit().entries()) {
+            all += entry.key + "=" + entry.value_start + " ";
+        }
+        return all;
+    };
+    for (int i = 0; i < 6; ++i) {
+        client.set("key", "stamp-" + std::to_string(i));
+    }
+    cluster.audit().compact();
+    EXPECT_EQ(stamps(), "key=stamp-2 key=stamp-3 key=stamp-4 key=stamp-5 ");
+    client.set("key", "stamp-6");
+    EXPECT_EQ(stamps(), "key=stamp-3 key=stamp-4 key=stamp-5 key=stamp-6 ");
+}
+
 }  // namespace faults_test

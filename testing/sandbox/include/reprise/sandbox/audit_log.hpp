@@ -124,6 +124,9 @@ public:
 
     /// Removes entries and counters. Numbering continues.
     void clear() noexcept;
+    /// Moves all texts to new memory. They are spread among the documents of their requests, and
+    /// would keep the system from taking back the memory of documents that are gone.
+    void compact();
 
 private:
     template <class Visit>

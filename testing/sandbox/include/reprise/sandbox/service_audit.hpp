@@ -82,6 +82,8 @@ public:
     std::uint64_t request_count() const noexcept { return number_next_ - 1; }
     /// Removes the entries. Numbering continues.
     void clear() noexcept;
+    /// As audit_log::compact.
+    void compact();
 
 private:
     std::size_t entry_count_max_;
