@@ -1416,9 +1416,11 @@ struct call_options {
     std::stop_token stop{};
     /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
     retry_allowance* outer_allowance = nullptr;
-    /// Receives what happened on each attempt of this call.
+    /// Receives what happened on each attempt of this call, which clears it first. A call inside
+    /// this one needs its own.
     retry_history* history = nullptr;
-    /// Notified of every decision and of completion, in addition to the strategy's observer.
+    /// Notified of every decision and of completion, in addition to the strategy's observer. If
+    /// both are the same, it is notified once.
     retry_observer* observer = nullptr;
     /// Makes a span for the call and one for each attempt; null: the call is not traced.
     retry_tracer* tracer = nullptr;
@@ -1620,7 +1622,7 @@ class REPRISE_EXPORT call_observation {
 public:
     call_observation(const call_options& options, retry_observer* of_strategy) noexcept
         : of_call_(options.observer),
-          of_strategy_(of_strategy),
+          of_strategy_(of_strategy == options.observer ? nullptr : of_strategy),
           tracer_(options.tracer),
           name_(options.name) {}
 
@@ -3509,10 +3511,11 @@ template <class... Exceptions>
 /// classes with `ok()`, or with    do not compile either: they are statuses (`grpc::Status`,
 /// `value()` and `category()`      `std::error_condition`), but no loop can read them
 /// futures, awaitables             do not compile either: they fail after the operation has
-/// returned
+///                                 returned
+/// a result inside a result        does not compile either: only the outer one would be read
 /// ```
 ///
-/// For the last three groups name the failures with `fails_if(predicate, operation)`, specialise
+/// For the last four groups name the failures with `fails_if(predicate, operation)`, specialise
 /// `outcome_traits`, or state that there are none among the values:
 /// `throws_on_failure(operation)`. An error without facts compiles only with a strategy that
 /// decides about such failures, such as `attempts(3)`. In programs built without exceptions, and as
@@ -3648,6 +3651,12 @@ template <class R>
     requires std::derived_from<outcome_traits<R>, expected_outcome>
 inline constexpr bool has_silent_error<R> = !describes_failure<typename outcome_traits<R>::error>;
 
+/// A result like `std::expected` whose value reports failures of its own.
+template <class R>
+concept result_of_result =
+    std::derived_from<outcome_traits<R>, expected_outcome> &&
+    requires(const R& r) { requires !plain_result<std::remove_cvref_t<decltype(*r)>>; };
+
 /// A strategy that also decides about failures without facts, such as `attempts(3).when(...)`.
 template <class Strategy>
 concept decides_without_facts = requires { requires Strategy::decides_without_facts; };
@@ -3693,6 +3702,10 @@ constexpr void check_result_type() noexcept {
             !is_unfinished,
             "this result is work that has not ended, a future or a coroutine, and no loop would "
             "see it fail; wait for it inside the operation (coroutines: reprise::async_retry)");
+        static_assert(
+            !result_of_result<R> || fails_only_by_throwing<Operation>,
+            "the value of this result is a result itself, and no loop would see it fail; return "
+            "one of them, or say when it is a failure: reprise::fails_if(predicate, operation)");
         static_assert(
             is_doubtful || is_unread || is_unfinished || !plain_result<R> || Throws,
             "this result cannot report a failure; return something like std::expected or "

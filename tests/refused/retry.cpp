@@ -226,6 +226,15 @@ const auto result = reprise::retry(
 const auto result =
     reprise::retry(strategy, [] { return std::async([] { throw silent_exception{}; }); });
 
+// refused: SM_08_a_result_whose_value_is_a_result
+// message: the value of this result is a result itself, and no loop would see it fail; return one
+// message: of them, or say when it is a failure: reprise::fails_if(predicate, operation)
+// errors: 1
+struct outer_result : outcome<std::error_code> {
+    const std::error_code& operator*() const { return held; }
+};
+const auto result = reprise::retry(strategy, [] { return outer_result{}; });
+
 // refused: a_predicate_of_a_predicate
 // message: this operation has a predicate already, which a second fails_if would replace
 const auto is_busy = [](int status) { return status == 503; };

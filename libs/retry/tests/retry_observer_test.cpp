@@ -89,6 +89,19 @@ TEST(retry_observer, a_call_has_its_own_observer_beside_that_of_the_strategy) {
     EXPECT_EQ(w.calls.size(), 1U);
 }
 
+TEST(retry_observer, an_observer_of_both_the_call_and_its_strategy_is_told_once) {
+    watched w;
+    const auto shared = std::make_shared<observing_functions>();
+    std::string seen;
+    shared->decision = [&](const decision_event&) { seen += 'd'; };
+    shared->completion = [&](const call_summary&) { seen += 'e'; };
+    testing::scripted_operation service{testing::transient(), testing::timed_out()};
+    static_cast<void>(retry(
+        attempts(3).observer(shared), {.observer = shared.get(), .clock = &w.clock},
+        std::ref(service)));
+    EXPECT_EQ(seen, "dde");
+}
+
 TEST(retry_observer, of_two_observers_both_see_each_decision_and_each_end) {
     const auto first = std::make_shared<observing_functions>();
     const auto second = std::make_shared<observing_functions>();

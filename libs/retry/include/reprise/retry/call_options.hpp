@@ -35,9 +35,11 @@ struct call_options {
     std::stop_token stop{};
     /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
     retry_allowance* outer_allowance = nullptr;
-    /// Receives what happened on each attempt of this call.
+    /// Receives what happened on each attempt of this call, which clears it first. A call inside
+    /// this one needs its own.
     retry_history* history = nullptr;
-    /// Notified of every decision and of completion, in addition to the strategy's observer.
+    /// Notified of every decision and of completion, in addition to the strategy's observer. If
+    /// both are the same, it is notified once.
     retry_observer* observer = nullptr;
     /// Makes a span for the call and one for each attempt; null: the call is not traced.
     retry_tracer* tracer = nullptr;

@@ -20,7 +20,7 @@ class REPRISE_EXPORT call_observation {
 public:
     call_observation(const call_options& options, retry_observer* of_strategy) noexcept
         : of_call_(options.observer),
-          of_strategy_(of_strategy),
+          of_strategy_(of_strategy == options.observer ? nullptr : of_strategy),
           tracer_(options.tracer),
           name_(options.name) {}
 
