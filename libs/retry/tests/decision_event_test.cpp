@@ -49,6 +49,27 @@ TEST(decision_event, a_logger_names_the_call_the_failure_and_the_decision) {
     EXPECT_EQ(log.str(), "fetch price: attempt 1 " + failed + "fetch price: attempt 2 " + failed);
 }
 
+// The line about a failure must not wait in a buffer while the program waits, or crashes.
+TEST(decision_event, a_logger_flushes_each_line) {
+    class counting_buffer final : public std::stringbuf {
+    public:
+        int flushes = 0;
+
+    private:
+        int sync() override {
+            ++flushes;
+            return 0;
+        }
+    };
+    testing::virtual_clock clock;
+    counting_buffer buffer;
+    std::ostream log(&buffer);
+    static_cast<void>(retry(attempts(3).observer(log_to(log)), {.clock = &clock}, fails_twice([] {
+                                return make_error_code(std::errc::connection_refused);
+                            })));
+    EXPECT_EQ(buffer.flushes, 2);
+}
+
 TEST(decision_event, SM_05_the_logger_says_why_there_was_no_further_retry) {
     testing::virtual_clock clock;
     std::vector<std::string> lines;

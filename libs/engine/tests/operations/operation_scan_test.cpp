@@ -301,6 +301,31 @@ TEST_F(range_scans, RH_49_a_scan_whose_vbucket_moved_continues_at_its_new_owner)
     EXPECT_EQ(cluster.count(opcode::range_scan_cancel), 0u) << "its scan ended with the move";
 }
 
+TEST_F(range_scans, RH_49_a_scan_that_could_not_be_continued_for_a_while_is_where_it_was) {
+    scan_terms terms = all();
+    terms.rows_size_max_bytes = 1;
+    const auto done = start(std::move(terms));
+    driver.advance(100ms);
+    const auto push_owner = [&](std::int16_t owner) {
+        cluster.map[1] = {owner};
+        ++cluster.revision.rev;
+        driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+        driver.advance(100ms);
+    };
+    push_owner(-1);
+    std::size_t row_count = take().size();
+    driver.advance(100ms);
+    EXPECT_EQ(cluster.count(opcode::range_scan_continue), 1u) << "nobody owns the vbucket";
+    push_owner(1);
+    while (done->calls == 0) {
+        row_count += take().size();
+        driver.advance(100ms);
+    }
+    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    EXPECT_EQ(row_count + keys_of(done->result.scan->rows).size(), 10u);
+    EXPECT_EQ(cluster.count(opcode::range_scan_create), 1u);
+}
+
 TEST_F(range_scans, RH_49_rows_that_a_server_repeats_are_not_delivered_again) {
     scans.repeats_start = true;
     on_continue(2, [](const seen_request&) { return answer{.closes = true}; });

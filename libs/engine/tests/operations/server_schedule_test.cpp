@@ -99,6 +99,13 @@ TEST(server_directed, EM_08_strategies_see_the_servers_rule_as_it_is) {
     }
 }
 
+TEST(server_directed, a_kind_of_rule_outside_the_enumeration_counts_as_constant) {
+    wire::retry_spec spec;
+    spec.kind = static_cast<wire::retry_spec_kind>(99);
+    server_schedule schedule;
+    EXPECT_EQ(schedule.on_failure(0x7ff0, &spec, time_point{})->kind, server_backoff::constant);
+}
+
 TEST(server_directed, EM_09_retries_happen_at_the_times_the_server_planned) {
     const std::vector<std::pair<status, std::vector<duration>>> cases{
         {constant_code, {10ms, 25ms, 25ms, 25ms}},

@@ -130,6 +130,41 @@ TEST(many_nodes, a_node_that_was_up_for_long_is_reconnected_at_once_and_a_flappi
     driver.close_node(0);
     driver.settle();
     EXPECT_EQ(driver.connects.size(), before);
+    driver.advance(1min);
+    driver.close_node(0);
+    driver.settle();
+    EXPECT_EQ(driver.connects.size(), before + 2) << "it was up for long again";
+    driver.close_node(0);
+    driver.advance(50ms);
+    EXPECT_EQ(driver.connects.size(), before + 3) << "earlier failures no longer count";
+}
+
+TEST(many_nodes, a_new_configuration_of_a_new_connection_wakes_operations_once) {
+    class hour_strategy final : public retry_strategy {
+    public:
+        int asked = 0;
+        void retry_after(const retry_question&, retry_sink& sink) override {
+            ++asked;
+            sink.answer(retry_action::after(1h));
+        }
+    };
+    scripted_cluster cluster(1);
+    cluster.map.assign(cluster.map.size(), {-1});  // no vbucket has an owner
+    engine_driver driver(cluster);
+    driver.connect();
+    const auto strategy = std::make_shared<hour_strategy>();
+    auto request = driver.request(operation_kind::get, "k");
+    request.strategy = strategy;
+    request.timeout = 1h;
+    const auto waiting = driver.start(std::move(request));
+    driver.advance(10ms);
+    EXPECT_EQ(strategy->asked, 1);
+    ++cluster.revision.rev;
+    driver.close_node(0);
+    driver.advance(1s);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 1U);
+    EXPECT_EQ(strategy->asked, 2) << "for the configuration, not for the connection as well";
+    EXPECT_EQ(waiting->calls, 0);
 }
 
 TEST(many_nodes, VB_06_woken_operations_never_become_socket_not_available) {

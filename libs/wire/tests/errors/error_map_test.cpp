@@ -59,6 +59,7 @@ TEST(error_map, EM_02_versions_one_and_two_are_accepted) {
     EXPECT_EQ(entry->retry, std::nullopt);
     EXPECT_EQ(map.find(0x20), nullptr);
     EXPECT_TRUE(parsed(map_text("")).entries().empty());
+    EXPECT_EQ(parsed(R"({"version":1,"revision":0,"errors":{}})").revision(), 0);
 }
 
 TEST(error_map, EM_04_an_empty_body_is_neither_a_map_nor_a_corruption) {
@@ -163,6 +164,9 @@ TEST(error_map, EM_04_bodies_are_inflated_up_to_the_size_limit) {
     options.is_compressed = false;
     options.size_max_bytes = text.size() - 1;
     EXPECT_EQ(refused(text, options).code, errc::too_large);
+    const std::string long_text = text + std::string(std::size_t{21} * 1024 * 1024, ' ');
+    options.size_max_bytes = long_text.size();
+    EXPECT_EQ(parsed(long_text, options).revision(), 4) << "no smaller limit of JSON applies";
 }
 
 TEST(error_map, EM_04_nesting_is_bounded) {
