@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tests with third-party servers and clients: our client on CouchbaseMock, and the Node.js, Java and
-Python SDKs on our sandbox. Prints a table at the end. Exits with 1 if a check failed, and with 3 if
-a registry could not be reached.
+"""Tests with third-party servers and clients: our client on CouchbaseMock, and the Node.js, Java,
+Python and C SDKs on our sandbox. Prints a table at the end. Exits with 1 if a check failed, and
+with 3 if a registry could not be reached.
 
 Versions are pinned here and in the folders of tests/interop. Downloads are kept in the build
 directory. Everything runs on loopback; servers that listen on every address run in a private
@@ -17,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -27,6 +28,9 @@ MOCK = ("com.couchbase.mock", "CouchbaseMock", "1.5.27")
 NODE = ROOT / "tests" / "interop" / "node"
 JAVA = ROOT / "tests" / "interop" / "java"
 PYTHON = ROOT / "tests" / "interop" / "python"
+C = ROOT / "tests" / "interop" / "c"
+# An old package of the Node.js SDK contains the sources of the C SDK 3.3.4, with its tools.
+C_SOURCES = ("couchbase", "3.2.7", "package/deps/lcb")
 BUCKET, PASSWORD = "default", "secret"
 TRIES = 3
 NODES, GET = 4, 0
@@ -306,11 +310,47 @@ def run_python_on_sandbox(build, work):
             str(build / "bin" / "reprise")])
 
 
+def c_tools(work):
+    """Returns the folder with the tools of the C SDK; builds them if necessary."""
+    package, version, path = C_SOURCES
+    folder = work / f"c-{version}"
+    tools = folder / "build" / "bin"
+    if (tools / "cbc-pillowfight").exists() and (tools / "cbc-cat").exists():
+        return tools
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    download("the C SDK", ["npm", "pack", "--silent", f"{package}@{version}"], cwd=folder)
+    with tarfile.open(folder / f"{package}-{version}.tgz") as archive:
+        archive.extractall(folder, filter="data")
+    launchers = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")
+                 if shutil.which("ccache")]
+    # Without optimisation, which would double the time of the build.
+    for command in (["cmake", "-S", str(folder / path), "-B", str(folder / "build"), "-G", "Ninja",
+                     "-DCMAKE_BUILD_TYPE=None", "-DLCB_NO_TESTS=1", "-DLCB_NO_MOCK=1",
+                     "-DLCB_NO_PLUGINS=1", "-Wno-dev", *launchers],
+                    ["cmake", "--build", str(folder / "build"), "--target", "cbc",
+                     "cbc-pillowfight"]):
+        built = subprocess.run(command, text=True, capture_output=True, check=False)
+        if built.returncode != 0:
+            sys.exit(f"the C SDK could not be built:\n{(built.stdout + built.stderr)[-2000:]}")
+    return tools
+
+
+def run_c_on_sandbox(build, work):
+    tools = c_tools(work)
+    ready = work / "ready_c.json"
+    with sandbox_with(build, ready, "--tls"):
+        return run_and_exchange(build, ready, "c", [
+            sys.executable, "-B", str(C / "sandbox_interop.py"), str(ready),
+            str(build / "bin" / "reprise"), str(tools)])
+
+
 # The order matters: from the mock on this process is in a network namespace without a network, and
 # the part that measures times runs when everything else is done.
 PARTS = {"node": ("Node.js SDK on the sandbox", run_node_on_sandbox),
          "java": ("Java SDK on the sandbox", run_java_on_sandbox),
          "python": ("Python SDK on the sandbox", run_python_on_sandbox),
+         "c": ("C SDK on the sandbox", run_c_on_sandbox),
          "mock": ("our client on CouchbaseMock", run_on_mock),
          "retries": ("times of retries on CouchbaseMock", run_retries_on_mock)}
 
