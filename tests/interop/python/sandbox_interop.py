@@ -32,7 +32,8 @@ from couchbase.mutation_state import MutationState
 from couchbase.options import (AnalyticsOptions, ClusterOptions, ClusterTimeoutOptions,
                                DecrementOptions, DeltaValue, GetOptions, IncrementOptions, MutateInOptions,
                                PingOptions, QueryOptions, ReplaceOptions, ScanOptions, SignedInt64,
-                               UpsertOptions, WaitUntilReadyOptions)
+                               TransactionConfig, UpsertOptions, WaitUntilReadyOptions)
+from couchbase.transactions import TransactionKeyspace
 from couchbase.transcoder import RawBinaryTranscoder
 
 import load
@@ -279,6 +280,42 @@ def check_transactions(cluster, collection):
     collection.remove_multi(["python-tx-new", "python-tx"])
 
 
+def check_lost_transaction(ready):
+    """Another process ends in the middle of a transaction. The SDK finds the attempt, forgets it
+    when its time is over, and can change the documents again."""
+    key = "python-tx-lost"
+    cleaning = TransactionConfig(
+        cleanup_window=timedelta(seconds=1), metadata_collection=TransactionKeyspace(
+            bucket="travel", scope="_default", collection="_default"))
+    cluster = connect(ready["connection_string"], transaction_config=cleaning)
+    collection = cluster.bucket("travel").default_collection()
+    collection.upsert(key, {"value": 1})
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lost_transaction.py")
+    subprocess.run([sys.executable, "-B", program, ready["connection_string"], key], check=True,
+                   stderr=subprocess.PIPE, timeout=60)
+    staged = collection.lookup_in(key, [subdocument.get("txn.atr.id", xattr=True)])
+    record = staged.content_as[str](0)
+
+    def count_attempts():
+        found = collection.lookup_in(record, [subdocument.get("attempts", xattr=True)])
+        return len(found.content_as[dict](0))
+
+    equal(count_attempts(), 1)
+    cluster.transactions.run(lambda attempt: attempt.get(collection, key))  # starts the cleanup
+    deadline = time.monotonic() + 30
+    while count_attempts() > 0:
+        if time.monotonic() > deadline:
+            raise AssertionError("the lost attempt is not cleaned up")
+        time.sleep(0.1)
+    equal(collection.get(key).content_as[dict], {"value": 1})
+    cluster.transactions.run(
+        lambda attempt: attempt.replace(attempt.get(collection, key), {"value": 2}))
+    equal(collection.get(key).content_as[dict], {"value": 2})
+    equal(collection.exists(key + "-new").exists, False)
+    collection.remove(key)
+    cluster.close()
+
+
 def check_ping(cluster, bucket):
     services = [ServiceType.Query, ServiceType.Management]
     answers = cluster.ping(PingOptions(service_types=services)).endpoints
@@ -293,12 +330,15 @@ def check_exchange(collection):
     collection.upsert("from-python", {"by": "python"})
 
 
-def connect(connection_string, password="secret", **options):
+def connect(connection_string, password="secret", transaction_config=None, **options):
     timeouts = ClusterTimeoutOptions(kv_timeout=timedelta(seconds=10),
                                      connect_timeout=timedelta(seconds=10),
                                      bootstrap_timeout=timedelta(seconds=10))
-    return Cluster.connect(connection_string, ClusterOptions(
-        PasswordAuthenticator("app", password, **options), timeout_options=timeouts))
+    made = ClusterOptions(PasswordAuthenticator("app", password, **options),
+                          timeout_options=timeouts)
+    if transaction_config:
+        made["transaction_config"] = transaction_config
+    return Cluster.connect(connection_string, made)
 
 
 def check_tls(ready):
@@ -355,6 +395,7 @@ def main():
     # While all seeds of the connection string exist.
     report.check("TLS", check_tls, ready)
     report.check("a wrong password is refused", check_wrong_password, ready)
+    report.check("a lost transaction is cleaned up", check_lost_transaction, ready)
     cluster = connect(ready["connection_string"])
     check_features(report, cluster)
     collection = cluster.bucket("travel").default_collection()
