@@ -7,11 +7,12 @@ import time
 
 from couchbase import subdocument
 from couchbase.exceptions import (AmbiguousTimeoutException, CouchbaseException,
-                                  RequestCanceledException, TemporaryFailException,
-                                  TimeoutException)
+                                  InvalidArgumentException, RequestCanceledException,
+                                  TemporaryFailException, TimeoutException)
 
 WRITERS = 4
 JOURNAL_SIZE = 100  # writes to one document
+REQUEST_CANCELED = 2  # an error code of the SDK
 
 
 class Ledger:
@@ -30,7 +31,10 @@ class Ledger:
             outcome = "applied"
         except (AmbiguousTimeoutException, RequestCanceledException):
             outcome = "unknown"
-        except TemporaryFailException:
+        except TemporaryFailException as error:
+            # Also raised if a retry after a temporary failure was canceled in flight.
+            outcome = "unknown" if error.error_code == REQUEST_CANCELED else "refused"
+        except InvalidArgumentException:
             outcome = "refused"
         except CouchbaseException as error:
             outcome = "refused"
@@ -53,10 +57,8 @@ class Ledger:
             [f"{len(self.outcomes)} writes"]
             + [f"{len(entries)} {outcome}" for outcome, entries in by_outcome.items()]
             + [f"{count} {fault}" for fault, count in faults.items()])
-        if any(faults.values()) or not by_outcome["applied"]:
-            raise AssertionError(summary)
-        if self.surprises:
-            raise AssertionError(f"{summary}: {self.surprises[0]}")
+        if any(faults.values()) or not by_outcome["applied"] or self.surprises:
+            raise AssertionError(": ".join([summary, *self.surprises[:1]]))
         return summary
 
 
@@ -65,7 +67,8 @@ def write_until(stopping, ledger, collection, prefix, journals):
         journal = f"{prefix}-{number}"
         try:
             collection.insert(journal, {"stamps": []})
-        except (TimeoutException, RequestCanceledException, TemporaryFailException):
+        except (TimeoutException, RequestCanceledException, TemporaryFailException,
+                InvalidArgumentException):
             continue  # it may still be created later, so another name is used
         journals.append(journal)
         for _ in range(JOURNAL_SIZE):
@@ -104,11 +107,12 @@ def run(collection, name, change):
 
 
 def disturb(control):
-    """Broken connections, temporary failures, late answers, and a node that goes away and returns
-    with its data."""
+    """Broken connections, temporary failures, refusals, late answers, and a node that goes away and
+    returns with its data."""
     for fault in (("--close-after", "--every", "200", "--count", "4"),
                   ("--close-before", "--every", "170", "--count", "4"),
                   ("--status", "0x86", "--every", "40", "--count", "40"),
+                  ("--status", "0x04", "--every", "90", "--count", "20"),  # invalid
                   ("--delay", "300ms", "--every", "300", "--count", "4")):
         control("fault", "add", "--key", "python-*", "--nth", "50", *fault)
     time.sleep(3)
