@@ -137,13 +137,12 @@ failure_facts detail::describe_exception(const std::exception_ptr& thrown) noexc
         return describe_error_code({condition.value(), condition.category()});
     } catch (const std::errc condition) {
         return describe_error_code(std::make_error_code(condition));
-    } catch (...) {
-        return {};
+    } catch (...) {  // it says nothing about retries
     }
 #else
     static_cast<void>(thrown);
-    return {};
 #endif
+    return {};
 }
 
 }  // namespace reprise

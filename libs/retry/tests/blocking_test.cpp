@@ -513,6 +513,15 @@ TEST(blocking, the_real_clock_wakes_at_once_when_stopped_from_another_thread) {
     stopper.join();
 }
 
+TEST(blocking, a_wait_on_the_real_clock_that_could_be_stopped_is_not_cut_short) {
+    const std::stop_source stop;
+    const time_point begun = real_clock().now();
+    auto operation = testing::scripted_operation{testing::transient()};
+    const auto rule = attempts(2).every(20ms).with_jitter(jitter::none);
+    EXPECT_TRUE(retry(rule, {.stop = stop.get_token()}, operation).has_value());
+    EXPECT_GE(real_clock().now() - begun, 20ms);
+}
+
 TEST(blocking, no_retry_makes_one_attempt) {
     fixture f;
     no_retry strategy;

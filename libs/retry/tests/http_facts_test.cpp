@@ -74,7 +74,9 @@ TEST(http_facts, SM_12_a_call_that_must_not_be_repeated_is_not_repeated_after_an
 TEST(http_facts, SM_12_retry_after_in_seconds) {
     EXPECT_EQ(http_test::minimum_wait("120", {}), 120s);
     EXPECT_EQ(http_test::minimum_wait(" 0\t", {}), 0s);
-    EXPECT_EQ(http_facts(200, "120", {}), failure_facts{}) << "no failure, no wait";
+    for (const int status : {200, 399, 600}) {
+        EXPECT_EQ(http_facts(status, "120", {}), failure_facts{}) << "no failure, no wait";
+    }
     EXPECT_EQ(http_facts(503).minimum_wait, std::nullopt);
 }
 

@@ -23,6 +23,7 @@ operation_names names_of(const any_operation&) noexcept {
 }
 
 struct deciding {
+    explicit deciding(engine_options options = {}) : parts(options) {}
     engine_parts parts;
     operation_retries all{parts.context, parts.endpoints};
     any_operation operation;
@@ -87,6 +88,18 @@ TEST(operation_retries, repeat_own_requests_only_if_they_are_always_retried) {
     EXPECT_FALSE(with.all.decide(what, failed, with.parts.now));
     failed.reason = retry_reason::kv_not_my_vbucket;
     EXPECT_TRUE(with.all.decide(what, failed, with.parts.now));
+}
+
+TEST(operation_retries, repeat_own_requests_within_their_time) {
+    engine_options options;
+    options.internal_timeout = 100ms;
+    deciding with(options);
+    own_failure what{"get_cluster_config", with.parts.endpoints.at("node1", 11210)};
+    what.retries = 50;  // the backoff is at its longest, a second
+    retry_case failed;
+    failed.reason = retry_reason::kv_not_my_vbucket;
+    failed.stage = attempt_stage::response;
+    EXPECT_EQ(with.all.decide(what, failed, with.parts.now), 100ms);
 }
 
 }  // namespace reprise::engine::testing

@@ -536,6 +536,16 @@ TEST_F(range_scans, the_next_operation_has_nothing_of_the_scan) {
     EXPECT_EQ(read->result.scan, nullptr);
 }
 
+TEST_F(range_scans, an_operation_that_is_no_scan_has_no_rows) {
+    const auto done = start(all());
+    driver.advance(5s);
+    row_batch rows = std::move(done->result.scan->rows);
+    ASSERT_FALSE(rows.empty());
+    driver.get("k");
+    EXPECT_TRUE(driver.engine().take_rows(driver.last_id, rows, driver.now));
+    EXPECT_TRUE(rows.empty()) << "not those that were there before";
+}
+
 TEST(range_scan_capability, a_bucket_without_range_scans_is_not_asked) {
     scripted_cluster cluster{1};
     cluster.can_scan = false;

@@ -8,6 +8,20 @@
 
 namespace reprise::engine::testing {
 
+TEST(operation_pool, a_request_that_is_built_in_its_slot_owns_its_texts) {
+    operation_pool pool;
+    std::string key = "key";
+    std::string value = "value";
+    document_call call;
+    call.key = key;
+    call.value = base::as_bytes(value);
+    const operation_slot& slot = pool.acquire(keyspace_id{}, std::move(call));
+    key = "gone";
+    value = "gone";
+    EXPECT_EQ(slot.request.key.text(), "key");
+    EXPECT_EQ(slot.request.value.text(), "value");
+}
+
 TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_before) {
     operation_pool pool;
     operation_slot& first = pool.acquire();

@@ -386,6 +386,27 @@ TEST(decoded_answers, all_parts_of_a_document_and_its_metadata_are_in_the_result
     }
 }
 
+TEST(decoded_answers, the_datatype_says_json_and_extended_attributes_and_nothing_else) {
+    for (const auto& [sent, kept] : std::vector<std::pair<std::uint8_t, std::uint8_t>>{
+             {0x01, 0x01}, {0x04, 0x04}, {0x05, 0x05}, {0xf5, 0x05}}) {
+        scripted_cluster cluster(1);
+        engine_driver driver(cluster);
+        driver.connect();
+        cluster.on_request = [sent](const seen_request& seen) -> std::optional<answer> {
+            return seen.op == opcode::get ? std::optional(answer{
+                                                .raw = frame_of(
+                                                    seen, {.extras = std::string(4, '\0'),
+                                                           .value = "{}",
+                                                           .datatype = sent})})
+                                          : std::nullopt;
+        };
+        const auto read = driver.get("k");
+        driver.settle();
+        ASSERT_TRUE(read->result.has_value());
+        EXPECT_EQ(static_cast<std::uint8_t>(read->result.datatype), kept);
+    }
+}
+
 TEST(decoded_answers, counters_and_mutations_have_their_tokens) {
     const wire::mutation_token token{11, 12};
     const auto counted = answered(operation_kind::increment, wire::counter_response{9, token});

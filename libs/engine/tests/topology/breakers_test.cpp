@@ -22,9 +22,18 @@ struct one_breaker {
     void fail() { all.on_outcome(endpoint, errc::unambiguous_timeout, parts.now); }
 };
 
+class message_log final : public log_sink {
+public:
+    void on_decision(log_level, const decision_record&) noexcept override {}
+    void on_message(log_level level, std::string_view text) noexcept override {
+        lines.push_back((level == log_level::warn ? "warn: " : "info: ") + std::string(text));
+    }
+    std::vector<std::string> lines;
+};
+
 }  // namespace breakers_tests
 
-using breakers_tests::one_breaker;
+using namespace breakers_tests;
 
 TEST(breakers, arm_the_endpoint_when_its_breaker_opens) {
     one_breaker with;
@@ -32,6 +41,20 @@ TEST(breakers, arm_the_endpoint_when_its_breaker_opens) {
     with.fail();
     EXPECT_FALSE(breakers::allow(with.endpoint));
     EXPECT_TRUE(with.endpoint.is_armed());
+}
+
+TEST(breakers, warn_when_they_open_and_tell_when_they_close) {
+    engine_options options = one_breaker::options();
+    const auto log = std::make_shared<message_log>();
+    options.log = log;
+    engine_parts parts(options);
+    endpoint_record& endpoint = parts.endpoints.at("node1", 11210);
+    parts.breakers_of_nodes.on_outcome(endpoint, errc::unambiguous_timeout, parts.now);
+    EXPECT_TRUE(parts.breakers_of_nodes.close(endpoint));
+    const std::vector<std::string> expected{
+        "warn: circuit breaker of node1:11210 opens",
+        "info: circuit breaker of node1:11210 closes"};
+    EXPECT_EQ(log->lines, expected);
 }
 
 TEST(breakers, RH_34_only_timeouts_count_unless_the_predicate_decides_otherwise) {

@@ -555,10 +555,13 @@ TEST(topology, a_bucket_without_vbuckets_is_refused_by_name) {
         R"({"rev":5,"name":"travel","nodeLocator":"ketama","nodes":[{"hostname":"node1:8091"}],)"
         R"("nodesExt":[{"services":{"kv":11210,"mgmt":8091},"hostname":"node1"}]})";
     engine_driver driver(cluster);
-    const auto read = driver.get("k");
-    driver.advance(100ms);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::feature_not_available);
+    for (const operation_kind kind : {operation_kind::get, operation_kind::noop}) {
+        const std::string_view key = kind == operation_kind::noop ? "" : "k";
+        const auto asked = driver.start(driver.request(kind, key));
+        driver.advance(100ms);
+        ASSERT_EQ(asked->calls, 1);
+        EXPECT_EQ(asked->result.ec, errc::feature_not_available);
+    }
 }
 
 }  // namespace reprise::engine::testing

@@ -87,6 +87,9 @@ TEST(topology_part, asks_the_name_service_first_if_the_options_require_it) {
     const wire::bootstrap_address found{"found.example", 11210};
     parts.nodes.on_resolved(resolution_id{1}, {&found, 1}, parts.now);
     EXPECT_EQ(parts.starter.begun, (events{"found.example:11210"}));
+    const wire::bootstrap_address late{"late.example", 11210};
+    parts.nodes.on_resolved(resolution_id{1}, {&late, 1}, parts.now);
+    EXPECT_EQ(parts.starter.begun, (events{"found.example:11210"})) << "the first answer counts";
 }
 
 TEST(topology_part, links_the_nodes_of_a_configuration_and_retires_the_others) {
