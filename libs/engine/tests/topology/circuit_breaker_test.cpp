@@ -186,33 +186,6 @@ TEST(circuit_breaker, RH_34_each_endpoint_has_its_own) {
     EXPECT_EQ(bad->calls, 0);
 }
 
-// Found by a random mutant: the breaker of a node that had left stayed open.
-TEST(circuit_breaker, RH_34_a_node_that_left_and_returns_has_a_closed_one) {
-    scripted_cluster cluster(2, 1);
-    cluster.map = {{1}};
-    engine_driver driver(cluster, with_breaker());
-    driver.connect();
-    cluster.on_request = without_reads(true);
-    time_out_reads(driver, 20);
-    const auto push = [&](std::int16_t owner, std::size_t node_count) {
-        cluster.map = {{owner}};
-        cluster.data_node_count = node_count;
-        ++cluster.revision.rev;
-        driver.push_configuration(driver.connections_to(0).at(0), 0, false);
-        driver.advance(1ms);
-    };
-    push(0, 1);
-    EXPECT_TRUE(driver.connections_to(1).empty()) << "it has left";
-    cluster.nodes[1].ignores_connections = true;
-    push(1, 2);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(60s);
-    ASSERT_EQ(stored->calls, 1);
-    const auto& reasons = stored->result.error->retry_reasons;
-    EXPECT_FALSE(reasons.contains(retry_reason::circuit_breaker_open));
-    EXPECT_TRUE(reasons.contains(retry_reason::node_not_available));
-}
-
 TEST(circuit_breaker, RH_34_a_new_connection_closes_it_and_a_strategy_may_refuse) {
     scripted_cluster cluster(1);
     engine_driver driver(cluster, with_breaker());

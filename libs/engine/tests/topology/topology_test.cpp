@@ -13,7 +13,8 @@ namespace topology_part_tests {
 using events = std::vector<std::string>;
 
 struct with_cluster {
-    explicit with_cluster(std::size_t node_count) : cluster(node_count) {
+    explicit with_cluster(std::size_t node_count, const engine_options& options = {})
+        : cluster(node_count), parts(options) {
         parts.nodes.open(bucket, parts.now);
     }
     scripted_cluster cluster;
@@ -103,6 +104,24 @@ TEST(topology_part, links_the_nodes_of_a_configuration_and_retires_the_others) {
     ++of.cluster.revision.rev;
     EXPECT_EQ(of.apply(), configuration_effect::applied);
     EXPECT_EQ(of.parts.listener.take(), (events{"retired node1:11210", "configuration of travel"}));
+}
+
+// Otherwise its timer would run on, for a canary that cannot be sent.
+TEST(topology_part, closes_the_breaker_of_a_node_that_leaves) {
+    engine_options options;
+    options.circuit_breaker.emplace();
+    options.circuit_breaker->volume_threshold = 1;
+    with_cluster of(2, options);
+    EXPECT_EQ(of.apply(), configuration_effect::applied);
+    endpoint_record& leaving = of.parts.endpoints.at("node1", 11210);
+    of.parts.breakers_of_nodes.on_outcome(leaving, errc::unambiguous_timeout, of.parts.now);
+    EXPECT_TRUE(leaving.is_armed());
+    of.cluster.nodes.erase(of.cluster.nodes.begin());
+    of.cluster.map = {{0}, {0}, {0}, {0}};
+    ++of.cluster.revision.rev;
+    EXPECT_EQ(of.apply(), configuration_effect::applied);
+    EXPECT_FALSE(leaving.is_armed());
+    EXPECT_TRUE(breakers::allow(leaving));
 }
 
 TEST(topology_part, refuses_a_configuration_that_is_not_newer_or_cannot_be_decoded) {
