@@ -3651,11 +3651,15 @@ template <class R>
     requires std::derived_from<outcome_traits<R>, expected_outcome>
 inline constexpr bool has_silent_error<R> = !describes_failure<typename outcome_traits<R>::error>;
 
-/// A result like `std::expected` whose value reports failures of its own.
+/// A value that reports failures of its own.
+template <class V>
+concept reports_failure = !std::is_void_v<V> && !plain_result<V>;
+
+/// A result like `std::expected` with such a value.
 template <class R>
 concept result_of_result =
     std::derived_from<outcome_traits<R>, expected_outcome> &&
-    requires(const R& r) { requires !plain_result<std::remove_cvref_t<decltype(*r)>>; };
+    requires(const R& r) { requires reports_failure<std::remove_cvref_t<decltype(*r)>>; };
 
 /// A strategy that also decides about failures without facts, such as `attempts(3).when(...)`.
 template <class Strategy>

@@ -235,6 +235,12 @@ struct outer_result : outcome<std::error_code> {
 };
 const auto result = reprise::retry(strategy, [] { return outer_result{}; });
 
+// accepted: a_result_without_a_value
+// flags: -std=c++23 -Wall -Wextra -Werror
+#include <expected>
+const auto result =
+    reprise::retry(strategy, []() -> std::expected<void, std::error_code> { return {}; });
+
 // refused: a_predicate_of_a_predicate
 // message: this operation has a predicate already, which a second fails_if would replace
 const auto is_busy = [](int status) { return status == 503; };
