@@ -1,8 +1,10 @@
 #include "canned_cluster.hpp"
 
+#include <charconv>
 #include <string_view>
 
 #include <reprise/wire/cluster_configuration_encode.hpp>
+#include <reprise/wire/cluster_messages.hpp>
 #include <reprise/wire/document_messages.hpp>
 #include <reprise/wire/session_messages.hpp>
 
@@ -22,25 +24,41 @@ void append(reply_bytes& out, const wire::response_header& header, const Message
     (void)message.encode(writer, header);
 }
 
+// The id of the collection "<scope>.c<number>".
+wire::collection_id collection_of(const wire::frame_view& frame) {
+    constexpr std::uint32_t first_id = 8;
+    const auto asked = wire::get_collection_id_request::decode(frame);
+    std::uint32_t number = 0;
+    if (asked) {
+        const std::string_view digits = asked->path.substr(asked->path.rfind('c') + 1);
+        (void)std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    }
+    return wire::collection_id{first_id + number};
+}
+
 }  // namespace
 
-canned_cluster::canned_cluster(std::uint16_t kv_port, std::uint16_t query_port) {
+canned_cluster::canned_cluster(
+    const std::vector<std::uint16_t>& kv_ports, std::uint16_t query_port) {
     wire::cluster_configuration_description cluster;
-    wire::cluster_node node;
-    node.hostname = "127.0.0.1";
-    node.ports.set(wire::service::key_value, wire::transport::plain, kv_port);
-    node.ports.set(wire::service::management, wire::transport::plain, 8091);
-    if (query_port != 0) {
-        node.ports.set(wire::service::query, wire::transport::plain, query_port);
+    for (const std::uint16_t port : kv_ports) {
+        wire::cluster_node& node = cluster.nodes.emplace_back();
+        node.hostname = "127.0.0.1";
+        node.ports.set(wire::service::key_value, wire::transport::plain, port);
+        node.ports.set(wire::service::management, wire::transport::plain, 8091);
+        if (query_port != 0) {
+            node.ports.set(wire::service::query, wire::transport::plain, query_port);
+        }
     }
-    cluster.nodes = {node};
     cluster.this_node = 0;
     global_text_ = wire::encode_cluster_configuration(cluster);
     cluster.bucket_name = "bench";
     cluster.bucket_uuid = std::string(32, 'b');
     cluster.bucket_capabilities = {"collections"};
-    cluster.kv_node_count = 1;
-    cluster.vbucket_map.assign(1024, {0});
+    cluster.kv_node_count = kv_ports.size();
+    for (std::size_t vbucket = 0; vbucket < 1024; ++vbucket) {
+        cluster.vbucket_map.push_back({static_cast<std::int16_t>(vbucket % kv_ports.size())});
+    }
     bucket_text_ = wire::encode_cluster_configuration(cluster);
 }
 
@@ -62,6 +80,8 @@ void canned_cluster::answer(
             return say("PLAIN");
         case wire::opcode::get_cluster_config:
             return say(from.has_bucket ? bucket_text_ : global_text_);
+        case wire::opcode::get_collection_id:
+            return append(out, header, wire::collection_id_response{1, collection_of(frame)});
         case wire::opcode::select_bucket:
             from.has_bucket = true;
             [[fallthrough]];

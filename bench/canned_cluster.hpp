@@ -14,7 +14,7 @@
 #include "loopback.hpp"
 
 // The key-value side of a server with prepared answers, so that a measurement shows mainly the
-// client. It has one node and one bucket named "bench", and accepts any user.
+// client. It has one bucket named "bench", accepts any user and knows every collection "c<number>".
 
 namespace bench {
 
@@ -29,7 +29,11 @@ struct canned_peer {
 class canned_cluster {
 public:
     // `query_port` is the port of the query service, or 0 if the node has none.
-    explicit canned_cluster(std::uint16_t kv_port, std::uint16_t query_port = 0);
+    explicit canned_cluster(std::uint16_t kv_port, std::uint16_t query_port = 0)
+        : canned_cluster(std::vector{kv_port}, query_port) {}
+    // One node for each port. The vbuckets are dealt out in turn.
+    explicit canned_cluster(
+        const std::vector<std::uint16_t>& kv_ports, std::uint16_t query_port = 0);
 
     // Appends the answer to a request that is not a measured operation. It may be slow.
     void answer(const reprise::wire::frame_view& frame, canned_peer& from, reply_bytes& out) const;

@@ -109,18 +109,18 @@ void contended_bucket(benchmark::State& state) {
 }
 BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
 
-[[nodiscard]] retry_question transient_question(std::uint64_t random) {
-    retry_question question;
+[[nodiscard]] reprise::driver::retry_question transient_question(std::uint64_t random) {
+    reprise::driver::retry_question question;
     question.facts = {.safety = retry_safety::yes, .fault = failure_fault::server};
     question.at.random = random;
     return question;
 }
 
 /// The work of a loop after a failure: asking the strategy and admitting the proposal.
-[[nodiscard]] driver::admission decide(
-    standard_strategy& strategy, driver::retry_progress& progress, std::uint64_t random) {
-    const retry_question question = transient_question(random);
-    driver::retry_limits limits;
+[[nodiscard]] reprise::driver::admission decide(
+    standard_strategy& strategy, reprise::driver::retry_progress& progress, std::uint64_t random) {
+    const reprise::driver::retry_question question = transient_question(random);
+    reprise::driver::retry_limits limits;
     limits.budget = strategy.paying_budget();
     return progress.on_proposal(
         strategy.retry_after(progress.token(), question), {.facts = question.facts}, limits);
@@ -134,7 +134,7 @@ void decision_after_failure(benchmark::State& state) {
     standard_strategy strategy(options);
     std::uint64_t random = 1;
     for (auto _ : state) {
-        driver::retry_progress progress;
+        reprise::driver::retry_progress progress;
         random += 0x9e3779b97f4a7c15U;
         progress.token().attempt = 1 + static_cast<std::uint32_t>(random & 3U);
         benchmark::DoNotOptimize(decide(strategy, progress, random));
@@ -149,7 +149,7 @@ void refusal_by_empty_bucket(benchmark::State& state) {
     standard_strategy strategy(options);
     std::uint64_t random = 1;
     for (auto _ : state) {
-        driver::retry_progress progress;
+        reprise::driver::retry_progress progress;
         random += 0x9e3779b97f4a7c15U;
         progress.token().attempt = 1 + static_cast<std::uint32_t>(random & 3U);
         benchmark::DoNotOptimize(decide(strategy, progress, random));

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Prints figures about the tree: measure.py [--root DIR] [--build DIR] [--top N]
 
-The Markdown tables show files and lines per library, headers that `cmake --install` installs, how
-many tests are named after a source, the largest files, functions and classes, and how many product
-files mention one opcode, service, reason and fault. The script counts everything from the files;
-only the installed headers need a configured build directory.
+The Markdown tables show files and lines per library, headers that `cmake --install` installs, names
+that a user of <reprise/retry.hpp> sees, how many tests are named after a source, the largest files,
+functions and classes, and how many product files mention one opcode, service, reason and fault. The
+script counts everything from the files; only the installed headers need a configured build
+directory.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from rules.names import visible_names
 from rules.sizes import closing_brace, functions_in, without_directives
 from rules.tree import Tree, code_only, without_comments
 
@@ -157,6 +159,7 @@ def main():
     headers = installed_headers(tree, options.build or options.root / "build/dev")
     table("Counts", ["what", "count"], [
         ["installed headers", "no build directory" if headers is None else len(headers)],
+        ["names of <reprise/retry.hpp> in namespace reprise", len(visible_names(tree))],
         ["tests named after a file of their library",
          f"{len(tests) - len(stray)} of {len(tests)} "
          f"({100 * (len(tests) - len(stray)) / max(1, len(tests)):.0f} %)"],

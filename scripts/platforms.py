@@ -219,7 +219,7 @@ class Build:
                           [*flags, *(["-fno-exceptions"] if is_plain else [])]))
         objects = self.compile_all(calls)
         if self.platform.runner is None:
-            return "compiled"
+            return "built"
         program = self.folder / f"{column}_tests.exe"
         subprocess.run([*self.platform.compiler, *map(str, objects), *map(str, library), "-o",
                         str(program), "-pthread", *self.platform.link], check=True)

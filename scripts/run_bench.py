@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs benchmarks and prints JSON: absolute figures, and ratios from the same run.
 
-`./dev bench` runs all of them, `./dev bench retry`, `kv`, `http`, `sim` or `lab` only one. The ratios are
-what matters: absolute figures of a small virtual machine mean little. The report also has the bars;
-missing one does not fail a build.
+`./dev bench` runs all of them, `./dev bench retry`, `kv`, `http`, `sim`, `scale` or `lab` only one.
+The ratios are what matters: absolute figures of a small virtual machine mean little. The report also
+has the bars; missing one does not fail a build. `--page` also writes docs/performance.md.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import performance_page
 from time_redraws import redraw_times
 
 # name of a ratio: (benchmark, reference, bar)
@@ -250,6 +251,27 @@ def bench_sim(build):
                                                  "within_bar": reached >= SIM_BAR}}}
 
 
+# The engine alone: processor time of a call that holds up the loop, of waking one operation, and
+# memory of a waiting one, its key and value included.
+SCALE_BARS = {"bytes_each": 768, "wake_ns": 100, "longest_call_ms": 5}
+# How much dearer a get may become, from the smallest cluster to the largest.
+SCALE_GROWTH_BARS = {"get_ns_by_nodes": None, "get_ns_by_collections": 1.5}
+
+
+def bench_scale(build):
+    core = sorted(os.sched_getaffinity(0))[0]
+    figures = run_pinned(build / "bin" / "scale_bench", core, [])
+    limits = {name: {"value": figures["parked"][name], "bar": bar,
+                     "within_bar": figures["parked"][name] <= bar}
+              for name, bar in SCALE_BARS.items()}
+    ratios = {}
+    for name, bar in SCALE_GROWTH_BARS.items():
+        first, *_, last = figures[name].values()
+        ratios[f"{name}_growth"] = {"ratio": round(last / first, 2), "bar": bar,
+                                    "within_bar": None if bar is None else last / first <= bar}
+    return {**figures, "limits": limits, "ratios": ratios}
+
+
 # A page that follows a slider, without and with a browser, and requests per second of processor time, by clients.
 LAB_PREVIEW_BAR_MS = 300
 LAB_SPEED_BARS = {"1000 clients": 2_000_000, "1000000 clients": 500_000}
@@ -285,7 +307,7 @@ def missed_bars(report, path=""):
 
 
 BENCHMARKS = {"retry": bench_retry, "kv": bench_kv, "http": bench_http, "sim": bench_sim,
-              "lab": bench_lab}
+              "scale": bench_scale, "lab": bench_lab}
 
 
 def main():
@@ -293,6 +315,7 @@ def main():
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=10_000_000,
                         help="rows of each answer that bench http reads (100 bytes each)")
+    parser.add_argument("--page", action="store_true", help="write docs/performance.md")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     arguments = parser.parse_args()
     unknown = [name for name in arguments.names if name not in BENCHMARKS]
@@ -303,6 +326,8 @@ def main():
         more = [arguments.rows] if name == "http" else []
         report[name] = BENCHMARKS[name](arguments.build, *more)
     print(json.dumps(report, indent=2), flush=True)
+    if arguments.page:
+        performance_page.write(report)
     bars = list(missed_bars(report))
     missed = [bar for bar in bars if bar]
     print(f"bars: {len(bars) - len(missed)} of {len(bars)} met" +

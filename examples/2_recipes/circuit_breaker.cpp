@@ -14,7 +14,7 @@ int main() {
     const auto breaker = std::make_shared<reprise::circuit_breaker>(
         reprise::circuit_breaker_options{.volume_threshold = 4, .sleep_window = 50ms});
     const auto reads = reprise::attempts(3).every(1ms).breaker(breaker);
-    reprise::standard_strategy writes({.parts = {.breaker = breaker}});
+    reprise::standard_strategy writes({.breaker = breaker});
     // [/breaker]
 
     bool is_up = false;

@@ -26,7 +26,7 @@ std::optional<std::string> find_row(int& asked) {
 
 /// One warehouse is closed for good: its failures are not worth a retry.
 struct open_warehouses : reprise::stated_safety {
-    reprise::refusal_reason check(const reprise::retry_question& question) const noexcept {
+    reprise::refusal_reason check(const reprise::driver::retry_question& question) const noexcept {
         const auto* error = question.failure.get_if<shop::stock_error>();
         if (error != nullptr && error->warehouse == "closed") {
             return reprise::refusal_reason::unsafe;

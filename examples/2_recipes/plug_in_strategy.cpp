@@ -7,14 +7,15 @@
 #include <string_view>
 
 using namespace std::chrono_literals;
+namespace driver = reprise::driver;  // for authors of strategies
 
 /// Every second, until the operation's deadline. State of a request would go into its token.
 class steady_beat final : public reprise::retry_strategy {
-    void retry_after(const reprise::retry_question& question, reprise::retry_sink& sink) override {
-        const auto refusal = reprise::stated_safety{}.check(question.facts, question.repeat);
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
+        const auto refusal = reprise::stated_safety{}.check(question);
         sink.answer(
-            refusal == reprise::refusal_reason::none ? reprise::retry_action::after(1s)
-                                                     : reprise::retry_action::no(refusal));
+            refusal == reprise::refusal_reason::none ? driver::retry_action::after(1s)
+                                                     : driver::retry_action::no(refusal));
     }
 };
 

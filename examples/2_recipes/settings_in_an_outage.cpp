@@ -34,7 +34,7 @@ int main() {
     }
     // [run]
     reprise::lab::model model = read->model;
-    expect(reprise::lab::run(model).recovery.has_recovered(), "our settings heal at 80 % load");
+    expect(reprise::lab::run(model).recovery.has_recovered(), "our settings recover at 80 % load");
     // [/run]
 
     // The same settings without their budget.
@@ -43,5 +43,5 @@ int main() {
 
     const auto edge =
         reprise::lab::find_edge(model, reprise::lab::region_axis::attempts, 3).value();
-    std::printf("without a budget they heal up to %.0f requests/s\n", edge.heals_up_to);
+    std::printf("without a budget they recover up to %.0f requests/s\n", edge.heals_up_to);
 }

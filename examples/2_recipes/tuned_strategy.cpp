@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <reprise/retry.hpp>
+#include <reprise/retry/lint.hpp>
 
 using namespace std::chrono_literals;
 
@@ -18,7 +19,7 @@ int main() {
     std::cout << "a call waits for " << figures.give_up_after / 1ms << " ms at most\n"
               << "attempts per request in an outage: " << figures.worst_amplification << ", later "
               << figures.lasting_amplification << '\n'
-              << "heals without a budget below " << figures.recovery_load << " requests/s\n";
+              << "recovers without a budget below " << figures.recovery_load << " requests/s\n";
     for (const reprise::settings_warning& warning : reprise::lint(options, service)) {
         std::cout << warning.field << ": " << warning.message << '\n';
     }

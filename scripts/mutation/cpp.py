@@ -70,6 +70,8 @@ class Source:
     def is_angle(self, index):
         """True for a `<` that opens template arguments."""
         token = self.tokens[index]
+        if index > 0 and self.tokens[index - 1].text == "template":
+            return True  # a long list of parameters starts on its own line
         return not self.text[token.end:token.end + 1].isspace() and index > 0 and (
             self.tokens[index - 1].kind == "word" or self.tokens[index - 1].text == "]")
 

@@ -6,7 +6,7 @@ import re
 
 from rules.tree import Violation, code_only
 
-MACROS = "libs/retry/include/reprise/retry/detail/export.hpp"
+MACROS = "libs/retry/include/reprise/retry/detail/compiler.hpp"
 PUBLIC = re.compile(
     r"libs/(?:retry|retry_\w+|couchbase|couchbase_types|couchbase_codecs)/(?:include|src)/")
 EXTENSION = re.compile(

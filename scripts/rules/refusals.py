@@ -5,8 +5,8 @@ import re
 
 from rules.tree import Violation, without_comments
 
-ENUM = "libs/retry/include/reprise/retry/decision.hpp"
-TEXTS = "libs/retry/src/decision.cpp"
+ENUM = "libs/retry/include/reprise/retry/refusal_reason.hpp"
+TEXTS = "libs/retry/src/refusal_reason.cpp"
 PAGE = "docs/guide/why_not_retried.md"
 ROW = re.compile(r"^\| `(\w+)` \|")
 

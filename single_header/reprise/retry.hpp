@@ -21,6 +21,7 @@
 #include <exception>
 #include <functional>
 #include <iosfwd>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -39,78 +40,8 @@
 #include <vector>
 #include <version>
 
-/// Retries inside retries multiply: three layers of five attempts are 125. An allowance lets an
-/// outer loop pass its remaining retries down, so that the whole nest makes no more than the outer
-/// loop would have made alone.
+/// What depends on how a source is compiled: exported symbols, inline namespaces, exceptions.
 
-namespace reprise {
-
-/// The retries one loop may still make, shared with the loops inside its operation. Thread-safe;
-/// must outlive the loops that take from it (the loop that owns it does).
-class retry_allowance {
-public:
-    /// Absent `retries`: unlimited by itself; a parent still counts.
-    explicit retry_allowance(
-        const std::optional<std::uint32_t>& retries, retry_allowance* parent = nullptr) noexcept
-        : left_(retries.value_or(unlimited)), parent_(parent) {}
-    retry_allowance(const retry_allowance&) = delete;
-    retry_allowance& operator=(const retry_allowance&) = delete;
-
-    /// Takes one retry here and from every enclosing loop, or nothing.
-    [[nodiscard]] bool try_take() noexcept {
-        if (!take_own()) {
-            return false;
-        }
-        if (parent_ != nullptr && !parent_->try_take()) {
-            give_own();
-            return false;
-        }
-        return true;
-    }
-
-    /// Returns what `try_take` took, when the retry was refused for another reason.
-    void give_back() noexcept {
-        give_own();
-        if (parent_ != nullptr) {
-            parent_->give_back();
-        }
-    }
-
-    /// Retries left here; absent when unlimited.
-    [[nodiscard]] std::optional<std::uint32_t> left() const noexcept {
-        const std::uint32_t value = left_.load(std::memory_order_relaxed);
-        return value == unlimited ? std::nullopt : std::optional{value};
-    }
-
-private:
-    static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
-
-    [[nodiscard]] bool take_own() noexcept {
-        std::uint32_t left = left_.load(std::memory_order_relaxed);
-        do {
-            if (left == 0) {
-                return false;
-            }
-            if (left == unlimited) {
-                return true;
-            }
-        } while (!left_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed));
-        return true;
-    }
-    void give_own() noexcept {
-        if (left_.load(std::memory_order_relaxed) != unlimited) {
-            left_.fetch_add(1, std::memory_order_relaxed);
-        }
-    }
-
-    std::atomic<std::uint32_t> left_;
-    retry_allowance* parent_;
-};
-
-}  // namespace reprise
-
-/// The one place for attributes that are not of the language.
-///
 /// `REPRISE_EXPORT` marks what a shared library of ours exports: everything else stays hidden. The
 /// mark is the same for the library and for its users, so no definition has to agree between the
 /// two. The single header exports nothing: it is part of the program or plugin that includes it,
@@ -124,8 +55,9 @@ private:
 /// Inline code that is compiled in another way with -fno-exceptions, or with the standalone Asio
 /// instead of Boost's, lives in an inline namespace of its own for each of these. If the sources of
 /// a program mix them, the linker then keeps all; of two functions with one name it would keep any.
-/// Member templates of plain types have `detail::variant` as a template argument for the same
-/// reason.
+/// The same holds for what calls such code, and for plain functions that return such types. Member
+/// templates of plain types have `detail::variant` as a template argument for the same reason.
+/// `tests/mixed/check_variants.py` compares the bodies.
 #if defined(__cpp_exceptions) && defined(REPRISE_STANDALONE_ASIO)
 #define REPRISE_VARIANT standalone_asio_with_exceptions
 #elif defined(__cpp_exceptions)
@@ -143,16 +75,7 @@ inline namespace REPRISE_VARIANT {
 /// The way in which this source is compiled.
 struct variant {};
 
-}  // namespace REPRISE_VARIANT
-
-}  // namespace reprise::detail
-
-/// Calls into user code from functions that never throw. In programs built without exceptions the
-/// call is made as it is.
-
-namespace reprise::detail::inline REPRISE_VARIANT {
-
-/// What `call` returns, or `fallback` if it throws.
+/// What `call` returns, or `fallback` if it throws. For code that has a name for each variant.
 template <class Result, class Call>
 [[nodiscard]] Result result_or(Result fallback, Call&& call) noexcept {
 #if defined(__cpp_exceptions)
@@ -167,7 +90,33 @@ template <class Result, class Call>
 #endif
 }
 
-}  // namespace reprise::detail::inline REPRISE_VARIANT
+}  // namespace REPRISE_VARIANT
+
+/// Calls `call(data)`; false if it throws. Compiled into the library, so that sources with and
+/// without exceptions share one body. A library built without exceptions makes the call as it is.
+[[nodiscard]] REPRISE_EXPORT bool completes(void (*call)(void*), void* data) noexcept;
+
+/// The same as `result_or` for code whose name does not depend on the variant.
+template <class Result, class Call>
+[[nodiscard]] Result guarded(Result fallback, Call&& call) noexcept {
+    if constexpr (noexcept(call())) {
+        return call();
+    } else {
+        struct parts {
+            Result& result;
+            std::remove_reference_t<Call>& call;
+        };
+        parts both{fallback, call};
+        const auto run = [](void* data) {
+            auto& given = *static_cast<parts*>(data);
+            given.result = given.call();
+        };
+        static_cast<void>(completes(run, &both));  // Otherwise the fallback is still there.
+        return fallback;
+    }
+}
+
+}  // namespace reprise::detail
 
 /// Time as the library sees it: plain values. Nothing that decides reads a clock; the driver of an
 /// operation passes the time in. See `clock.hpp` for the one interface that does read it.
@@ -393,7 +342,8 @@ concept describes_failure =
 
 /// The failure itself, for strategies that need more than its facts.
 /// ```
-///     reprise::refusal_reason check(const reprise::retry_question& question) const noexcept {
+///     reprise::refusal_reason check(const reprise::driver::retry_question& question) const
+///     noexcept {
 ///         const auto* error = question.failure.get_if<shop::stock_error>();
 ///         ...
 ///     }
@@ -437,7 +387,7 @@ template <class E>
 /// sockets), the name of the code: "connection refused".
 [[nodiscard]] REPRISE_EXPORT std::string text_of_code(const std::error_code& code);
 
-/// `what()` of the exception; empty if it is no `std::exception`.
+/// `what()` of the exception, or the thrown text or number itself; empty for other types.
 [[nodiscard]] REPRISE_EXPORT std::string text_of_thrown(const std::exception_ptr& thrown);
 
 /// The text of an error type: `what()`, `message()`, or a `to_string` found by its argument.
@@ -503,8 +453,9 @@ public:
         return thrown != nullptr ? detail::find_thrown<E>(*thrown) : nullptr;
     }
 
-    /// The text of the failure: an exception's `what()`, the message of an error code, the
-    /// `what()`, `message()` or `to_string` of any other type. Empty if it has none.
+    /// The text of the failure: an exception's `what()`, a thrown text or number, the message of an
+    /// error code, the `what()`, `message()` or `to_string` of any other type. Empty if it has
+    /// none.
     [[nodiscard]] std::string text() const {
         return text_ == nullptr ? std::string() : text_(object_);
     }
@@ -524,10 +475,18 @@ private:
     std::string (*text_)(const void*) = nullptr;
 };
 
+namespace detail {
+
+/// The text of a failure for histories and logs: its own text, that of its code, or that something
+/// of an unknown type was thrown.
+[[nodiscard]] REPRISE_EXPORT std::string text_of_failure(
+    const failure_view& failure, const failure_facts& facts);
+
+}  // namespace detail
+
 }  // namespace reprise
 
-/// Types used in retry decisions: why there is no retry, whether a call may be repeated, what a
-/// strategy is asked. Plain values.
+/// Why there was no (further) retry, and whether a call may be executed twice.
 
 namespace reprise {
 
@@ -548,9 +507,9 @@ enum class refusal_reason : std::uint8_t {
     invalid_token,       ///< A token of another strategy, or one already used.
     strategy_refused,    ///< The strategy answered no and named no other reason.
     strategy_failed,     ///< The strategy threw, or dropped the question.
-    lost_in_flight,      ///< Not idempotent, sent, connection closed: the server may have acted.
+    may_have_acted,      ///< Sent, then the connection closed; executing it twice is not safe.
     queue_full,          ///< Too many requests wait for a retry.
-    rows_taken,          ///< The caller has rows of the answer: a retry would repeat them.
+    partly_delivered,    ///< The caller has a part of the answer: a retry would repeat it.
     not_allowed,         ///< The options do not allow the request to be sent.
     predicate_refused,   ///< The strategy's predicate does not ask for a retry of this failure.
     circuit_open,        ///< A circuit breaker keeps requests away from the service.
@@ -571,6 +530,23 @@ enum class repeatability : std::uint8_t {
     repeatable,      ///< Idempotent: failures of safety `maybe` are retried.
     not_repeatable,  ///< Only failures that are safe for certain (`retry_safety::yes`) are retried.
 };
+
+}  // namespace reprise
+
+/// What a strategy is asked after a failed attempt, and what it is asked about. Plain values, for
+/// authors of strategies and of clients.
+
+namespace reprise::driver {
+
+/// How far an attempt had come when it failed.
+enum class attempt_stage : std::uint8_t {
+    dispatch,  ///< Nothing was sent.
+    network,   ///< Sent, no answer.
+    response,  ///< The server answered.
+};
+
+/// "dispatch"
+[[nodiscard]] REPRISE_EXPORT std::string_view to_string(attempt_stage stage) noexcept;
 
 /// The time and the randomness of one decision, and what the caller attached to the call.
 /// Strategies get all of it as values; a strategy without `needs_time` gets zeros at its
@@ -646,6 +622,9 @@ struct retry_question {
     /// All retries made so far, also those that no strategy was asked about.
     std::uint32_t retry_attempts = 0;
     token_state token{};
+
+    /// The number of the attempt that failed; the first is 1.
+    [[nodiscard]] constexpr std::uint32_t attempt() const noexcept { return retry_attempts + 1; }
 };
 
 /// A strategy's answer at the start of a request: may it be retried at all?
@@ -659,7 +638,7 @@ struct decision {
     }
 };
 
-}  // namespace reprise
+}  // namespace reprise::driver
 
 /// The library's own errors: one enumeration, one category, and one exception that carries them.
 /// They are reported only where the operation has no error of its own, because no attempt was made.
@@ -689,15 +668,19 @@ enum class retry_errc {
 [[nodiscard]] inline std::error_condition make_error_condition(retry_errc error) noexcept {
     return {static_cast<int>(error), retry_category()};
 }
+namespace detail {
+
 /// Why the loop made no attempt; `none` for errors that are no refusals.
 [[nodiscard]] REPRISE_EXPORT refusal_reason refusal_of(retry_errc error) noexcept;
+
+}  // namespace detail
 
 /// The exception of this library. Loops throw it when they make no attempt and the result cannot
 /// carry the error.
 class REPRISE_EXPORT retry_error : public std::system_error {
 public:
     explicit retry_error(retry_errc error)
-        : std::system_error(make_error_code(error)), refusal_(refusal_of(error)) {}
+        : std::system_error(make_error_code(error)), refusal_(detail::refusal_of(error)) {}
 
     /// As the history and observers report it.
     [[nodiscard]] refusal_reason refusal() const noexcept { return refusal_; }
@@ -705,15 +688,6 @@ public:
 private:
     refusal_reason refusal_;
 };
-
-}  // namespace reprise
-
-template <>
-struct std::is_error_condition_enum<reprise::retry_errc> : std::true_type {};
-
-/// Settings that contradict themselves are refused when a strategy or bucket is built, by name.
-
-namespace reprise {
 
 /// One setting that cannot work, and why.
 struct settings_error {
@@ -742,22 +716,27 @@ private:
 };
 
 namespace detail {
+
 [[noreturn]] REPRISE_EXPORT void throw_invalid_settings(settings_error error);
 /// For a blocking operation that takes no `attempt`.
 [[noreturn]] REPRISE_EXPORT void throw_unseen_attempt_timeout();
-}  // namespace detail
 
 /// Passes `options` through if they hold together, throws `invalid_settings` otherwise. For member
 /// initialiser lists.
 template <class Options>
 [[nodiscard]] Options checked(const Options& options) {
     if (std::optional<settings_error> error = check(options)) {
-        detail::throw_invalid_settings(std::move(*error));
+        throw_invalid_settings(std::move(*error));
     }
     return options;
 }
 
+}  // namespace detail
+
 }  // namespace reprise
+
+template <>
+struct std::is_error_condition_enum<reprise::retry_errc> : std::true_type {};
 
 /// Backoff: the rule that gives the delay before a retry. Exponential (or constant, or linear),
 /// capped, jittered; a pure function of (retry number, previous delay, random bits).
@@ -778,8 +757,8 @@ struct backoff_options {
     double factor = 2.0;                      ///< Growth per retry; at least 1.
     duration cap = std::chrono::seconds{20};  ///< Largest delay, applied before jitter.
     reprise::jitter jitter = reprise::jitter::full;
-    /// A service's minimum wait may lengthen a delay by at most this much. Absent (the rule of the
-    /// guide): the hint is always respected in full, also above the cap.
+    /// A service's minimum wait may lengthen a delay by at most this much. Absent (as in
+    /// Smithy's guide): the hint is always respected in full, also above the cap.
     std::optional<duration> hint_excess_max{};
     duration step{};  ///< Added per retry, before the cap: linear growth; not negative.
 };
@@ -798,15 +777,13 @@ namespace detail {
     return (a >> 32U) * (b >> 32U) + (first >> 32U) + (second >> 32U);
 }
 
-}  // namespace detail
-
 /// Uniform in [0, span) from 64 random bits. Exact at both extremes, no overflow at any span.
 [[nodiscard]] constexpr duration scale_random(duration span, std::uint64_t random) noexcept {
     if (span <= duration::zero()) {
         return duration::zero();
     }
-    return duration{static_cast<std::int64_t>(
-        detail::multiply_high(static_cast<std::uint64_t>(span.count()), random))};
+    return duration{
+        static_cast<std::int64_t>(multiply_high(static_cast<std::uint64_t>(span.count()), random))};
 }
 
 /// `a * b` for non-negative durations, held at `limit`.
@@ -818,13 +795,15 @@ namespace detail {
     return std::min(limit, duration{value.count() * by});
 }
 
+}  // namespace detail
+
 /// The policy for delays that grow according to `backoff_options`. A service's hint is a lower
 /// limit.
 class exponential_backoff {
 public:
     /// Throws `invalid_settings` for options that `check` refuses.
     explicit exponential_backoff(const backoff_options& options = {})
-        : options_(checked(options)) {}
+        : options_(detail::checked(options)) {}
 
     /// The delay before retry number `retry` (the first is 0). `previous` is the last delay this
     /// function gave for the same request (only decorrelated jitter looks at it).
@@ -832,15 +811,16 @@ public:
         std::uint32_t retry, duration previous, std::uint64_t random) const noexcept {
         if (options_.jitter == jitter::decorrelated) {
             const duration start = std::max(previous, options_.base);
-            const duration top = std::max(multiply_capped(start, 3, options_.cap), options_.base);
-            return options_.base + scale_random(top - options_.base, random);
+            const duration top =
+                std::max(detail::multiply_capped(start, 3, options_.cap), options_.base);
+            return options_.base + detail::scale_random(top - options_.base, random);
         }
         const duration full = ceiling(retry);
         switch (options_.jitter) {
             case jitter::full:
-                return scale_random(full, random);
+                return detail::scale_random(full, random);
             case jitter::equal:
-                return full / 2 + scale_random(full - full / 2, random);
+                return full / 2 + detail::scale_random(full - full / 2, random);
             case jitter::decorrelated:  // depends on the delay before; not here
             case jitter::none:
                 break;
@@ -870,7 +850,8 @@ public:
     }
 
     /// The backoff question of a composed strategy: delay of the next retry, hint included.
-    [[nodiscard]] duration wait(token_state& token, const retry_question& question) const noexcept {
+    [[nodiscard]] duration wait(
+        driver::token_state& token, const driver::retry_question& question) const noexcept {
         const auto previous = duration{static_cast<std::int64_t>(token.memory)};
         const duration own = delay(token.attempt - 1, previous, question.at.random);
         token.memory = static_cast<std::uint64_t>(own.count());
@@ -895,6 +876,8 @@ private:
     backoff_options options_;
 };
 
+namespace driver {
+
 /// Two backoffs: one for throttling answers, one for everything else.
 class backoff_by_kind {
 public:
@@ -909,6 +892,8 @@ private:
     exponential_backoff transient_;
     exponential_backoff throttling_;
 };
+
+}  // namespace driver
 
 }  // namespace reprise
 
@@ -976,28 +961,94 @@ struct random_source {
     [[nodiscard]] std::uint64_t operator()() const noexcept;
 };
 
+namespace detail {
+
 /// A generator per thread, seeded from the operating system once.
 [[nodiscard]] REPRISE_EXPORT std::uint64_t thread_random() noexcept;
 
+}  // namespace detail
+
 inline std::uint64_t random_source::operator()() const noexcept {
-    return generate != nullptr ? generate(state) : thread_random();
+    return generate != nullptr ? generate(state) : detail::thread_random();
 }
 
 }  // namespace reprise
 
-/// One failed attempt and what was decided about it, in 24 bytes, for loops and clients alike.
+/// Retries inside retries multiply: three layers of five attempts are 125. An allowance lets an
+/// outer loop pass its remaining retries down, so that the whole nest makes no more than the outer
+/// loop would have made alone.
 
-namespace reprise {
+namespace reprise::driver {
 
-/// How far an attempt had come when it failed.
-enum class attempt_stage : std::uint8_t {
-    dispatch,  ///< Nothing was sent.
-    network,   ///< Sent, no answer.
-    response,  ///< The server answered.
+/// The retries one loop may still make, shared with the loops inside its operation. Thread-safe;
+/// must outlive the loops that take from it (the loop that owns it does).
+class retry_allowance {
+public:
+    /// Absent `retries`: unlimited by itself; a parent still counts.
+    explicit retry_allowance(
+        const std::optional<std::uint32_t>& retries, retry_allowance* parent = nullptr) noexcept
+        : left_(retries.value_or(unlimited)), parent_(parent) {}
+    retry_allowance(const retry_allowance&) = delete;
+    retry_allowance& operator=(const retry_allowance&) = delete;
+
+    /// Takes one retry here and from every enclosing loop, or nothing.
+    [[nodiscard]] bool try_take() noexcept {
+        if (!take_own()) {
+            return false;
+        }
+        if (parent_ != nullptr && !parent_->try_take()) {
+            give_own();
+            return false;
+        }
+        return true;
+    }
+
+    /// Returns what `try_take` took, when the retry was refused for another reason.
+    void give_back() noexcept {
+        give_own();
+        if (parent_ != nullptr) {
+            parent_->give_back();
+        }
+    }
+
+    /// Retries left here; absent when unlimited.
+    [[nodiscard]] std::optional<std::uint32_t> left() const noexcept {
+        const std::uint32_t value = left_.load(std::memory_order_relaxed);
+        return value == unlimited ? std::nullopt : std::optional{value};
+    }
+
+private:
+    static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
+
+    [[nodiscard]] bool take_own() noexcept {
+        std::uint32_t left = left_.load(std::memory_order_relaxed);
+        do {
+            if (left == 0) {
+                return false;
+            }
+            if (left == unlimited) {
+                return true;
+            }
+        } while (!left_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed));
+        return true;
+    }
+    void give_own() noexcept {
+        if (left_.load(std::memory_order_relaxed) != unlimited) {
+            left_.fetch_add(1, std::memory_order_relaxed);
+        }
+    }
+
+    std::atomic<std::uint32_t> left_;
+    retry_allowance* parent_;
 };
 
-/// "dispatch"
-[[nodiscard]] REPRISE_EXPORT std::string_view to_string(attempt_stage stage) noexcept;
+}  // namespace reprise::driver
+
+/// What happened to a request: what failed on every attempt, how long it waited, who refused the
+/// last retry and why. Loops and clients use the same type. Recording allocates only for the texts
+/// of failures.
+
+namespace reprise {
 
 /// One failed attempt, and what was decided about it.
 class history_entry {
@@ -1029,9 +1080,9 @@ public:
         return budget_level_ == no_budget_level ? -1 : std::int64_t{budget_level_};
     }
     /// Absent in plain loops, which do not look into an attempt.
-    [[nodiscard]] std::optional<attempt_stage> stage() const noexcept {
+    [[nodiscard]] std::optional<driver::attempt_stage> stage() const noexcept {
         return stage_ >= hedge_stage ? std::nullopt
-                                     : std::optional(static_cast<attempt_stage>(stage_));
+                                     : std::optional(static_cast<driver::attempt_stage>(stage_));
     }
     /// The protocol's reason, as a number and as its enumerator.
     [[nodiscard]] std::uint8_t reason_code() const noexcept {
@@ -1080,7 +1131,9 @@ public:
                 ? no_budget_level
                 : static_cast<std::uint32_t>(std::min<std::int64_t>(level, no_budget_level - 1));
     }
-    void set_stage(attempt_stage stage) noexcept { stage_ = static_cast<std::uint8_t>(stage) & 7U; }
+    void set_stage(driver::attempt_stage stage) noexcept {
+        stage_ = static_cast<std::uint8_t>(stage) & 7U;
+    }
     void set_is_hedge() noexcept { stage_ = hedge_stage & 7U; }
     void set_reason(std::uint8_t code) noexcept { reason_ = code; }
     void set_endpoint(std::uint8_t index) noexcept { endpoint_ = index; }
@@ -1124,13 +1177,7 @@ private:
 
 static_assert(sizeof(history_entry) <= 24);
 
-}  // namespace reprise
-
-/// What happened to a request: what failed on every attempt, how long it waited, who refused the
-/// last retry and why. Loops and clients use the same type. Recording allocates only for the texts
-/// of failures.
-
-namespace reprise {
+namespace driver {
 
 /// Holds the first `First` and the last `Last` of any number of entries. Never allocates.
 template <class Entry, std::size_t First = 8, std::size_t Last = 24>
@@ -1168,17 +1215,52 @@ public:
     }
     [[nodiscard]] const Entry& back() const noexcept { return (*this)[size() - 1]; }
 
+    /// Reads the held entries in order of time.
+    class iterator {
+    public:
+        using iterator_concept = std::forward_iterator_tag;
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Entry;
+        using difference_type = std::ptrdiff_t;
+        using reference = const Entry&;
+        using pointer = const Entry*;
+
+        iterator() noexcept = default;
+        iterator(const bounded_history& of, std::size_t index) noexcept
+            : entries_(&of), index_(index) {}
+        [[nodiscard]] const Entry& operator*() const noexcept { return (*entries_)[index_]; }
+        [[nodiscard]] const Entry* operator->() const noexcept { return &**this; }
+        iterator& operator++() noexcept {
+            ++index_;
+            return *this;
+        }
+        iterator operator++(int) noexcept {
+            const iterator before = *this;
+            ++index_;
+            return before;
+        }
+        friend bool operator==(const iterator&, const iterator&) noexcept = default;
+
+    private:
+        const bounded_history* entries_ = nullptr;
+        std::size_t index_ = 0;
+    };
+    [[nodiscard]] iterator begin() const noexcept { return {*this, 0}; }
+    [[nodiscard]] iterator end() const noexcept { return {*this, size()}; }
+
 private:
     // Left uninitialised on purpose: only `size()` entries are ever read.
     std::array<Entry, capacity> entries_;
     std::size_t total_ = 0;
 };
 
+}  // namespace driver
+
 /// The first 8 and the last 24 entries, and how many there were. A plain value. Loops fill one that
 /// is passed in `call_options::history` and clear it at the start of each call; clients put one
 /// into their results and errors.
 struct REPRISE_EXPORT retry_history {
-    bounded_history<history_entry> entries;
+    driver::bounded_history<history_entry> entries;
     /// "host:port" of the nodes the entries name, each once. Empty in plain loops.
     std::vector<std::string> endpoints{};
     /// Why there was no connection to each of them when the request ended, as far as that is known:
@@ -1207,6 +1289,10 @@ struct REPRISE_EXPORT retry_history {
         entries.push(entry);
         failed_attempts_ += entry.is_attempt() ? 1U : 0U;
     }
+
+    /// The entries that are held, in order of time: `for (const history_entry& entry : history)`.
+    [[nodiscard]] auto begin() const noexcept { return entries.begin(); }
+    [[nodiscard]] auto end() const noexcept { return entries.end(); }
 
     /// Why there was no further retry; `none` while the request succeeded or is still going.
     [[nodiscard]] refusal_reason refusal() const noexcept {
@@ -1242,12 +1328,22 @@ private:
 /// +1.5 ms  NODE_NOT_AVAILABLE at 10.0.0.1:11210 (connection refused), dispatch; retried after 1 ms
 /// ```
 [[nodiscard]] REPRISE_EXPORT std::string to_string(const retry_history& history);
+/// The same as one line of JSON, for logs that machines read. Times are in microseconds; what is
+/// not known is left out.
+///
+/// ```
+/// {"failed_attempts":1,"dropped":0,"entries":[{"attempt":1,"offset_us":0,"code":503,
+///  "refusal":"budget exhausted","budget_milli_units":3500}]}
+/// ```
+[[nodiscard]] REPRISE_EXPORT std::string to_json(const retry_history& history);
 /// Writes `to_string(history)`.
 REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const retry_history& history);
 
 }  // namespace reprise
 
-/// One decision about a retry, as observers see it.
+/// Observing retries: each decision as it is made, and each call when it ends. Per call
+/// (`call_options::observer`) and per strategy (`shared_parts::observer`, `attempts(3).on_...`).
+/// `log_to` is a ready logger.
 
 namespace reprise {
 
@@ -1258,8 +1354,8 @@ struct REPRISE_EXPORT decision_event {
     /// Attempt, offset, delay, refusal and budget level, as a history keeps them.
     history_entry entry{};
     failure_facts facts{};
-    failure_view failure{};   ///< The failure itself.
-    failure_reason reason{};  ///< The protocol's name for it; empty in plain loops.
+    failure_view failure{};           ///< The failure itself.
+    driver::failure_reason reason{};  ///< The protocol's name for it; empty in plain loops.
 
     [[nodiscard]] bool is_retried() const noexcept {
         return entry.refusal() == refusal_reason::none && !entry.is_hedge();
@@ -1275,14 +1371,6 @@ struct REPRISE_EXPORT decision_event {
 [[nodiscard]] REPRISE_EXPORT std::string to_string(const decision_event& event);
 /// Writes `to_string(event)`.
 REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const decision_event& event);
-
-}  // namespace reprise
-
-/// Observing retries: each decision as it is made, and each call when it ends. Per call
-/// (`call_options::observer`) and per strategy (`shared_parts::observer`, `attempts(3).on_...`).
-/// `log_to` is a ready logger.
-
-namespace reprise {
 
 /// A call that has ended.
 struct call_summary {
@@ -1339,9 +1427,13 @@ public:
 [[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> log_to(
     std::function<void(std::string_view line)> write);
 
+namespace detail {
+
 /// Two observers as one, in this order. Null is left out.
 [[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> both_observers(
     std::shared_ptr<retry_observer> first, std::shared_ptr<retry_observer> second);
+
+}  // namespace detail
 
 }  // namespace reprise
 
@@ -1415,7 +1507,7 @@ struct call_options {
     /// Ends waits at once and allows no further retry. A running attempt is not interrupted.
     std::stop_token stop{};
     /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
     /// Receives what happened on each attempt of this call, which clears it first. A call inside
     /// this one needs its own.
     retry_history* history = nullptr;
@@ -1441,7 +1533,7 @@ struct attempt {
     /// The same as a duration from the start of the attempt; `duration::max()` if neither.
     duration timeout = duration::max();
     /// Give it to retry loops inside the operation (`call_options::outer_allowance`).
-    retry_allowance* allowance = nullptr;
+    driver::retry_allowance* allowance = nullptr;
     /// The call's stop token.
     std::stop_token stop{};
     /// The call's clock; null outside of a loop, which means the real clock.
@@ -1470,14 +1562,14 @@ struct attempt {
 namespace reprise {
 
 /// Where a circuit breaker stands.
-enum class breaker_state : std::uint8_t {
+enum class circuit_state : std::uint8_t {
     closed,     ///< Requests pass and are counted.
     open,       ///< Nothing passes until the sleep is over.
     half_open,  ///< The probe is on its way; nothing else passes.
 };
 
 /// "half open"
-[[nodiscard]] REPRISE_EXPORT std::string_view to_string(breaker_state state) noexcept;
+[[nodiscard]] REPRISE_EXPORT std::string_view to_string(circuit_state state) noexcept;
 
 /// When a circuit breaker opens, and for how long.
 struct circuit_breaker_options {
@@ -1498,14 +1590,16 @@ struct circuit_breaker_options {
 [[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
     const circuit_breaker_options& options);
 
+namespace driver {
+
 /// Not thread-safe.
 class REPRISE_EXPORT circuit_breaker_fsm {
 public:
     /// The options have been checked.
     explicit circuit_breaker_fsm(const circuit_breaker_options& options) noexcept;
 
-    [[nodiscard]] breaker_state state() const noexcept { return state_; }
-    [[nodiscard]] bool allows() const noexcept { return state_ == breaker_state::closed; }
+    [[nodiscard]] circuit_state state() const noexcept { return state_; }
+    [[nodiscard]] bool allows() const noexcept { return state_ == circuit_state::closed; }
     /// A request that was sent has ended. Counted only while closed: later ones were sent before.
     void on_outcome(bool has_failed, time_point now) noexcept;
     /// When `on_due` must be called; nothing while closed.
@@ -1528,7 +1622,7 @@ private:
     void sleep_from(time_point now) noexcept;
 
     circuit_breaker_options options_;
-    breaker_state state_ = breaker_state::closed;
+    circuit_state state_ = circuit_state::closed;
     duration step_;                               // what one of `steps_` covers
     std::size_t step_count_;                      // how many of them are the window; at least 1
     std::array<counts, step_count_max> steps_{};  // a ring; `newest_` takes what ends now
@@ -1537,6 +1631,8 @@ private:
     counts sum_;                              // of all steps
     time_point due_{};  // open: end of the sleep; half open: the probe is overdue
 };
+
+}  // namespace driver
 
 }  // namespace reprise
 
@@ -1562,12 +1658,16 @@ private:
 
 namespace reprise {
 
+namespace driver {
+
 /// A breaker's answer before an attempt. Pass it back with the attempt's outcome.
 enum class breaker_permit : std::uint8_t {
     refused,  ///< Make no attempt.
     regular,  ///< The breaker is closed.
     probe,    ///< The one attempt of a half-open breaker.
 };
+
+}  // namespace driver
 
 /// Thread-safe. Reads no clock: loops pass the time in.
 class REPRISE_EXPORT circuit_breaker {
@@ -1576,7 +1676,7 @@ public:
     using failure_predicate = std::function<bool(const failure_facts&)>;
     /// Called after each change, from the thread whose attempt caused it; must not throw, and must
     /// not use the breaker.
-    using state_listener = std::function<void(breaker_state from, breaker_state to)>;
+    using state_listener = std::function<void(circuit_state from, circuit_state to)>;
 
     /// Throws `invalid_settings` for options that `check` refuses. An empty predicate counts every
     /// failure except those that are the client's fault.
@@ -1584,31 +1684,32 @@ public:
         const circuit_breaker_options& options = {}, failure_predicate counts = {},
         state_listener on_change = {});
 
-    [[nodiscard]] breaker_state state() const noexcept {
+    [[nodiscard]] circuit_state state() const noexcept {
         return state_.load(std::memory_order_relaxed);
     }
 
     /// Asks for permission to make an attempt at `now`.
-    [[nodiscard]] breaker_permit try_acquire(time_point now) noexcept;
+    [[nodiscard]] driver::breaker_permit try_acquire(time_point now) noexcept;
     /// False if an attempt at `when` would be refused as things are now.
     [[nodiscard]] bool would_allow(time_point when) const noexcept;
     /// The attempt that got `permit` has succeeded.
-    void on_success(breaker_permit permit, time_point now) noexcept;
+    void on_success(driver::breaker_permit permit, time_point now) noexcept;
     /// The attempt that got `permit` has failed.
-    void on_failure(breaker_permit permit, const failure_facts& facts, time_point now) noexcept;
+    void on_failure(
+        driver::breaker_permit permit, const failure_facts& facts, time_point now) noexcept;
     /// The attempt that got `permit` was canceled by its caller, which is no evidence about the
     /// service. A canceled probe is lost: the next one is sent after another sleep.
-    void on_canceled(breaker_permit permit, time_point now) noexcept;
+    void on_canceled(driver::breaker_permit permit, time_point now) noexcept;
 
 private:
-    void conclude(breaker_permit permit, bool has_failed, time_point now) noexcept;
-    void publish(breaker_state before) noexcept;
+    void conclude(driver::breaker_permit permit, bool has_failed, time_point now) noexcept;
+    void publish(circuit_state before) noexcept;
 
     mutable std::mutex mutex_;
-    circuit_breaker_fsm fsm_;
+    driver::circuit_breaker_fsm fsm_;
     failure_predicate counts_;
     state_listener on_change_;
-    std::atomic<breaker_state> state_{breaker_state::closed};
+    std::atomic<circuit_state> state_{circuit_state::closed};
 };
 
 }  // namespace reprise
@@ -1641,7 +1742,7 @@ public:
     void on_attempt_end(const failure_facts* failure) noexcept;
     void on_decision(
         const history_entry& entry, const failure_facts& facts, const failure_view& failure,
-        const failure_reason& reason) noexcept;
+        const driver::failure_reason& reason) noexcept;
     /// Once for each call. `ended` has its outcome; the rest is filled in here.
     void on_completion(call_summary ended, time_point now) noexcept;
 
@@ -1677,7 +1778,7 @@ public:
         if (breaker_ != nullptr) {
             permit_ = breaker_->try_acquire(now);
         }
-        if (permit_ == breaker_permit::refused) {
+        if (permit_ == driver::breaker_permit::refused) {
             return false;
         }
         start_attempt(number);
@@ -1720,12 +1821,12 @@ public:
     }
     /// A hedge is no probe: it needs a closed breaker.
     [[nodiscard]] bool allows_hedge() const noexcept {
-        return breaker_ == nullptr || breaker_->state() == breaker_state::closed;
+        return breaker_ == nullptr || breaker_->state() == circuit_state::closed;
     }
 
 private:
     circuit_breaker* breaker_;  // null: none
-    breaker_permit permit_ = breaker_permit::regular;
+    driver::breaker_permit permit_ = driver::breaker_permit::regular;
     bool is_running_ = false;
     failure_view failure_{};  // of the attempt that failed last
 };
@@ -1746,10 +1847,14 @@ struct no_attachments {
 
 namespace reprise {
 
+namespace detail {
+
 /// Budgets count in thousandths of a unit, so that fractions are exact.
 [[nodiscard]] constexpr std::int64_t milli_units(double units) noexcept {
     return static_cast<std::int64_t>(units * 1000.0 + (units < 0 ? -0.5 : 0.5));
 }
+
+}  // namespace detail
 
 /// The size of a `token_bucket`.
 struct token_bucket_options {
@@ -1768,8 +1873,8 @@ struct token_bucket_options {
 class token_bucket {
 public:
     explicit token_bucket(const token_bucket_options& options = {})
-        : capacity_(milli_units(checked(options).capacity)),
-          level_(milli_units(options.initial.value_or(options.capacity))) {}
+        : capacity_(detail::milli_units(detail::checked(options).capacity)),
+          level_(detail::milli_units(options.initial.value_or(options.capacity))) {}
 
     /// The result of a charge: the level it left or, when refused, the level it found.
     struct charge {
@@ -1801,8 +1906,8 @@ public:
         } while (!level_.compare_exchange_weak(level, target, std::memory_order_relaxed));
     }
 
-    /// Units, as in the options.
-    [[nodiscard]] double level() const noexcept {
+    /// The units that retries can spend now; units as in the options.
+    [[nodiscard]] double available() const noexcept {
         return static_cast<double>(milli_level()) / 1000.0;
     }
     [[nodiscard]] double capacity() const noexcept {
@@ -1826,6 +1931,8 @@ private:
 
 namespace reprise {
 
+namespace driver {
+
 /// The answer to "can it be paid?"; `cost` travels in the token, in milli-units.
 struct payment {
     bool paid = true;
@@ -1833,12 +1940,15 @@ struct payment {
     std::int64_t level = -1;  ///< Milli-units left (or found, when refused); negative: no level.
 };
 
+}  // namespace driver
+
 /// One object may serve many clients; all calls may come from any thread at any time.
 class REPRISE_EXPORT retry_budget {
 public:
     virtual ~retry_budget();
     /// Pays the whole price of a retry, or refuses.
-    [[nodiscard]] virtual payment try_pay(const failure_facts& facts, time_point now) noexcept = 0;
+    [[nodiscard]] virtual driver::payment try_pay(
+        const failure_facts& facts, time_point now) noexcept = 0;
     /// A retry that was paid for with `cost` milli-units is not made: its wait was canceled, or a
     /// circuit breaker opened meanwhile. Does nothing unless overridden.
     virtual void give_back(std::uint32_t cost, time_point now) noexcept;
@@ -1853,7 +1963,7 @@ public:
 namespace detail {
 
 /// Whether a budget overrides `on_request`, `on_failure`. What is inherited does nothing, and a
-/// strategy that knows the budget's type need not call it.
+/// strategy that is compiled with the budget's type need not call it.
 template <class B>
 concept counts_requests =
     requires(B& budget, time_point now) { budget.on_request(now); } && !requires {
@@ -1868,6 +1978,8 @@ concept counts_failures = requires(B& budget, const failure_facts& facts, time_p
 
 }  // namespace detail
 
+namespace driver {
+
 struct no_budget;
 
 /// Budgets by value. One with `static constexpr bool needs_time = true` gets real times in
@@ -1880,6 +1992,8 @@ concept budget_policy = std::derived_from<B, retry_budget> || std::same_as<B, no
 struct no_budget {
     void on_success(std::uint32_t, std::uint32_t, time_point) const noexcept {}
 };
+
+}  // namespace driver
 
 /// The prices of retries and the refund of successes, in units.
 struct retry_prices {
@@ -1901,7 +2015,8 @@ public:
     /// Throws `invalid_settings` for a null bucket or prices it can never pay.
     token_bucket_budget(std::shared_ptr<token_bucket> bucket, const retry_prices& prices = {});
 
-    [[nodiscard]] payment try_pay(const failure_facts& facts, time_point) noexcept override {
+    [[nodiscard]] driver::payment try_pay(
+        const failure_facts& facts, time_point) noexcept override {
         // A timeout costs its price whatever else the failure is, as in Smithy's guide.
         const std::uint32_t cost = facts.timeout      ? timeout_
                                    : facts.throttling ? throttling_
@@ -1942,7 +2057,7 @@ public:
     explicit failure_throttle(const failure_throttle_options& options = {});
 
     void on_failure(const failure_facts&, time_point) noexcept override;
-    [[nodiscard]] payment try_pay(const failure_facts&, time_point) noexcept override;
+    [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point) noexcept override;
     void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override;
 
 private:
@@ -1973,12 +2088,16 @@ public:
     explicit windowed_budget(const windowed_budget_options& options = {});
 
     void on_request(time_point now) noexcept override;
-    [[nodiscard]] payment try_pay(const failure_facts&, time_point now) noexcept override;
+    [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point now) noexcept override;
     void give_back(std::uint32_t cost, time_point now) noexcept override;
     void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override {}
 
-    /// Milli-units that could be spent at `now`.
-    [[nodiscard]] std::int64_t level(time_point now) const noexcept;
+    /// Retries that could be paid for at `now`; units, as those of a `token_bucket`.
+    [[nodiscard]] double level(time_point now) const noexcept {
+        return static_cast<double>(milli_level(now)) / 1000.0;
+    }
+    /// The same, exactly.
+    [[nodiscard]] std::int64_t milli_level(time_point now) const noexcept;
 
 private:
     struct account;
@@ -2000,7 +2119,7 @@ private:
 
 /// A strategy's answer to one question.
 
-namespace reprise {
+namespace reprise::driver {
 
 /// Retry after a time (zero: now), or do not retry. A proposal: whether the retry is made depends
 /// on the deadline, the allowance and the budget as well (`admission.hpp`).
@@ -2064,7 +2183,7 @@ private:
     refusal_reason refusal_ = refusal_reason::strategy_refused;
 };
 
-}  // namespace reprise
+}  // namespace reprise::driver
 
 /// What follows a strategy's answer. A strategy proposes a retry; `admit` decides whether it is
 /// made. This is the only place where an allowance is taken or a budget charged, so every loop and
@@ -2217,169 +2336,9 @@ static_assert(sizeof(retry_progress) <= 96);
 
 }  // namespace reprise::driver
 
-/// What a strategy provides, and the calls into it. Drivers use this; users read
-/// `retry_strategy.hpp`.
-
-namespace reprise {
-
-class retry_strategy;
-
-/// A strategy that answers at once. `retry_after` may change `token.memory`; the rest of the token
-/// is kept for it.
-template <class S>
-concept inline_strategy = requires(
-    S& strategy, token_state& token, const token_state& used, const decision_context& at,
-    const retry_question& question) {
-    { strategy.begin(token, at) } -> std::same_as<decision>;
-    { strategy.retry_after(token, question) } -> std::same_as<retry_action>;
-    { strategy.succeed(used, at) } -> std::same_as<void>;
-};
-
-/// What loops accept.
-template <class S>
-concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, retry_strategy>;
-
-/// A strategy passed by value. Opt in with `static constexpr bool is_passed_by_value = true`, as
-/// `attempts(3)` does.
-template <class S>
-concept value_strategy = inline_strategy<S> && std::copy_constructible<S> &&
-                         requires { requires S::is_passed_by_value; };
-
-/// What loops accept as an argument: a named strategy, or a value.
-template <class Given>
-concept strategy_argument =
-    value_strategy<std::remove_cvref_t<Given>> ||
-    (std::is_lvalue_reference_v<Given> && any_retry_strategy<std::remove_reference_t<Given>>);
-
-/// Properties of a strategy that do not change.
-struct strategy_traits {
-    /// Pass real time and randomness also at the start and the success (windowed budgets need it).
-    bool needs_time = false;
-    /// Retries per request at most; absent when nothing but time limits them. Nested loops take
-    /// their allowance from it.
-    std::optional<std::uint32_t> retries_max{};
-    /// The strategy has nothing to do when a request starts or succeeds: a start grants a token
-    /// without a delay, and neither function is called.
-    bool only_answers = false;
-    /// Asked before each attempt; null: none. Must live as long as the strategy.
-    circuit_breaker* circuit = nullptr;
-    /// Observes the calls of this strategy; null: nothing. Must live as long as the strategy.
-    retry_observer* observer = nullptr;
-};
-
-/// The traits of any strategy; the defaults for one without traits. As the strategy returns
-/// them, since each loop asks: a reference stays one.
-template <class S>
-[[nodiscard]] decltype(auto) traits_of(const S& strategy) noexcept {
-    if constexpr (requires {
-                      { strategy.traits() } -> std::convertible_to<strategy_traits>;
-                  }) {
-        return strategy.traits();
-    } else {
-        return strategy_traits{};
-    }
-}
-
-namespace detail {
-
-/// How a loop keeps its strategy: a copy of a value, a reference to everything else.
-template <class Given>
-using kept_strategy = std::conditional_t<
-    value_strategy<std::remove_cvref_t<Given>>, std::remove_cvref_t<Given>,
-    std::remove_reference_t<Given>&>;
-
-/// A strategy as a loop keeps it, in one piece that can be passed on.
-template <class Kept>
-struct strategy_holder {
-    Kept strategy;
-};
-
-/// Does not compile, with a sentence, unless `Given` can be the strategy of a loop.
-template <class Given>
-constexpr bool check_strategy() noexcept {
-    static_assert(
-        strategy_argument<Given> || !any_retry_strategy<std::remove_cvref_t<Given>>,
-        "this strategy is shared by all calls of a client: give it a name and keep it, or write "
-        "reprise::attempts(3), which is a value");
-    static_assert(
-        any_retry_strategy<std::remove_cvref_t<Given>>,
-        "this is no retry strategy: start with reprise::attempts(3) or reprise::standard_strategy, "
-        "or derive from reprise::retry_strategy");
-    return strategy_argument<Given>;
-}
-
-/// Strategy instances are distinguished by a counter, never by address: a new object at an old
-/// place must not accept the old one's tokens.
-[[nodiscard]] REPRISE_EXPORT std::uint64_t next_issuer_id() noexcept;
-
-/// Calls into a strategy that is allowed to throw; a throw gives `fallback`.
-template <class Result, class Call>
-[[nodiscard]] Result guarded(Result fallback, Call&& call) noexcept {
-    if constexpr (noexcept(call())) {
-        return call();
-    } else {
-        return result_or(std::move(fallback), std::forward<Call>(call));
-    }
-}
-
-[[nodiscard]] inline decision strategy_failed() noexcept {
-    return {refusal_reason::strategy_failed, -1};
-}
-
-/// The strategy's initial answer, `strategy_failed` if it throws.
-template <class Strategy>
-[[nodiscard]] decision begin_with(
-    Strategy& strategy, token_state& token, const decision_context& at) noexcept {
-    return guarded(strategy_failed(), [&]() noexcept(noexcept(strategy.begin(token, at))) {
-        return strategy.begin(token, at);
-    });
-}
-
-/// A success; what the strategy throws about it is ignored, since the request has succeeded.
-template <class Strategy>
-void succeed_with(
-    Strategy& strategy, const token_state& token, const decision_context& at) noexcept {
-    static_cast<void>(guarded(false, [&]() noexcept(noexcept(strategy.succeed(token, at))) {
-        strategy.succeed(token, at);
-        return true;
-    }));
-}
-
-/// The budget that a strategy names; null: none.
-template <class Strategy>
-[[nodiscard]] retry_budget* budget_of(Strategy& strategy) noexcept {
-    if constexpr (requires {
-                      { strategy.paying_budget() } -> std::same_as<retry_budget*>;
-                  }) {
-        return strategy.paying_budget();
-    } else {
-        return nullptr;
-    }
-}
-
-/// Asks an inline strategy. What it remembers travels in the action.
-template <inline_strategy Strategy>
-[[nodiscard]] retry_action ask(Strategy& strategy, const retry_question& question) noexcept {
-    token_state token = question.token;
-    const retry_action action = guarded(
-        retry_action::no(refusal_reason::strategy_failed),
-        [&]() noexcept(noexcept(strategy.retry_after(token, question))) {
-            return strategy.retry_after(token, question);
-        });
-    return action.remembering(token.memory);
-}
-
-/// Asks through the virtual interface where nothing can wait for a late answer.
-[[nodiscard]] REPRISE_EXPORT retry_action
-ask(retry_strategy& strategy, const retry_question& question) noexcept;
-
-}  // namespace detail
-
-}  // namespace reprise
-
 /// Where a strategy puts its answer: now, or later from any thread.
 
-namespace reprise {
+namespace reprise::driver {
 
 /// Names one decision of one operation, so that an answer that comes too late has no effect.
 struct decision_ticket {
@@ -2451,6 +2410,162 @@ private:
     std::string cause_;
     state state_ = state::open;
 };
+
+}  // namespace reprise::driver
+
+/// What a strategy provides, and the calls into it. Drivers use this; users read
+/// `retry_strategy.hpp`.
+
+namespace reprise {
+
+class retry_strategy;
+
+namespace driver {
+
+/// A strategy that answers at once. `retry_after` may change `token.memory`; the rest of the token
+/// is kept for it.
+template <class S>
+concept inline_strategy = requires(
+    S& strategy, token_state& token, const token_state& used, const decision_context& at,
+    const retry_question& question) {
+    { strategy.begin(token, at) } -> std::same_as<decision>;
+    { strategy.retry_after(token, question) } -> std::same_as<retry_action>;
+    { strategy.succeed(used, at) } -> std::same_as<void>;
+};
+
+/// What loops accept.
+template <class S>
+concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, retry_strategy>;
+
+/// A strategy passed by value. Opt in with `static constexpr bool is_passed_by_value = true`, as
+/// `attempts(3)` does.
+template <class S>
+concept value_strategy = inline_strategy<S> && std::copy_constructible<S> &&
+                         requires { requires S::is_passed_by_value; };
+
+/// What loops accept as an argument: a named strategy, or a value.
+template <class Given>
+concept strategy_argument =
+    value_strategy<std::remove_cvref_t<Given>> ||
+    (std::is_lvalue_reference_v<Given> && any_retry_strategy<std::remove_reference_t<Given>>);
+
+/// Properties of a strategy that do not change.
+struct strategy_traits {
+    /// Pass real time and randomness also at the start and the success (windowed budgets need it).
+    bool needs_time = false;
+    /// Retries per request at most; absent when nothing but time limits them. Nested loops take
+    /// their allowance from it.
+    std::optional<std::uint32_t> retries_max{};
+    /// The strategy has nothing to do when a request starts or succeeds: a start grants a token
+    /// without a delay, and neither function is called.
+    bool only_answers = false;
+    /// Asked before each attempt; null: none. Must live as long as the strategy.
+    circuit_breaker* circuit = nullptr;
+    /// Observes the calls of this strategy; null: nothing. Must live as long as the strategy.
+    retry_observer* observer = nullptr;
+};
+
+/// The traits of any strategy; the defaults for one without traits. As the strategy returns
+/// them, since each loop asks: a reference stays one.
+template <class S>
+[[nodiscard]] decltype(auto) traits_of(const S& strategy) noexcept {
+    if constexpr (requires {
+                      { strategy.traits() } -> std::convertible_to<strategy_traits>;
+                  }) {
+        return strategy.traits();
+    } else {
+        return strategy_traits{};
+    }
+}
+
+}  // namespace driver
+
+namespace detail {
+
+/// How a loop keeps its strategy: a copy of a value, a reference to everything else.
+template <class Given>
+using kept_strategy = std::conditional_t<
+    driver::value_strategy<std::remove_cvref_t<Given>>, std::remove_cvref_t<Given>,
+    std::remove_reference_t<Given>&>;
+
+/// A strategy as a loop keeps it, in one piece that can be passed on.
+template <class Kept>
+struct strategy_holder {
+    Kept strategy;
+};
+
+/// Does not compile, with a sentence, unless `Given` can be the strategy of a loop.
+template <class Given>
+constexpr bool check_strategy() noexcept {
+    static_assert(
+        driver::strategy_argument<Given> || !driver::any_retry_strategy<std::remove_cvref_t<Given>>,
+        "this strategy is shared by all calls of a client: give it a name and keep it, or write "
+        "reprise::attempts(3), which is a value");
+    static_assert(
+        driver::any_retry_strategy<std::remove_cvref_t<Given>>,
+        "this is no retry strategy: start with reprise::attempts(3) or reprise::standard_strategy, "
+        "or derive from reprise::retry_strategy");
+    return driver::strategy_argument<Given>;
+}
+
+/// Strategy instances are distinguished by a counter, never by address: a new object at an old
+/// place must not accept the old one's tokens.
+[[nodiscard]] REPRISE_EXPORT std::uint64_t next_issuer_id() noexcept;
+
+[[nodiscard]] inline driver::decision strategy_failed() noexcept {
+    return {refusal_reason::strategy_failed, -1};
+}
+
+/// The strategy's initial answer, `strategy_failed` if it throws.
+template <class Strategy>
+[[nodiscard]] driver::decision begin_with(
+    Strategy& strategy, driver::token_state& token, const driver::decision_context& at) noexcept {
+    return guarded(strategy_failed(), [&]() noexcept(noexcept(strategy.begin(token, at))) {
+        return strategy.begin(token, at);
+    });
+}
+
+/// A success; what the strategy throws about it is ignored, since the request has succeeded.
+template <class Strategy>
+void succeed_with(
+    Strategy& strategy, const driver::token_state& token,
+    const driver::decision_context& at) noexcept {
+    static_cast<void>(guarded(false, [&]() noexcept(noexcept(strategy.succeed(token, at))) {
+        strategy.succeed(token, at);
+        return true;
+    }));
+}
+
+/// The budget that a strategy names; null: none.
+template <class Strategy>
+[[nodiscard]] retry_budget* budget_of(Strategy& strategy) noexcept {
+    if constexpr (requires {
+                      { strategy.paying_budget() } -> std::same_as<retry_budget*>;
+                  }) {
+        return strategy.paying_budget();
+    } else {
+        return nullptr;
+    }
+}
+
+/// Asks an inline strategy. What it remembers travels in the action.
+template <driver::inline_strategy Strategy>
+[[nodiscard]] driver::retry_action ask(
+    Strategy& strategy, const driver::retry_question& question) noexcept {
+    driver::token_state token = question.token;
+    const driver::retry_action action = guarded(
+        driver::retry_action::no(refusal_reason::strategy_failed),
+        [&]() noexcept(noexcept(strategy.retry_after(token, question))) {
+            return strategy.retry_after(token, question);
+        });
+    return action.remembering(token.memory);
+}
+
+/// Asks through the virtual interface where nothing can wait for a late answer.
+[[nodiscard]] REPRISE_EXPORT driver::retry_action ask(
+    retry_strategy& strategy, const driver::retry_question& question) noexcept;
+
+}  // namespace detail
 
 }  // namespace reprise
 
@@ -2796,7 +2911,7 @@ private:
     }
 
     /// The service may have acted, as far as the failure states. Where a protocol names a reason,
-    /// its rules and strategies know more.
+    /// its own rules and strategies decide instead.
     [[nodiscard]] static bool may_have_acted(const failed_attempt& failed) noexcept {
         return failed.reason.is_empty() &&
                (!failed.facts.safety.has_value() || *failed.facts.safety == retry_safety::maybe);
@@ -2911,7 +3026,7 @@ private:
 /// A token is used up by the call it is passed to. Passing it again, or to another strategy object,
 /// is refused as an invalid argument, also when two threads try at the same time.
 
-namespace reprise {
+namespace reprise::driver {
 
 /// Move-only, 32 bytes. A moved-from or used token is invalid.
 class retry_token {
@@ -2972,27 +3087,6 @@ struct token_result {
     }
 };
 
-}  // namespace reprise
-
-/// The two forms of a retry strategy. The class `retry_strategy` is the interface for plug-ins and
-/// for code that needs one type: loops and the Couchbase client take it, and it may answer later.
-/// The concept `inline_strategy` is for strategies that answer at once, without virtual calls.
-/// `virtual_strategy<S>` turns the second into the first.
-///
-/// ```
-/// start        once per request, before the first attempt; refusing means one attempt, no retries
-/// retry_after  after each failed attempt: proposes a delay, or refuses
-/// success      after the attempt that succeeded, exactly once
-/// ```
-///
-/// A strategy proposes, and names the budget that pays. `admit` then checks deadline, allowance and
-/// budget, and charges them, for all strategies (`driver/admission.hpp`).
-///
-/// A strategy holds nothing that belongs to single requests. One object serves all threads of a
-/// client; every call may come from any thread at any time.
-
-namespace reprise {
-
 /// CRTP base that adds the checked token API:
 /// `class my_strategy : public token_issuer<my_strategy>`.
 template <class Derived>
@@ -3017,19 +3111,18 @@ public:
         if (!token.consume(id_)) {
             return {retry_token{}, decision{refusal_reason::invalid_token, -1}};
         }
-        driver::retry_progress progress;
+        retry_progress progress;
         progress.resume(token.state_);
-        driver::failed_attempt failed;
+        failed_attempt failed;
         failed.facts = question.facts;
         failed.failure = question.failure;
         failed.reason = question.reason;
-        driver::request_terms terms;
+        request_terms terms;
         terms.limits.deadline = question.deadline;
         terms.repeat = question.repeat;
         terms.user_data = question.at.user_data;
-        const driver::retry_step step =
-            driver::orchestrator<Derived, detail::no_attachments>(self(), progress, {})
-                .on_failure(failed, terms, question.at);
+        const retry_step step = orchestrator<Derived, detail::no_attachments>(self(), progress, {})
+                                    .on_failure(failed, terms, question.at);
         const decision why{step.refusal, step.budget_level};
         return why.allowed() ? token_result{retry_token{id_, progress.token()}, why}
                              : token_result{retry_token{}, why};
@@ -3055,77 +3148,96 @@ private:
     const std::uint64_t id_;
 };
 
+}  // namespace reprise::driver
+
+/// The two forms of a retry strategy. The class `retry_strategy` is the interface for plug-ins and
+/// for code that needs one type: loops and the Couchbase client take it, and it may answer later.
+/// The concept `inline_strategy` is for strategies that answer at once, without virtual calls.
+/// `virtual_strategy<S>` turns the second into the first.
+///
+/// ```
+/// start        once per request, before the first attempt; refusing means one attempt, no retries
+/// retry_after  after each failed attempt: proposes a delay, or refuses
+/// success      after the attempt that succeeded, exactly once
+/// ```
+///
+/// A strategy proposes, and names the budget that pays. `admit` then checks deadline, allowance and
+/// budget, and charges them, for all strategies (`driver/admission.hpp`).
+///
+/// A strategy holds nothing that belongs to single requests. One object serves all threads of a
+/// client; every call may come from any thread at any time.
+
+namespace reprise {
+
 /// The interface for plug-ins. Only `retry_after` must be overridden:
 /// ```
+///     namespace driver = reprise::driver;
+///     ...
 ///     class steady_beat final : public reprise::retry_strategy {
-///         void retry_after(const reprise::retry_question& question, reprise::retry_sink& sink)
-///         override {
-///             const auto refusal = reprise::stated_safety{}.check(question.facts,
-///             question.repeat); sink.answer(
-///                 refusal == reprise::refusal_reason::none ? reprise::retry_action::after(1s)
-///                                                          : reprise::retry_action::no(refusal));
+///         void retry_after(
+///             const driver::retry_question& question, driver::retry_sink& sink) override {
+///             const auto refusal = reprise::stated_safety{}.check(question);
+///             sink.answer(
+///                 refusal == reprise::refusal_reason::none ? driver::retry_action::after(1s)
+///                                                          : driver::retry_action::no(refusal));
 ///         }
 ///     };
 /// ```
 /// Whatever an implementation throws is a refusal (`strategy_failed`): a plug-in cannot break a
 /// loop.
-class REPRISE_EXPORT retry_strategy : public token_issuer<retry_strategy> {
+class REPRISE_EXPORT retry_strategy : public driver::token_issuer<retry_strategy> {
 public:
     virtual ~retry_strategy();
 
     /// Answers one question about one failed attempt; must not block.
-    virtual void retry_after(const retry_question& question, retry_sink& sink) = 0;
+    virtual void retry_after(const driver::retry_question& question, driver::retry_sink& sink) = 0;
     /// A request starts. Fills in the token, or refuses. Grants a token without a delay unless
     /// overridden.
-    virtual decision on_start(token_state& token, const decision_context& at);
+    virtual driver::decision on_start(
+        driver::token_state& token, const driver::decision_context& at);
     /// A request of this strategy succeeded, with or without retries: once for each. Does nothing
     /// unless overridden.
-    virtual void on_success(const token_state& token, const decision_context& at);
+    virtual void on_success(const driver::token_state& token, const driver::decision_context& at);
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
     /// overridden: the client's budget pays, if there is one.
     [[nodiscard]] virtual retry_budget* paying_budget() noexcept;
 
     /// Asks it; an exception becomes a failure of the sink with the exception's text.
-    void ask(const retry_question& question, retry_sink& sink) noexcept;
-    [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
-        return detail::guarded(detail::strategy_failed(), [&] { return on_start(token, at); });
-    }
-    void succeed(const token_state& token, const decision_context& at) noexcept {
-        static_cast<void>(detail::guarded(false, [&] {
-            on_success(token, at);
-            return true;
-        }));
-    }
-    [[nodiscard]] const strategy_traits& traits() const noexcept { return traits_; }
+    void ask(const driver::retry_question& question, driver::retry_sink& sink) noexcept;
+    [[nodiscard]] driver::decision begin(
+        driver::token_state& token, const driver::decision_context& at) noexcept;
+    void succeed(const driver::token_state& token, const driver::decision_context& at) noexcept;
+    [[nodiscard]] const driver::strategy_traits& traits() const noexcept { return traits_; }
 
 protected:
-    explicit retry_strategy(strategy_traits traits = {}) noexcept : traits_(traits) {}
+    explicit retry_strategy(driver::strategy_traits traits = {}) noexcept : traits_(traits) {}
     /// Only from a constructor: the traits are constant while the strategy is in use.
-    void set_traits(const strategy_traits& traits) noexcept { traits_ = traits; }
+    void set_traits(const driver::strategy_traits& traits) noexcept { traits_ = traits; }
 
 private:
-    strategy_traits traits_;
+    driver::strategy_traits traits_;
 };
 
 /// Any inline strategy behind the virtual interface. Arguments construct the inner one.
-template <inline_strategy S>
+template <driver::inline_strategy S>
 class virtual_strategy final : public retry_strategy {
 public:
     template <class... Args>
         requires std::constructible_from<S, Args...>
     explicit virtual_strategy(Args&&... args) : inner_(std::forward<Args>(args)...) {
-        set_traits(traits_of(inner_));
+        set_traits(driver::traits_of(inner_));
     }
 
-    void retry_after(const retry_question& question, retry_sink& sink) override {
-        token_state token = question.token;
-        const retry_action action = inner_.retry_after(token, question);
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
+        driver::token_state token = question.token;
+        const driver::retry_action action = inner_.retry_after(token, question);
         sink.answer(action.remembering(token.memory));
     }
-    decision on_start(token_state& token, const decision_context& at) override {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context& at) override {
         return inner_.begin(token, at);
     }
-    void on_success(const token_state& token, const decision_context& at) override {
+    void on_success(const driver::token_state& token, const driver::decision_context& at) override {
         inner_.succeed(token, at);
     }
     [[nodiscard]] retry_budget* paying_budget() noexcept override {
@@ -3157,7 +3269,7 @@ namespace detail {
 
 /// True if a call has a breaker, an observer or a tracer. Most have none.
 [[nodiscard]] inline bool has_attachments(
-    const strategy_traits& traits, const call_options& options) noexcept {
+    const driver::strategy_traits& traits, const call_options& options) noexcept {
     return traits.circuit != nullptr || traits.observer != nullptr || options.observer != nullptr ||
            options.tracer != nullptr;
 }
@@ -3172,8 +3284,9 @@ public:
         entry.set_category(history_.index_of(failed.facts.category));
         // A code of a category brings its text with it.
         if (failed.facts.category == nullptr) {
-            entry.set_text(detail::result_or(std::uint8_t{0}, [&] {
-                return history_.index_of(std::string_view(failed.failure.text()));
+            entry.set_text(detail::guarded(std::uint8_t{0}, [&] {
+                return history_.index_of(
+                    std::string_view(detail::text_of_failure(failed.failure, failed.facts)));
             }));
         }
         history_.record(entry);
@@ -3223,7 +3336,7 @@ private:
 };
 
 /// Not thread-safe; used by one driver. `IsPlain` leaves out breakers, observers and tracers, for
-/// drivers that know that a call has none: the compiler can then keep the session in registers.
+/// calls that have none: the compiler can then keep the session in registers.
 template <any_retry_strategy Strategy, bool IsPlain = false>
 class retry_session {
 public:
@@ -3440,14 +3553,18 @@ public:
     [[nodiscard]] virtual failure_facts retry_facts() const noexcept = 0;
 };
 
+namespace detail {
+
 /// A list of exception types that the loop should describe with `facts_of`. Pass it to `retry`:
 /// `retry(strategy, options, catching<db_error, http_error>, operation)`.
 template <class... Exceptions>
 struct catching_t {};
 
+}  // namespace detail
+
 /// The list as an argument.
 template <class... Exceptions>
-inline constexpr catching_t<Exceptions...> catching{};
+inline constexpr detail::catching_t<Exceptions...> catching{};
 
 namespace detail {
 
@@ -3483,7 +3600,7 @@ template <class E>
 
 template <class... Exceptions>
 [[nodiscard]] failure_facts describe_exception(
-    const std::exception_ptr& thrown, catching_t<Exceptions...>) noexcept {
+    const std::exception_ptr& thrown, detail::catching_t<Exceptions...>) noexcept {
     std::optional<failure_facts> found;
     // The first listed type that matches wins, as in a sequence of catch clauses.
     static_cast<void>(((found = describe_as<Exceptions>(thrown)).has_value() || ...));
@@ -3665,6 +3782,16 @@ concept result_of_result =
 template <class Strategy>
 concept decides_without_facts = requires { requires Strategy::decides_without_facts; };
 
+/// False for a strategy that names an error which the result `R` cannot have, by `when` or `on`.
+template <class Strategy, class R>
+inline constexpr bool can_match_error = true;
+
+template <class Strategy, class R>
+    requires std::derived_from<outcome_traits<R>, expected_outcome> &&
+                 requires { Strategy::template can_match<typename outcome_traits<R>::error>; }
+inline constexpr bool can_match_error<Strategy, R> =
+    Strategy::template can_match<typename outcome_traits<R>::error>;
+
 /// An operation that comes with its own predicate (`fails_if`).
 template <class Operation, class R>
 concept judges_result = requires(const Operation& operation, const R& result) {
@@ -3691,6 +3818,10 @@ constexpr void check_result_type() noexcept {
             "retry_facts(const E&) beside it, (2) a member retry_facts() const, or (3) a "
             "specialisation of reprise::failure_traits<E>; or say in place which failures to "
             "retry: reprise::attempts(3).when(predicate)");
+        static_assert(
+            can_match_error<Strategy, R>,
+            "the strategy names an error type that this result never has, in when(predicate) or "
+            "on<E>(): name the error of the result, or an exception");
         static_assert(
             !is_doubtful,
             "bool, optional, signed integers, enumerations and raw pointers do not say which "
@@ -3748,6 +3879,53 @@ template <class Operation, class R>
 
 }  // namespace detail
 
+namespace detail {
+
+[[noreturn]] REPRISE_EXPORT void throw_circuit_open();
+
+/// The error of a loop that made no attempt because it was refused as `why`.
+[[nodiscard]] constexpr retry_errc unattempted_errc(refusal_reason why) noexcept {
+    return why == refusal_reason::circuit_open ? retry_errc::circuit_open : retry_errc::canceled;
+}
+[[nodiscard]] inline std::error_code unattempted_error(refusal_reason why) noexcept {
+    return make_error_code(unattempted_errc(why));
+}
+
+}  // namespace detail
+
+/// The result of a loop that was canceled (`refusal_reason::canceled`; only possible when the
+/// initial token has a delay) or refused by a circuit breaker (`refusal_reason::circuit_open`)
+/// before its first attempt. Known for error codes, for results like `std::expected` whose error
+/// can be made from a `std::error_code`, and with the Asio forms for `std::exception_ptr`.
+/// Specialise it with `static R make(refusal_reason)` for your own result type.
+template <class R>
+struct unattempted_outcome;
+
+template <>
+struct unattempted_outcome<std::error_code> {
+    [[nodiscard]] static std::error_code make(refusal_reason why) noexcept {
+        return detail::unattempted_error(why);
+    }
+};
+
+template <detail::expected_like R>
+    requires std::constructible_from<typename R::error_type, std::error_code>
+struct unattempted_outcome<R> {
+    [[nodiscard]] static R make(refusal_reason why) {
+        using error = typename R::error_type;
+        return R(typename R::unexpected_type(error(detail::unattempted_error(why))));
+    }
+};
+
+namespace detail {
+
+template <class R>
+concept has_unattempted_outcome = requires {
+    { unattempted_outcome<R>::make(refusal_reason::canceled) } -> std::convertible_to<R>;
+};
+
+}  // namespace detail
+
 }  // namespace reprise
 
 /// Defines which results of an operation are failures, for types that do not show it themselves.
@@ -3802,13 +3980,11 @@ private:
     Operation operation_;
 };
 
-}  // namespace detail
-
 /// An operation and the predicate that judges its results. Made by `fails_if`.
 template <class Predicate, class Operation>
-class judged_operation : public detail::wrapped_operation<Operation> {
+class judged_operation : public wrapped_operation<Operation> {
     static_assert(
-        !detail::has_predicate<Operation>,
+        !has_predicate<Operation>,
         "this operation has a predicate already, which a second fails_if would replace; say both "
         "in one predicate");
 
@@ -3816,12 +3992,11 @@ public:
     static constexpr bool has_predicate = true;
 
     judged_operation(Predicate predicate, Operation operation)
-        : detail::wrapped_operation<Operation>(std::move(operation)),
-          predicate_(std::move(predicate)) {}
+        : wrapped_operation<Operation>(std::move(operation)), predicate_(std::move(predicate)) {}
 
     /// The facts of a failed result; absent for a success. If the predicate throws, the result may
     /// have been a success: it counts as a failure that must not be retried.
-    template <class Result, class = detail::variant>
+    template <class Result, class = variant>
     [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
         static_assert(
             std::predicate<const Predicate&, const Result&> ||
@@ -3830,44 +4005,46 @@ public:
             "the predicate takes the operation's result and returns bool (true: failed) or "
             "std::optional<reprise::failure_facts>");
         using verdict = std::optional<failure_facts>;
-        return detail::result_or(
-            verdict{failure_facts{.safety = retry_safety::no}}, [&]() -> verdict {
-                if constexpr (std::predicate<const Predicate&, const Result&>) {
-                    if (std::invoke(predicate_, result)) {
-                        return failure_facts{.safety = retry_safety::maybe};
-                    }
-                    return std::nullopt;
-                } else {
-                    return std::invoke(predicate_, result);
+        return result_or(verdict{failure_facts{.safety = retry_safety::no}}, [&]() -> verdict {
+            if constexpr (std::predicate<const Predicate&, const Result&>) {
+                if (std::invoke(predicate_, result)) {
+                    return failure_facts{.safety = retry_safety::maybe};
                 }
-            });
+                return std::nullopt;
+            } else {
+                return std::invoke(predicate_, result);
+            }
+        });
     }
 
 private:
     Predicate predicate_;
 };
 
+/// An operation of which no result is a failure. Made by `throws_on_failure`.
+template <class Operation>
+class throwing_operation : public wrapped_operation<Operation> {
+public:
+    static constexpr bool fails_only_by_throwing = true;
+
+    using wrapped_operation<Operation>::wrapped_operation;
+};
+
+}  // namespace detail
+
 /// Wraps `operation` so that every loop takes a result for a failure if `predicate` returns true.
 /// The predicate replaces `outcome_traits`; exceptions are failures as always.
 ///
 /// It returns `bool` or `std::optional<failure_facts>`. `true` means: failed, and the call may be
-/// repeated unless it is marked as not repeatable (`retry_safety::maybe`). Facts say more: whether
-/// a retry is safe, how long to wait. In the completion-token loop it sees the first completion
-/// argument. Both arguments are copied or moved in; pass `std::ref(operation)` to keep your own.
+/// repeated unless it is marked as not repeatable (`retry_safety::maybe`). Facts add details:
+/// whether a retry is safe, how long to wait. In the completion-token loop it sees the first
+/// completion argument. Both arguments are copied or moved in; pass `std::ref(operation)` to keep
+/// your own.
 template <class Predicate, class Operation>
 [[nodiscard]] auto fails_if(Predicate&& predicate, Operation&& operation) {
-    return judged_operation<std::decay_t<Predicate>, std::decay_t<Operation>>(
+    return detail::judged_operation<std::decay_t<Predicate>, std::decay_t<Operation>>(
         std::forward<Predicate>(predicate), std::forward<Operation>(operation));
 }
-
-/// An operation of which no result is a failure. Made by `throws_on_failure`.
-template <class Operation>
-class throwing_operation : public detail::wrapped_operation<Operation> {
-public:
-    static constexpr bool fails_only_by_throwing = true;
-
-    using detail::wrapped_operation<Operation>::wrapped_operation;
-};
 
 /// States that `operation` fails only by throwing, so that every loop takes a plain result for a
 /// success, although its type has values that often mean failure: an `int`, an enumeration, a
@@ -3875,7 +4052,7 @@ public:
 /// `std::expected`, still do.
 template <class Operation>
 [[nodiscard]] auto throws_on_failure(Operation&& operation) {
-    return throwing_operation<std::decay_t<Operation>>(std::forward<Operation>(operation));
+    return detail::throwing_operation<std::decay_t<Operation>>(std::forward<Operation>(operation));
 }
 
 }  // namespace reprise
@@ -3891,9 +4068,11 @@ template <class Operation>
 
 namespace reprise {
 
+namespace detail {
+
 /// An operation and what stands in for its result. Made by `with_fallback`.
 template <class Fallback, class Operation>
-class operation_with_fallback : public detail::wrapped_operation<Operation> {
+class operation_with_fallback : public wrapped_operation<Operation> {
     static_assert(
         !requires(Operation& operation, const failure_view& failure) {
             operation.recover(failure);
@@ -3901,8 +4080,7 @@ class operation_with_fallback : public detail::wrapped_operation<Operation> {
 
 public:
     operation_with_fallback(Fallback fallback, Operation operation)
-        : detail::wrapped_operation<Operation>(std::move(operation)),
-          fallback_(std::move(fallback)) {}
+        : wrapped_operation<Operation>(std::move(operation)), fallback_(std::move(fallback)) {}
 
     /// The fallback's value. `failure` is what the last attempt failed with; empty if no attempt
     /// was made. Called at most once per call, by its loop.
@@ -3922,6 +4100,8 @@ private:
     Fallback fallback_;
 };
 
+}  // namespace detail
+
 /// Wraps `operation` so that a loop which gives up returns `fallback` instead of failing: a value,
 /// or what a function returns that takes nothing or a `const failure_view&`. What the function
 /// throws reaches the caller. Both arguments are copied or moved in. A value that cannot be copied
@@ -3934,7 +4114,7 @@ private:
 /// coroutine.
 template <class Fallback, class Operation>
 [[nodiscard]] auto with_fallback(Fallback&& fallback, Operation&& operation) {
-    return operation_with_fallback<std::decay_t<Fallback>, std::decay_t<Operation>>(
+    return detail::operation_with_fallback<std::decay_t<Fallback>, std::decay_t<Operation>>(
         std::forward<Fallback>(fallback), std::forward<Operation>(operation));
 }
 
@@ -3965,59 +4145,6 @@ template <class Result, class Operation>
 
 }  // namespace reprise
 
-/// The result of a loop that has made no attempt, so that there is no result of the operation.
-
-namespace reprise {
-
-namespace detail {
-
-[[noreturn]] REPRISE_EXPORT void throw_circuit_open();
-
-/// The error of a loop that made no attempt because it was refused as `why`.
-[[nodiscard]] constexpr retry_errc unattempted_errc(refusal_reason why) noexcept {
-    return why == refusal_reason::circuit_open ? retry_errc::circuit_open : retry_errc::canceled;
-}
-[[nodiscard]] inline std::error_code unattempted_error(refusal_reason why) noexcept {
-    return make_error_code(unattempted_errc(why));
-}
-
-}  // namespace detail
-
-/// The result of a loop that was canceled (`refusal_reason::canceled`; only possible when the
-/// initial token has a delay) or refused by a circuit breaker (`refusal_reason::circuit_open`)
-/// before its first attempt. Known for error codes, for results like `std::expected` whose error
-/// can be made from a `std::error_code`, and with the Asio forms for `std::exception_ptr`.
-/// Specialise it with `static R make(refusal_reason)` for your own result type.
-template <class R>
-struct unattempted_outcome;
-
-template <>
-struct unattempted_outcome<std::error_code> {
-    [[nodiscard]] static std::error_code make(refusal_reason why) noexcept {
-        return detail::unattempted_error(why);
-    }
-};
-
-template <detail::expected_like R>
-    requires std::constructible_from<typename R::error_type, std::error_code>
-struct unattempted_outcome<R> {
-    [[nodiscard]] static R make(refusal_reason why) {
-        using error = typename R::error_type;
-        return R(typename R::unexpected_type(error(detail::unattempted_error(why))));
-    }
-};
-
-namespace detail {
-
-template <class R>
-concept has_unattempted_outcome = requires {
-    { unattempted_outcome<R>::make(refusal_reason::canceled) } -> std::convertible_to<R>;
-};
-
-}  // namespace detail
-
-}  // namespace reprise
-
 /// The blocking loop: `reprise::retry(strategy, operation)`.
 ///
 /// Returns what the operation returns, with the operation's own types and its own last error. An
@@ -4026,11 +4153,11 @@ concept has_unattempted_outcome = requires {
 
 namespace reprise {
 
+namespace detail {
+
 /// Callable with an `attempt`, or with nothing.
 template <class Operation>
 concept retry_operation = std::invocable<Operation&, const attempt&> || std::invocable<Operation&>;
-
-namespace detail {
 
 inline namespace REPRISE_VARIANT {
 
@@ -4058,11 +4185,11 @@ class call_time {
 public:
     explicit call_time(const call_options& options) noexcept : options_(&options) {}
 
-    [[nodiscard]] decision_context context() const noexcept {
+    [[nodiscard]] driver::decision_context context() const noexcept {
         return {clock().now(), options_->random()};
     }
     /// Zeros if the time is not needed: a first attempt that succeeds reads no clock.
-    [[nodiscard]] decision_context context_if(bool is_needed) const noexcept {
+    [[nodiscard]] driver::decision_context context_if(bool is_needed) const noexcept {
         if (is_needed) [[unlikely]] {
             return context();
         }
@@ -4070,7 +4197,7 @@ public:
     }
     /// What `session.begin` needs.
     template <class Session>
-    [[nodiscard]] decision_context start_context(const Session& session) const noexcept {
+    [[nodiscard]] driver::decision_context start_context(const Session& session) const noexcept {
         if (session.needs_start_time() && !session.needs_time()) [[unlikely]] {
             return {clock().now()};
         }
@@ -4179,7 +4306,7 @@ template <class Result>
 template <class Result, class Operation, class... Exceptions>
 [[nodiscard]] std::optional<failure_facts> failure_of(
     const attempt_result<Result>& outcome, const Operation& operation,
-    catching_t<Exceptions...> list) noexcept {
+    detail::catching_t<Exceptions...> list) noexcept {
     if constexpr (!std::is_nothrow_move_constructible_v<Result>) {
         if (outcome.is_lost) {
             return failure_facts{.safety = retry_safety::no};
@@ -4280,11 +4407,11 @@ template <class Operation, class Session>
 template <class Result, bool IsPlain, class Strategy, class Operation, class... Exceptions>
 Result run_loop(
     Strategy& strategy, const call_options& options, Operation& operation,
-    catching_t<Exceptions...> list) {
+    detail::catching_t<Exceptions...> list) {
     const call_time time(options);
     driver::retry_session<Strategy, IsPlain> session(strategy, options);
     session.set_deadline(time.deadline());
-    decision_context at = time.start_context(session);
+    driver::decision_context at = time.start_context(session);
     if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
         wait_for_first_attempt(session, time, delay);
         at = time.context_if(session.needs_time());
@@ -4307,7 +4434,7 @@ Result run_loop(
             session.on_success(at);
             return std::move(*outcome.value);
         }
-        const decision_context failed_at = time.context();
+        const driver::decision_context failed_at = time.context();
         driver::retry_step next = session.on_failure(
             *failure, failed_at, options.stop.stop_requested(),
             view_of_attempt(outcome, operation));
@@ -4334,8 +4461,8 @@ Result run_loop(
 template <class Result, class Strategy, class Operation, class... Exceptions>
 Result run_blocking(
     Strategy& strategy, const call_options& options, Operation& operation,
-    catching_t<Exceptions...> list) {
-    if (has_attachments(traits_of(strategy), options)) [[unlikely]] {
+    detail::catching_t<Exceptions...> list) {
+    if (has_attachments(driver::traits_of(strategy), options)) [[unlikely]] {
         return run_loop<Result, false>(strategy, options, operation, list);
     }
     return run_loop<Result, true>(strategy, options, operation, list);
@@ -4349,10 +4476,10 @@ inline const call_options default_call_options{};
 /// succeeds, so they are made only where the compiler can leave them out again.
 template <class Result, class Strategy, class Operation, class... Exceptions>
 Result run_blocking(
-    Strategy& strategy, no_options, Operation& operation, catching_t<Exceptions...> list) {
+    Strategy& strategy, no_options, Operation& operation, detail::catching_t<Exceptions...> list) {
     if constexpr (std::derived_from<Strategy, retry_strategy>) {
         return run_blocking<Result>(strategy, default_call_options, operation, list);
-    } else if (has_attachments(traits_of(strategy), default_call_options)) [[unlikely]] {
+    } else if (has_attachments(driver::traits_of(strategy), default_call_options)) [[unlikely]] {
         return run_loop<Result, false>(strategy, default_call_options, operation, list);
     } else {
         return run_loop<Result, true>(strategy, call_options{}, operation, list);
@@ -4371,9 +4498,9 @@ inline namespace REPRISE_VARIANT {
 template <class Operation>
 constexpr bool check_operation() noexcept {
     static_assert(
-        retry_operation<Operation>,
+        detail::retry_operation<Operation>,
         "the operation must be callable with a const reprise::attempt& or with nothing");
-    if constexpr (retry_operation<Operation>) {
+    if constexpr (detail::retry_operation<Operation>) {
         static_assert(
             !std::is_reference_v<operation_result<Operation>>,
             "an operation must return a value: a reference could outlive its attempt");
@@ -4381,7 +4508,7 @@ constexpr bool check_operation() noexcept {
             !requires(const std::remove_reference_t<Operation>& given) { given.hedging(); },
             "a hedged operation needs a loop that can run two attempts: reprise::async_retry");
     }
-    return retry_operation<Operation>;
+    return detail::retry_operation<Operation>;
 }
 
 /// Throws `invalid_settings` for an option that `Operation` cannot follow: nothing else in a
@@ -4400,7 +4527,7 @@ void check_options(no_options) noexcept {}
 /// `options` are `call_options` or `no_options`.
 template <class Strategy, class Options, class... Exceptions, class Operation>
 auto check_and_run(
-    Strategy&& strategy, const Options& options, catching_t<Exceptions...> list,
+    Strategy&& strategy, const Options& options, detail::catching_t<Exceptions...> list,
     Operation& operation) {
     if constexpr (check_strategy<Strategy>() && check_operation<Operation>()) {
         using result = operation_result<Operation>;
@@ -4431,7 +4558,7 @@ inline namespace REPRISE_VARIANT {
 /// an `attempt_timeout` if the operation takes no `attempt`: it could not keep the limit.
 template <class Strategy, class... Exceptions, class Operation>
 [[nodiscard]] auto retry(
-    Strategy&& strategy, const call_options& options, catching_t<Exceptions...> list,
+    Strategy&& strategy, const call_options& options, detail::catching_t<Exceptions...> list,
     Operation&& operation) {
     return detail::check_and_run(std::forward<Strategy>(strategy), options, list, operation);
 }
@@ -4468,7 +4595,7 @@ enum class when_unstated : std::uint8_t {
 /// The two questions that the rule leaves to the strategy.
 struct safety_options {
     /// Failures that state neither a safety nor whose fault they are: an exception that the library
-    /// does not know, an unknown error code. `retry` treats them as `retry_safety::maybe`, except
+    /// cannot classify, an unknown error code. `retry` treats them as `retry_safety::maybe`, except
     /// for programming errors such as `std::logic_error` and `std::bad_alloc`.
     when_unstated failures_without_facts = when_unstated::refuse;
     /// Calls that do not state whether they may be executed twice, after a failure of safety
@@ -4537,7 +4664,7 @@ struct stated_safety {
     }
 
     /// Also looks at the failure itself: without facts, programming errors are not retried.
-    [[nodiscard]] refusal_reason check(const retry_question& question) const noexcept {
+    [[nodiscard]] refusal_reason check(const driver::retry_question& question) const noexcept {
         const refusal_reason refusal = check(question.facts, question.repeat);
         const bool is_unknown =
             refusal == refusal_reason::none && !detail::states_anything(question.facts);
@@ -4569,7 +4696,7 @@ private:
 ///
 /// ```
 /// Retryable  may this failure be retried?   refusal_reason check(facts, repeatability)
-///                                        or refusal_reason check(const retry_question&)
+///                                        or refusal_reason check(const driver::retry_question&)
 /// Backoff    how long to wait?              duration wait(token_state&, const retry_question&)
 /// Budget     who pays for it?               see budget.hpp
 /// ```
@@ -4587,6 +4714,8 @@ private:
 
 namespace reprise {
 
+namespace driver {
+
 /// No breaker and no observer. Costs nothing.
 struct no_parts {};
 
@@ -4598,16 +4727,20 @@ struct shared_parts {
     std::shared_ptr<retry_observer> observer{};
 };
 
+}  // namespace driver
+
 namespace detail {
 
-[[nodiscard]] inline shared_parts to_shared(no_parts) {
+[[nodiscard]] inline driver::shared_parts to_shared(driver::no_parts) {
     return {};
 }
-[[nodiscard]] inline shared_parts to_shared(shared_parts parts) {
+[[nodiscard]] inline driver::shared_parts to_shared(driver::shared_parts parts) {
     return parts;
 }
 
 }  // namespace detail
+
+namespace driver {
 
 /// How many attempts a composed strategy makes.
 struct attempt_limits {
@@ -4627,8 +4760,8 @@ public:
     composed_policies(
         const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget,
         Parts parts = {})
-        : attempts_max_(
-              checked(limits).attempts_max.value_or(std::numeric_limits<std::uint32_t>::max())),
+        : attempts_max_(detail::checked(limits).attempts_max.value_or(
+              std::numeric_limits<std::uint32_t>::max())),
           retryable_(std::move(retryable)),
           backoff_(std::move(backoff)),
           budget_(std::move(budget)),
@@ -4714,33 +4847,38 @@ private:
     [[no_unique_address]] Parts parts_;
 };
 
+}  // namespace driver
+
 /// One object for all requests of a client.
-template <class Retryable, class Backoff, budget_policy Budget, class Parts = no_parts>
+template <
+    class Retryable, class Backoff, driver::budget_policy Budget, class Parts = driver::no_parts>
 class composed_strategy
-    : public composed_policies<Retryable, Backoff, Budget, Parts>,
-      public token_issuer<composed_strategy<Retryable, Backoff, Budget, Parts>> {
+    : public driver::composed_policies<Retryable, Backoff, Budget, Parts>,
+      public driver::token_issuer<composed_strategy<Retryable, Backoff, Budget, Parts>> {
 public:
     /// Throws `invalid_settings` for limits that `check` refuses.
     composed_strategy(
-        const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget,
+        const driver::attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget,
         Parts parts = {})
-        : composed_policies<Retryable, Backoff, Budget, Parts>(
+        : driver::composed_policies<Retryable, Backoff, Budget, Parts>(
               limits, std::move(retryable), std::move(backoff), std::move(budget),
               std::move(parts)) {}
 };
 
 /// Exactly one attempt, always.
-class no_retry : public token_issuer<no_retry> {
+class no_retry : public driver::token_issuer<no_retry> {
 public:
-    [[nodiscard]] decision begin(token_state& token, const decision_context&) noexcept {
-        token = token_state{};
+    [[nodiscard]] driver::decision begin(
+        driver::token_state& token, const driver::decision_context&) noexcept {
+        token = driver::token_state{};
         return {};
     }
-    [[nodiscard]] retry_action retry_after(token_state&, const retry_question&) noexcept {
-        return retry_action::no(refusal_reason::attempts_exhausted);
+    [[nodiscard]] driver::retry_action retry_after(
+        driver::token_state&, const driver::retry_question&) noexcept {
+        return driver::retry_action::no(refusal_reason::attempts_exhausted);
     }
-    void succeed(const token_state&, const decision_context&) noexcept {}
-    [[nodiscard]] strategy_traits traits() const noexcept { return {.retries_max = 0}; }
+    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
+    [[nodiscard]] driver::strategy_traits traits() const noexcept { return {.retries_max = 0}; }
 };
 
 }  // namespace reprise
@@ -4878,19 +5016,244 @@ private:
 
 }  // namespace reprise
 
-/// The `Retry-After` field of HTTP: the only parser of it and of its dates.
+/// Which failures a one-line strategy retries: all of them, those of some types, or those for which
+/// a predicate is true. The errors need no facts.
+///
+/// A selection narrows: of the failures that the rule of `retryable.hpp` allows to be retried, it
+/// keeps some. It never allows what the failure itself forbids.
+
+namespace reprise::detail {
+
+/// `E` of a callable that takes one `E`, by value or by reference.
+template <class Function>
+struct function_argument;
+template <class Result, class E>
+struct function_argument<Result (*)(E)> : std::type_identity<std::remove_cvref_t<E>> {};
+template <class Result, class E>
+struct function_argument<Result (*)(E) noexcept> : std::type_identity<std::remove_cvref_t<E>> {};
+template <class Class, class Result, class E>
+struct function_argument<Result (Class::*)(E)> : std::type_identity<std::remove_cvref_t<E>> {};
+template <class Class, class Result, class E>
+struct function_argument<Result (Class::*)(E) const> : std::type_identity<std::remove_cvref_t<E>> {
+};
+template <class Class, class Result, class E>
+struct function_argument<Result (Class::*)(E) noexcept>
+    : std::type_identity<std::remove_cvref_t<E>> {};
+template <class Class, class Result, class E>
+struct function_argument<Result (Class::*)(E) const noexcept>
+    : std::type_identity<std::remove_cvref_t<E>> {};
+
+template <class Predicate>
+struct predicate_argument_of : function_argument<Predicate> {};
+template <class Predicate>
+    requires requires { &Predicate::operator(); }
+struct predicate_argument_of<Predicate> : function_argument<decltype(&Predicate::operator())> {};
+
+template <class Predicate>
+using predicate_argument = typename predicate_argument_of<Predicate>::type;
+template <class Predicate>
+concept has_predicate_argument = requires { typename predicate_argument<Predicate>; };
+
+inline namespace REPRISE_VARIANT {
+
+/// Calls `visit(const E&)` if the failure is an `E`; false if it is not.
+template <class E, class Visit>
+[[nodiscard]] bool visit_failure(const driver::retry_question& question, const Visit& visit) {
+    if constexpr (std::same_as<E, driver::retry_question>) {
+        return visit(question);
+    } else if constexpr (std::same_as<E, failure_facts>) {
+        return visit(question.facts);
+    } else if constexpr (std::same_as<E, failure_view>) {
+        return visit(question.failure);
+    } else {
+        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
+            return visit(*error);
+        }
+        if constexpr (std::same_as<E, std::error_code>) {
+            const auto* const thrown = question.failure.get_if<std::system_error>();
+            if (thrown != nullptr) {
+                return visit(thrown->code());
+            }
+            const failure_facts& facts = question.facts;  // Boost's codes, those of adapters
+            return facts.category != nullptr &&
+                   visit(std::error_code(static_cast<int>(facts.code), *facts.category));
+        }
+        return false;
+    }
+}
+
+/// The facts of an `E` that is not in the list of `catching`.
+template <class E>
+[[nodiscard]] std::optional<failure_facts> facts_as(const driver::retry_question& question) {
+    std::optional<failure_facts> found;
+    if constexpr (describes_failure<E>) {
+        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
+            found = facts_of(*error);
+        }
+    }
+    return found;
+}
+
+}  // namespace REPRISE_VARIANT
+
+inline namespace REPRISE_VARIANT {
+
+/// Whether a failed operation can ever be an `E`, if its result has errors of type `Error`: the
+/// error itself, an exception, or what every failure has. Whatever else is thrown is rare enough to
+/// be named with `on` and a base class.
+template <class E, class Error>
+inline constexpr bool can_be =
+    std::same_as<E, Error> || std::same_as<E, driver::retry_question> ||
+    std::same_as<E, failure_facts> || std::same_as<E, failure_view> ||
+    std::same_as<E, std::error_code> || std::is_base_of_v<std::exception, E> ||
+    std::is_polymorphic_v<E> || std::same_as<Error, std::exception_ptr>;
+
+/// The selection of a strategy without a predicate.
+struct every_failure {
+    template <class>
+    static constexpr bool can_match = true;
+
+    [[nodiscard]] bool matches(const driver::retry_question&) const noexcept { return true; }
+    [[nodiscard]] std::optional<failure_facts> own_facts(
+        const driver::retry_question&) const noexcept {
+        return std::nullopt;
+    }
+    [[nodiscard]] bool names_programming_error(const driver::retry_question&) const noexcept {
+        return false;
+    }
+};
+
+/// Failures that are an `E` for which the predicate is true.
+template <class E, class Predicate>
+struct failure_predicate {
+    template <class Error>
+    static constexpr bool can_match = can_be<E, Error>;
+
+    [[no_unique_address]] Predicate predicate;
+
+    [[nodiscard]] bool matches(const driver::retry_question& question) const {
+        return visit_failure<E>(question, [&](const E& error) -> bool { return predicate(error); });
+    }
+    /// The facts of a failure that is one of the named types.
+    [[nodiscard]] std::optional<failure_facts> own_facts(
+        const driver::retry_question& question) const {
+        return facts_as<E>(question);
+    }
+    /// Of a programming error that `matches`: it was selected as what it is.
+    [[nodiscard]] bool names_programming_error(const driver::retry_question& question) const {
+        return programming_error<E> && matches(question);
+    }
+};
+
+/// Failures that are one of `E...`.
+template <class... E>
+struct failure_types {
+    template <class Error>
+    static constexpr bool can_match = (can_be<E, Error> && ...);
+
+    [[nodiscard]] bool matches(const driver::retry_question& question) const {
+        return (visit_failure<E>(question, [](const E&) { return true; }) || ...);
+    }
+    [[nodiscard]] std::optional<failure_facts> own_facts(
+        const driver::retry_question& question) const {
+        std::optional<failure_facts> found;
+        static_cast<void>(((found = facts_as<E>(question)).has_value() || ...));
+        return found;
+    }
+    [[nodiscard]] bool names_programming_error(const driver::retry_question& question) const {
+        return (
+            (programming_error<E> && visit_failure<E>(question, [](const E&) { return true; })) ||
+            ...);
+    }
+};
+
+/// Failures that one of two selections matches.
+template <class First, class Second>
+struct either_selection {
+    template <class Error>
+    static constexpr bool can_match =
+        First::template can_match<Error> && Second::template can_match<Error>;
+
+    [[no_unique_address]] First first;
+    [[no_unique_address]] Second second;
+
+    [[nodiscard]] bool matches(const driver::retry_question& question) const {
+        return first.matches(question) || second.matches(question);
+    }
+    [[nodiscard]] std::optional<failure_facts> own_facts(
+        const driver::retry_question& question) const {
+        const std::optional<failure_facts> found = first.own_facts(question);
+        return found ? found : second.own_facts(question);
+    }
+    [[nodiscard]] bool names_programming_error(const driver::retry_question& question) const {
+        return first.names_programming_error(question) || second.names_programming_error(question);
+    }
+};
+
+}  // namespace REPRISE_VARIANT
+
+template <class Second>
+[[nodiscard]] Second either(every_failure, Second second) {
+    return second;
+}
+template <class First, class Second>
+[[nodiscard]] either_selection<First, Second> either(First first, Second second) {
+    return {std::move(first), std::move(second)};
+}
+
+inline namespace REPRISE_VARIANT {
+
+/// The first question of a composed strategy: the selection, then the rule.
+template <class Selection>
+struct selected_failures {
+    [[no_unique_address]] Selection selection{};
+    stated_safety safety{{.failures_without_facts = when_unstated::retry}};
+
+    [[nodiscard]] refusal_reason check(const driver::retry_question& question) const noexcept {
+        if (!result_or(false, [&] { return selection.matches(question); })) {
+            return refusal_reason::predicate_refused;
+        }
+        const refusal_reason refusal = safety.check(question);
+        if (refusal == refusal_reason::none && !states_anything(question.facts)) {
+            return check_own_facts(question);
+        }
+        const bool is_named = refusal == refusal_reason::programming_error && result_or(false, [&] {
+                                  return selection.names_programming_error(question);
+                              });
+        return is_named ? refusal_reason::none : refusal;
+    }
+
+private:
+    /// A type that the strategy names, but not the loop, may forbid the retry all the same.
+    [[nodiscard]] refusal_reason check_own_facts(
+        const driver::retry_question& question) const noexcept {
+        using facts = std::optional<failure_facts>;
+        const facts own = result_or(facts{}, [&] { return selection.own_facts(question); });
+        return own ? safety.check(*own, question.repeat) : refusal_reason::none;
+    }
+};
+
+}  // namespace REPRISE_VARIANT
+
+}  // namespace reprise::detail
+
+/// Facts of HTTP responses, for any HTTP client: status and `Retry-After` in, facts out.
 
 namespace reprise {
 
+namespace detail {
+
 /// Larger values are ignored as bogus, unless the caller names another limit.
 inline constexpr std::chrono::seconds retry_after_max = std::chrono::hours{24};
+
+}  // namespace detail
 
 /// How long the sender of a `Retry-After` field asks you to wait, counted from `now`: a number of
 /// seconds, or a date in any of the three forms of RFC 9110. 0 for a date that has passed. Empty if
 /// the value is neither, or longer than `longest`; ignore such a field as if it were missing.
 [[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::seconds> parse_retry_after(
     std::string_view value, std::chrono::sys_seconds now,
-    std::chrono::seconds longest = retry_after_max) noexcept;
+    std::chrono::seconds longest = detail::retry_after_max) noexcept;
 
 /// "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT" or "Sun Nov  6 08:49:37 1994".
 /// A year of two digits that would lie more than 50 years after `now` is of the century before. The
@@ -4898,16 +5261,10 @@ inline constexpr std::chrono::seconds retry_after_max = std::chrono::hours{24};
 [[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::sys_seconds> parse_http_date(
     std::string_view text, std::chrono::sys_seconds now) noexcept;
 
-}  // namespace reprise
-
-/// Facts of HTTP responses, for any HTTP client: status and `Retry-After` in, facts out.
-
-namespace reprise {
-
 /// Options of `http_facts`.
 struct http_facts_options {
     /// A `Retry-After` above this is ignored as bogus.
-    std::chrono::seconds retry_after_max = reprise::retry_after_max;
+    std::chrono::seconds retry_after_max = reprise::detail::retry_after_max;
 };
 
 /// Facts of a response without a `Retry-After` field. 429 is throttling; 408 and 504 are timeouts;
@@ -4926,6 +5283,88 @@ struct http_facts_options {
 
 /// The connection could not be made: nothing was sent, a retry is safe.
 [[nodiscard]] REPRISE_EXPORT failure_facts http_connect_failure() noexcept;
+
+}  // namespace reprise
+
+/// The strategy to start with: five attempts, exponential backoff with full jitter from 1 s to 20
+/// s, and a token bucket of 500 units that stops a client from joining a retry storm.
+
+namespace reprise {
+
+/// Options of `standard_strategy`.
+struct standard_options {
+    /// All attempts, the first included; at least 1.
+    std::uint32_t attempts_max = 5;
+    backoff_options backoff{};
+    token_bucket_options bucket{};
+    retry_prices prices{};
+    /// Failures without facts are refused and calls without a mark are retried, as Smithy's guide
+    /// has it. `attempts(3)` has the same options, and retries failures without facts.
+    safety_options safety{};
+    /// Asked before each attempt; null: none. Share one among all strategies that call the service.
+    std::shared_ptr<circuit_breaker> breaker{};
+    /// Sees the calls of this strategy, e.g. `retry_metrics`; null: none.
+    std::shared_ptr<retry_observer> observer{};
+};
+
+/// The first contradiction, if any (cap below base, no attempts, a price above the capacity, not a
+/// number, ...). The constructor below throws the same as `invalid_settings`.
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const standard_options& options);
+
+/// Create one for each service, keep it, and share it between threads: its bucket is the memory
+/// that stops retries in an outage.
+class REPRISE_EXPORT standard_strategy final
+    : public composed_strategy<
+          stated_safety, exponential_backoff, token_bucket_budget, driver::shared_parts> {
+public:
+    /// With a bucket of its own.
+    explicit standard_strategy(const standard_options& options = {});
+    /// With a bucket shared with other strategies; `options.bucket` is not used.
+    standard_strategy(const standard_options& options, std::shared_ptr<token_bucket> bucket);
+
+private:
+    standard_strategy(
+        std::in_place_t, const standard_options& checked_options,
+        const std::shared_ptr<token_bucket>& bucket);
+};
+
+}  // namespace reprise
+
+/// A linter for the settings of a `standard_strategy`, and the figures that follow from them.
+
+namespace reprise {
+
+/// One legal but dangerous setting.
+struct settings_warning {
+    std::string field;
+    std::string message;
+};
+
+/// The linter's assumptions about the service.
+struct lint_context {
+    /// Requests per second that the service can answer; 0 when not known.
+    double service_capacity = 0.0;
+    /// Requests per second that the clients send; 0 when not known.
+    double load = 0.0;
+};
+
+/// Figures that follow from the settings, for people who must choose them.
+struct settings_figures {
+    double worst_amplification =
+        1.0;  ///< Attempts per request while everything fails, bucket full.
+    double lasting_amplification = 1.0;  ///< The same once the bucket is empty.
+    duration give_up_after{};            ///< Sum of the longest delays of one request.
+    double recovery_load = 0.0;  ///< Above this load an outage does not end without the bucket:
+                                 ///< capacity / attempts; 0 when the capacity is not known.
+};
+
+/// Computes them.
+[[nodiscard]] REPRISE_EXPORT settings_figures
+figures(const standard_options& options, const lint_context& context = {});
+
+/// Warnings for settings that are legal but known to hurt; empty if there are none.
+[[nodiscard]] REPRISE_EXPORT std::vector<settings_warning> lint(
+    const standard_options& options, const lint_context& context = {});
 
 }  // namespace reprise
 
@@ -4975,95 +5414,25 @@ private:
 
 }  // namespace reprise
 
-/// The strategy to start with: five attempts, exponential backoff with full jitter from 1 s to 20
-/// s, and a token bucket of 500 units that stops a client from joining a retry storm.
-
-namespace reprise {
-
-/// Options of `standard_strategy`.
-struct standard_options {
-    /// All attempts, the first included; at least 1.
-    std::uint32_t attempts_max = 5;
-    backoff_options backoff{};
-    token_bucket_options bucket{};
-    retry_prices prices{};
-    /// Failures without facts are refused and calls without a mark are retried, as Smithy's guide
-    /// has it. `attempts(3)` has the same options, and retries failures without facts.
-    safety_options safety{};
-    /// Shared with other strategies, such as a circuit breaker.
-    shared_parts parts{};
-};
-
-/// The first contradiction, if any (cap below base, no attempts, a price above the capacity, not a
-/// number, ...). The constructor below throws the same as `invalid_settings`.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const standard_options& options);
-
-/// Create one for each service, keep it, and share it between threads: its bucket is the memory
-/// that stops retries in an outage.
-class REPRISE_EXPORT standard_strategy final
-    : public composed_strategy<
-          stated_safety, exponential_backoff, token_bucket_budget, shared_parts> {
-public:
-    /// With a bucket of its own.
-    explicit standard_strategy(const standard_options& options = {});
-    /// With a bucket shared with other strategies; `options.bucket` is not used.
-    standard_strategy(const standard_options& options, std::shared_ptr<token_bucket> bucket);
-
-private:
-    standard_strategy(
-        std::in_place_t, const standard_options& checked_options,
-        const std::shared_ptr<token_bucket>& bucket);
-};
-
-/// One legal but dangerous setting.
-struct settings_warning {
-    std::string field;
-    std::string message;
-};
-
-/// The linter's assumptions about the service.
-struct lint_context {
-    /// Requests per second that the service can answer; 0 when not known.
-    double service_capacity = 0.0;
-    /// Requests per second that the clients send; 0 when not known.
-    double load = 0.0;
-};
-
-/// Figures that follow from the settings, for people who must choose them.
-struct settings_figures {
-    double worst_amplification =
-        1.0;  ///< Attempts per request while everything fails, bucket full.
-    double lasting_amplification = 1.0;  ///< The same once the bucket is empty.
-    duration give_up_after{};            ///< Sum of the longest delays of one request.
-    double recovery_load = 0.0;  ///< Above this load an outage does not heal without the bucket:
-                                 ///< capacity / attempts; 0 when the capacity is not known.
-};
-
-/// Computes them.
-[[nodiscard]] REPRISE_EXPORT settings_figures
-figures(const standard_options& options, const lint_context& context = {});
-
-/// Warnings for settings that are legal but known to hurt; empty if there are none.
-[[nodiscard]] REPRISE_EXPORT std::vector<settings_warning> lint(
-    const standard_options& options, const lint_context& context = {});
-
-}  // namespace reprise
-
 /// Strategies by name, with the figures of the systems they are named after. They are starting
-/// points and references; `standard_strategy` is what new programs should use.
+/// points and references; `standard_strategy` is what new programs should use. Each function
+/// returns a strategy. A null bucket means one of its own.
 
 namespace reprise::presets {
 
 /// The sample in Smithy's guide, as it behaves: its counter starts at 0 and refuses at 5, so that
 /// it sends a request up to **6** times although its maximum is called 5.
-[[nodiscard]] REPRISE_EXPORT standard_options smithy_guide();
+[[nodiscard]] REPRISE_EXPORT standard_strategy
+smithy_guide(std::shared_ptr<token_bucket> bucket = nullptr);
 
 /// The `standard` mode of AWS SDKs: 3 attempts, base 1 s, cap 20 s, bucket of 500, retry 5, timeout
 /// 10; a success after a retry returns what that retry cost, a first-try success adds 1.
-[[nodiscard]] REPRISE_EXPORT standard_options aws_standard();
+[[nodiscard]] REPRISE_EXPORT standard_strategy
+aws_standard(std::shared_ptr<token_bucket> bucket = nullptr);
 
 /// The type of `aws_2_1()`.
-using aws_2_1_strategy = composed_strategy<stated_safety, backoff_by_kind, token_bucket_budget>;
+using aws_2_1_strategy =
+    composed_strategy<stated_safety, driver::backoff_by_kind, token_bucket_budget>;
 
 /// The 2.1 revision of AWS retries: 3 attempts; a transient retry costs 14 and starts at 50 ms, one
 /// after throttling costs 5 and starts at 1 s; cap 20 s before jitter; a server's hint is held
@@ -5088,6 +5457,11 @@ using finagle_strategy = composed_strategy<stated_safety, exponential_backoff, w
 /// The budget of Finagle and tower: retries up to 20 % of requests plus 10 per second, no attempt
 /// limit. Those libraries leave backoff to the caller; here full jitter from 50 ms to 5 s.
 [[nodiscard]] REPRISE_EXPORT finagle_strategy finagle(const windowed_budget_options& budget = {});
+
+/// The settings of `smithy_guide()`, to change some of them and pass them to a `standard_strategy`.
+[[nodiscard]] REPRISE_EXPORT standard_options smithy_guide_options();
+/// Likewise the settings of `aws_standard()`.
+[[nodiscard]] REPRISE_EXPORT standard_options aws_standard_options();
 
 }  // namespace reprise::presets
 
@@ -5131,19 +5505,21 @@ namespace reprise {
 
 /// The kind of a failed attempt, from its facts.
 enum class failure_kind : std::uint8_t { timeout, throttling, other };
-inline constexpr std::size_t failure_kind_count = 3;  ///< How many kinds there are.
 /// "throttling"
 [[nodiscard]] REPRISE_EXPORT std::string_view to_string(failure_kind kind) noexcept;
 
 /// Counts without locks; one object for any number of strategies, calls and threads.
 class REPRISE_EXPORT retry_metrics final : public retry_observer {
 public:
+    static constexpr std::size_t failure_kind_count = 3;  ///< Enumerators of `failure_kind`.
     /// More than there are refusal reasons.
     static constexpr std::size_t refusal_count = 32;
 
     void on_decision(const decision_event& event) noexcept override;
     void on_completion(const call_summary& summary) noexcept override;
 
+    /// All calls that have ended.
+    [[nodiscard]] std::uint64_t calls() const noexcept { return successes() + failures(); }
     [[nodiscard]] std::uint64_t successes() const noexcept { return load(successes_); }
     [[nodiscard]] std::uint64_t failures() const noexcept { return load(failures_); }
     /// All attempts of all calls that have ended.
@@ -5195,209 +5571,6 @@ struct observed_service {
 
 }  // namespace reprise
 
-/// Which failures a one-line strategy retries: all of them, those of some types, or those for which
-/// a predicate is true. The errors need no facts.
-///
-/// A selection narrows: of the failures that the rule of `retryable.hpp` allows to be retried, it
-/// keeps some. It never allows what the failure itself forbids.
-
-namespace reprise {
-
-namespace detail {
-
-/// `E` of a callable that takes one `E`, by value or by reference.
-template <class Function>
-struct function_argument;
-template <class Result, class E>
-struct function_argument<Result (*)(E)> : std::type_identity<std::remove_cvref_t<E>> {};
-template <class Result, class E>
-struct function_argument<Result (*)(E) noexcept> : std::type_identity<std::remove_cvref_t<E>> {};
-template <class Class, class Result, class E>
-struct function_argument<Result (Class::*)(E)> : std::type_identity<std::remove_cvref_t<E>> {};
-template <class Class, class Result, class E>
-struct function_argument<Result (Class::*)(E) const> : std::type_identity<std::remove_cvref_t<E>> {
-};
-template <class Class, class Result, class E>
-struct function_argument<Result (Class::*)(E) noexcept>
-    : std::type_identity<std::remove_cvref_t<E>> {};
-template <class Class, class Result, class E>
-struct function_argument<Result (Class::*)(E) const noexcept>
-    : std::type_identity<std::remove_cvref_t<E>> {};
-
-template <class Predicate>
-struct predicate_argument_of : function_argument<Predicate> {};
-template <class Predicate>
-    requires requires { &Predicate::operator(); }
-struct predicate_argument_of<Predicate> : function_argument<decltype(&Predicate::operator())> {};
-
-template <class Predicate>
-using predicate_argument = typename predicate_argument_of<Predicate>::type;
-template <class Predicate>
-concept has_predicate_argument = requires { typename predicate_argument<Predicate>; };
-
-inline namespace REPRISE_VARIANT {
-
-/// Calls `visit(const E&)` if the failure is an `E`; false if it is not.
-template <class E, class Visit>
-[[nodiscard]] bool visit_failure(const retry_question& question, const Visit& visit) {
-    if constexpr (std::same_as<E, retry_question>) {
-        return visit(question);
-    } else if constexpr (std::same_as<E, failure_facts>) {
-        return visit(question.facts);
-    } else if constexpr (std::same_as<E, failure_view>) {
-        return visit(question.failure);
-    } else {
-        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
-            return visit(*error);
-        }
-        if constexpr (std::same_as<E, std::error_code>) {
-            const auto* const thrown = question.failure.get_if<std::system_error>();
-            if (thrown != nullptr) {
-                return visit(thrown->code());
-            }
-            const failure_facts& facts = question.facts;  // Boost's codes, those of adapters
-            return facts.category != nullptr &&
-                   visit(std::error_code(static_cast<int>(facts.code), *facts.category));
-        }
-        return false;
-    }
-}
-
-/// What an `E` says about itself although the loop was not told of its type (`catching`).
-template <class E>
-[[nodiscard]] std::optional<failure_facts> facts_as(const retry_question& question) {
-    std::optional<failure_facts> found;
-    if constexpr (describes_failure<E>) {
-        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
-            found = facts_of(*error);
-        }
-    }
-    return found;
-}
-
-}  // namespace REPRISE_VARIANT
-
-}  // namespace detail
-
-inline namespace REPRISE_VARIANT {
-
-/// The selection of a strategy without a predicate.
-struct every_failure {
-    [[nodiscard]] bool matches(const retry_question&) const noexcept { return true; }
-    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question&) const noexcept {
-        return std::nullopt;
-    }
-    [[nodiscard]] bool names_programming_error(const retry_question&) const noexcept {
-        return false;
-    }
-};
-
-/// Failures that are an `E` for which the predicate is true.
-template <class E, class Predicate>
-struct failure_predicate {
-    [[no_unique_address]] Predicate predicate;
-
-    [[nodiscard]] bool matches(const retry_question& question) const {
-        return detail::visit_failure<E>(
-            question, [&](const E& error) -> bool { return predicate(error); });
-    }
-    /// The facts of a failure that is one of the named types.
-    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question& question) const {
-        return detail::facts_as<E>(question);
-    }
-    /// Of a programming error that `matches`: it was selected as what it is.
-    [[nodiscard]] bool names_programming_error(const retry_question& question) const {
-        return detail::programming_error<E> && matches(question);
-    }
-};
-
-/// Failures that are one of `E...`.
-template <class... E>
-struct failure_types {
-    [[nodiscard]] bool matches(const retry_question& question) const {
-        return (detail::visit_failure<E>(question, [](const E&) { return true; }) || ...);
-    }
-    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question& question) const {
-        std::optional<failure_facts> found;
-        static_cast<void>(((found = detail::facts_as<E>(question)).has_value() || ...));
-        return found;
-    }
-    [[nodiscard]] bool names_programming_error(const retry_question& question) const {
-        return (
-            (detail::programming_error<E> &&
-             detail::visit_failure<E>(question, [](const E&) { return true; })) ||
-            ...);
-    }
-};
-
-/// Failures that one of two selections matches.
-template <class First, class Second>
-struct either_selection {
-    [[no_unique_address]] First first;
-    [[no_unique_address]] Second second;
-
-    [[nodiscard]] bool matches(const retry_question& question) const {
-        return first.matches(question) || second.matches(question);
-    }
-    [[nodiscard]] std::optional<failure_facts> own_facts(const retry_question& question) const {
-        const std::optional<failure_facts> found = first.own_facts(question);
-        return found ? found : second.own_facts(question);
-    }
-    [[nodiscard]] bool names_programming_error(const retry_question& question) const {
-        return first.names_programming_error(question) || second.names_programming_error(question);
-    }
-};
-
-}  // namespace REPRISE_VARIANT
-
-namespace detail {
-
-template <class Second>
-[[nodiscard]] Second either(every_failure, Second second) {
-    return second;
-}
-template <class First, class Second>
-[[nodiscard]] either_selection<First, Second> either(First first, Second second) {
-    return {std::move(first), std::move(second)};
-}
-
-}  // namespace detail
-
-inline namespace REPRISE_VARIANT {
-
-/// The first question of a composed strategy: the selection, then the rule.
-template <class Selection>
-struct selected_failures {
-    [[no_unique_address]] Selection selection{};
-    stated_safety safety{{.failures_without_facts = when_unstated::retry}};
-
-    [[nodiscard]] refusal_reason check(const retry_question& question) const noexcept {
-        if (!detail::result_or(false, [&] { return selection.matches(question); })) {
-            return refusal_reason::predicate_refused;
-        }
-        const refusal_reason refusal = safety.check(question);
-        if (refusal == refusal_reason::none && !detail::states_anything(question.facts)) {
-            return check_own_facts(question);
-        }
-        const bool is_named =
-            refusal == refusal_reason::programming_error &&
-            detail::result_or(false, [&] { return selection.names_programming_error(question); });
-        return is_named ? refusal_reason::none : refusal;
-    }
-
-private:
-    /// A type that the strategy names, but not the loop, may forbid the retry all the same.
-    [[nodiscard]] refusal_reason check_own_facts(const retry_question& question) const noexcept {
-        using facts = std::optional<failure_facts>;
-        const facts own = detail::result_or(facts{}, [&] { return selection.own_facts(question); });
-        return own ? safety.check(*own, question.repeat) : refusal_reason::none;
-    }
-};
-
-}  // namespace REPRISE_VARIANT
-
-}  // namespace reprise
-
 /// A strategy in one expression: how often, how far apart, after which failures.
 /// ```
 ///     const unsigned first = reprise::retry(reprise::attempts(3), fetch);
@@ -5426,17 +5599,22 @@ namespace reprise {
 
 /// Start with `attempts`. Each function returns a changed copy. Those that take durations throw
 /// `invalid_settings` for values that contradict each other.
-template <class Selection = every_failure, budget_policy Budget = no_budget, class Parts = no_parts>
+template <
+    class Selection = detail::every_failure, driver::budget_policy Budget = driver::no_budget,
+    class Parts = driver::no_parts>
 class simple_strategy {
 public:
     /// Loops copy it; calls share nothing but the budget, which is shared by copies.
     static constexpr bool is_passed_by_value = true;
     static constexpr bool decides_without_facts = true;
+    /// False if one of the named types can never occur in a result with errors of type `Error`.
+    template <class Error>
+    static constexpr bool can_match = Selection::template can_match<Error>;
 
     /// All attempts count, the first included; at least 1. Absent: only time limits them.
     explicit simple_strategy(std::optional<std::uint32_t> attempts_max)
         : simple_strategy(
-              {attempts_max}, default_backoff(), selected_failures<Selection>{}, Budget{},
+              {attempts_max}, default_backoff(), detail::selected_failures<Selection>{}, Budget{},
               Parts{}) {}
 
     /// The same delay before every retry, exactly: add `with_jitter` where many clients may fail
@@ -5485,7 +5663,7 @@ public:
         static_assert(
             std::predicate<const Predicate&, const E&>,
             "the predicate takes a const E& and returns bool");
-        return select(failure_predicate<E, Predicate>{std::move(predicate)});
+        return select(detail::failure_predicate<E, Predicate>{std::move(predicate)});
     }
     /// Narrows to failures that are one of these types. As `when` with predicates that are true.
     /// Programming errors are retried if one of the types is such an error:
@@ -5493,7 +5671,7 @@ public:
     template <class... E>
     [[nodiscard]] auto on() const {
         static_assert(sizeof...(E) > 0, "name the errors to retry: on<my_error>()");
-        return select(failure_types<E...>{});
+        return select(detail::failure_types<E...>{});
     }
 
     /// Failures that state nothing about retries: an exception that the library cannot classify, an
@@ -5513,7 +5691,7 @@ public:
     }
 
     /// Retries are paid for by `budget`. Copies of a budget share its level.
-    template <budget_policy Other>
+    template <driver::budget_policy Other>
     [[nodiscard]] auto budget(Other budget) const {
         return simple_strategy<Selection, Other, Parts>(
             policies_.limits(), policies_.backoff().options(), policies_.retryable(),
@@ -5526,14 +5704,14 @@ public:
 
     /// Asked before each attempt. Share one among all strategies that call the same service.
     [[nodiscard]] auto breaker(std::shared_ptr<circuit_breaker> shared) const {
-        shared_parts changed = detail::to_shared(policies_.parts());
+        driver::shared_parts changed = detail::to_shared(policies_.parts());
         changed.breaker = std::move(shared);
         return with_parts(std::move(changed));
     }
     /// Sees the calls of this strategy, e.g. `retry_metrics`. Several are notified in turn.
     [[nodiscard]] auto observer(std::shared_ptr<retry_observer> added) const {
-        shared_parts changed = detail::to_shared(policies_.parts());
-        changed.observer = both_observers(std::move(changed.observer), std::move(added));
+        driver::shared_parts changed = detail::to_shared(policies_.parts());
+        changed.observer = detail::both_observers(std::move(changed.observer), std::move(added));
         return with_parts(std::move(changed));
     }
     /// Called with each decision about a failed attempt.
@@ -5549,26 +5727,27 @@ public:
         return observer(std::move(functions));
     }
 
-    [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
+    [[nodiscard]] driver::decision begin(
+        driver::token_state& token, const driver::decision_context& at) noexcept {
         return policies_.begin(token, at);
     }
-    [[nodiscard]] retry_action retry_after(
-        token_state& token, const retry_question& question) noexcept {
+    [[nodiscard]] driver::retry_action retry_after(
+        driver::token_state& token, const driver::retry_question& question) noexcept {
         return policies_.retry_after(token, question);
     }
-    void succeed(const token_state& token, const decision_context& at) noexcept {
+    void succeed(const driver::token_state& token, const driver::decision_context& at) noexcept {
         policies_.succeed(token, at);
     }
-    [[nodiscard]] strategy_traits traits() const noexcept { return policies_.traits(); }
+    [[nodiscard]] driver::strategy_traits traits() const noexcept { return policies_.traits(); }
     [[nodiscard]] retry_budget* paying_budget() noexcept { return policies_.paying_budget(); }
 
 private:
-    template <class OtherSelection, budget_policy OtherBudget, class OtherParts>
+    template <class OtherSelection, driver::budget_policy OtherBudget, class OtherParts>
     friend class simple_strategy;
 
     simple_strategy(
-        const attempt_limits& limits, const backoff_options& backoff,
-        selected_failures<Selection> failures, Budget budget, Parts parts,
+        const driver::attempt_limits& limits, const backoff_options& backoff,
+        detail::selected_failures<Selection> failures, Budget budget, Parts parts,
         bool has_own_jitter = false)
         : policies_(
               limits, std::move(failures), exponential_backoff(backoff), std::move(budget),
@@ -5594,8 +5773,8 @@ private:
             has_own_jitter_);
     }
 
-    [[nodiscard]] auto with_parts(shared_parts changed) const {
-        return simple_strategy<Selection, Budget, shared_parts>(
+    [[nodiscard]] auto with_parts(driver::shared_parts changed) const {
+        return simple_strategy<Selection, Budget, driver::shared_parts>(
             policies_.limits(), policies_.backoff().options(), policies_.retryable(),
             policies_.budget(), std::move(changed), has_own_jitter_);
     }
@@ -5605,13 +5784,18 @@ private:
         auto both = detail::either(policies_.retryable().selection, std::move(selection));
         return simple_strategy<decltype(both), Budget, Parts>(
             policies_.limits(), policies_.backoff().options(),
-            selected_failures<decltype(both)>{std::move(both), policies_.retryable().safety},
+            detail::selected_failures<decltype(both)>{
+                std::move(both), policies_.retryable().safety},
             policies_.budget(), policies_.parts(), has_own_jitter_);
     }
 
-    composed_policies<selected_failures<Selection>, exponential_backoff, Budget, Parts> policies_;
+    driver::composed_policies<
+        detail::selected_failures<Selection>, exponential_backoff, Budget, Parts>
+        policies_;
     bool has_own_jitter_ = false;
 };
+
+inline namespace REPRISE_VARIANT {  // The type of their results depends on it, but not their names.
 
 /// At most `count` attempts, the first included; at least 1. Throws `invalid_settings` for 0 and
 /// for a negative number.
@@ -5623,6 +5807,8 @@ private:
 [[nodiscard]] inline simple_strategy<> unlimited_attempts() {
     return simple_strategy<>(std::nullopt);
 }
+
+}  // namespace REPRISE_VARIANT
 
 }  // namespace reprise
 
@@ -5887,6 +6073,16 @@ inline constexpr std::array grpc_rows{
     reprise::detail::error_row{.code = 15, .name = "DATA_LOSS", .safety = retry_safety::no},
     reprise::detail::error_row{.code = 16, .name = "UNAUTHENTICATED", .safety = retry_safety::no},
 };
+
+/// "UNAVAILABLE: no healthy upstream", or the name alone if the server sent no text.
+[[nodiscard]] inline std::string grpc_text(int code, std::string_view message) {
+    const auto* const row = reprise::detail::find_row(grpc_rows, code);
+    std::string text = row != nullptr ? std::string(row->name) : "status " + std::to_string(code);
+    if (!message.empty()) {
+        text.append(": ").append(message);
+    }
+    return text;
+}
 
 /// How the value of a protobuf field is encoded.
 enum class protobuf_kind : std::uint8_t {
@@ -6458,7 +6654,6 @@ inline constexpr std::array sqlstate_rows{
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <ostream>
 #include <random>
 
@@ -6600,7 +6795,7 @@ namespace {
 }
 
 [[nodiscard]] std::uint32_t price(double units) noexcept {
-    return static_cast<std::uint32_t>(milli_units(units));
+    return static_cast<std::uint32_t>(detail::milli_units(units));
 }
 
 }  // namespace
@@ -6616,8 +6811,8 @@ token_bucket_budget::token_bucket_budget(
 
 failure_throttle::failure_throttle(const failure_throttle_options& options)
     : bucket_(std::make_shared<token_bucket>(
-          token_bucket_options{checked(options).units_max, std::nullopt})),
-      ratio_(milli_units(options.ratio)) {}
+          token_bucket_options{detail::checked(options).units_max, std::nullopt})),
+      ratio_(detail::milli_units(options.ratio)) {}
 
 void failure_throttle::on_failure(const failure_facts&, time_point) noexcept {
     // Empties a nearly empty throttle: the level of the proposal stops at zero.
@@ -6627,7 +6822,7 @@ void failure_throttle::on_failure(const failure_facts&, time_point) noexcept {
     }
 }
 
-payment failure_throttle::try_pay(const failure_facts&, time_point) noexcept {
+driver::payment failure_throttle::try_pay(const failure_facts&, time_point) noexcept {
     const std::int64_t level = bucket_->milli_level();
     return {level > bucket_->milli_capacity() / 2, 0, level};
 }
@@ -6678,8 +6873,8 @@ struct windowed_budget::shared_account {
 };
 
 windowed_budget::windowed_budget(const windowed_budget_options& options)
-    : deposit_(milli_units(checked(options).percent / 100.0)),
-      reserve_(milli_units(
+    : deposit_(detail::milli_units(detail::checked(options).percent / 100.0)),
+      reserve_(detail::milli_units(
           options.minimum_per_second * std::chrono::duration<double>(options.window).count())),
       level_max_(0xffffffff),
       reserve_per_tick_(options.minimum_per_second),
@@ -6748,7 +6943,7 @@ void windowed_budget::on_request(time_point now) noexcept {
     }));
 }
 
-payment windowed_budget::try_pay(const failure_facts&, time_point now) noexcept {
+driver::payment windowed_budget::try_pay(const failure_facts&, time_point now) noexcept {
     constexpr std::int64_t one_retry = 1000;
     bool is_paid = false;
     const account left = update(now, [&](account& next) {
@@ -6766,7 +6961,7 @@ void windowed_budget::give_back(std::uint32_t cost, time_point now) noexcept {
     }));
 }
 
-std::int64_t windowed_budget::level(time_point now) const noexcept {
+std::int64_t windowed_budget::milli_level(time_point now) const noexcept {
     const std::int64_t era = shared_->era.load(std::memory_order_acquire);
     return aged(shared_->word.load(std::memory_order_relaxed), era, now).level;
 }
@@ -6866,7 +7061,7 @@ void call_observation::on_attempt_end(const failure_facts* failure) noexcept {
 
 void call_observation::on_decision(
     const history_entry& entry, const failure_facts& facts, const failure_view& failure,
-    const failure_reason& reason) noexcept {
+    const driver::failure_reason& reason) noexcept {
     const decision_event event{name_, entry, facts, failure, reason};
     for (retry_observer* observer : {of_call_, of_strategy_}) {
         if (observer != nullptr) {
@@ -6906,54 +7101,57 @@ namespace reprise {
 
 circuit_breaker::circuit_breaker(
     const circuit_breaker_options& options, failure_predicate counts, state_listener on_change)
-    : fsm_(checked(options)), counts_(std::move(counts)), on_change_(std::move(on_change)) {}
+    : fsm_(detail::checked(options)),
+      counts_(std::move(counts)),
+      on_change_(std::move(on_change)) {}
 
-breaker_permit circuit_breaker::try_acquire(time_point now) noexcept {
-    if (state() == breaker_state::closed) {
-        return breaker_permit::regular;
+driver::breaker_permit circuit_breaker::try_acquire(time_point now) noexcept {
+    if (state() == circuit_state::closed) {
+        return driver::breaker_permit::regular;
     }
     const std::lock_guard lock(mutex_);
-    const breaker_state before = fsm_.state();
-    if (before == breaker_state::closed) {
-        return breaker_permit::regular;
+    const circuit_state before = fsm_.state();
+    if (before == circuit_state::closed) {
+        return driver::breaker_permit::regular;
     }
     const bool is_probe = fsm_.on_due(now);
     publish(before);
-    return is_probe ? breaker_permit::probe : breaker_permit::refused;
+    return is_probe ? driver::breaker_permit::probe : driver::breaker_permit::refused;
 }
 
 bool circuit_breaker::would_allow(time_point when) const noexcept {
-    if (state() == breaker_state::closed) {
+    if (state() == circuit_state::closed) {
         return true;
     }
     const std::lock_guard lock(mutex_);
     const std::optional<time_point> due = fsm_.next_due();
-    return !due || (*due <= when && fsm_.state() == breaker_state::open);
+    return !due || (*due <= when && fsm_.state() == circuit_state::open);
 }
 
-void circuit_breaker::on_success(breaker_permit permit, time_point now) noexcept {
+void circuit_breaker::on_success(driver::breaker_permit permit, time_point now) noexcept {
     conclude(permit, false, now);
 }
 
 void circuit_breaker::on_failure(
-    breaker_permit permit, const failure_facts& facts, time_point now) noexcept {
+    driver::breaker_permit permit, const failure_facts& facts, time_point now) noexcept {
     const bool counts = detail::result_or(
         true, [&] { return counts_ ? counts_(facts) : facts.fault != failure_fault::client; });
     conclude(permit, counts, now);
 }
 
-void circuit_breaker::on_canceled(breaker_permit permit, time_point now) noexcept {
-    if (permit == breaker_permit::probe) {
+void circuit_breaker::on_canceled(driver::breaker_permit permit, time_point now) noexcept {
+    if (permit == driver::breaker_permit::probe) {
         conclude(permit, true, now);
     }
 }
 
-void circuit_breaker::conclude(breaker_permit permit, bool has_failed, time_point now) noexcept {
+void circuit_breaker::conclude(
+    driver::breaker_permit permit, bool has_failed, time_point now) noexcept {
     const std::lock_guard lock(mutex_);
-    const breaker_state before = fsm_.state();
-    if (permit == breaker_permit::regular) {
+    const circuit_state before = fsm_.state();
+    if (permit == driver::breaker_permit::regular) {
         fsm_.on_outcome(has_failed, now);
-    } else if (permit == breaker_permit::probe && before == breaker_state::half_open) {
+    } else if (permit == driver::breaker_permit::probe && before == circuit_state::half_open) {
         if (has_failed) {
             fsm_.on_probe_lost(now);
         } else {
@@ -6971,8 +7169,8 @@ void detail::throw_circuit_open() {
 #endif
 }
 
-void circuit_breaker::publish(breaker_state before) noexcept {
-    const breaker_state after = fsm_.state();
+void circuit_breaker::publish(circuit_state before) noexcept {
+    const circuit_state after = fsm_.state();
     if (after == before) {
         return;
     }
@@ -6986,13 +7184,13 @@ void circuit_breaker::publish(breaker_state before) noexcept {
 
 namespace reprise {
 
-std::string_view to_string(breaker_state state) noexcept {
+std::string_view to_string(circuit_state state) noexcept {
     switch (state) {
-        case breaker_state::closed:
+        case circuit_state::closed:
             return "closed";
-        case breaker_state::open:
+        case circuit_state::open:
             return "open";
-        case breaker_state::half_open:
+        case circuit_state::half_open:
             return "half open";
     }
     return "unknown";
@@ -7017,6 +7215,8 @@ std::optional<settings_error> check(const circuit_breaker_options& options) {
     }
     return std::nullopt;
 }
+
+namespace driver {
 
 circuit_breaker_fsm::circuit_breaker_fsm(const circuit_breaker_options& options) noexcept
     : options_(options),
@@ -7044,7 +7244,7 @@ void circuit_breaker_fsm::roll_to(time_point now) noexcept {
 }
 
 void circuit_breaker_fsm::on_outcome(bool has_failed, time_point now) noexcept {
-    if (state_ != breaker_state::closed) {
+    if (state_ != circuit_state::closed) {
         return;
     }
     roll_to(now);
@@ -7059,107 +7259,42 @@ void circuit_breaker_fsm::on_outcome(bool has_failed, time_point now) noexcept {
 }
 
 std::optional<time_point> circuit_breaker_fsm::next_due() const noexcept {
-    return state_ == breaker_state::closed ? std::nullopt : std::optional(due_);
+    return state_ == circuit_state::closed ? std::nullopt : std::optional(due_);
 }
 
 bool circuit_breaker_fsm::on_due(time_point now) noexcept {
-    if (state_ == breaker_state::closed || now < due_) {
+    if (state_ == circuit_state::closed || now < due_) {
         return false;
     }
-    if (state_ == breaker_state::half_open) {
+    if (state_ == circuit_state::half_open) {
         sleep_from(now);
         return false;
     }
-    state_ = breaker_state::half_open;
+    state_ = circuit_state::half_open;
     due_ = add_saturated(now, options_.probe_timeout);
     return true;
 }
 
 void circuit_breaker_fsm::on_probe_lost(time_point now) noexcept {
-    if (state_ == breaker_state::half_open) {
+    if (state_ == circuit_state::half_open) {
         sleep_from(now);
     }
 }
 
 bool circuit_breaker_fsm::close() noexcept {
-    const bool was_closed = state_ == breaker_state::closed;
-    state_ = breaker_state::closed;
+    const bool was_closed = state_ == circuit_state::closed;
+    state_ = circuit_state::closed;
     steps_ = {};
     sum_ = {};
     return !was_closed;
 }
 
 void circuit_breaker_fsm::sleep_from(time_point now) noexcept {
-    state_ = breaker_state::open;
+    state_ = circuit_state::open;
     due_ = add_saturated(now, options_.sleep_window);
 }
 
-}  // namespace reprise
-
-namespace reprise {
-
-std::string_view to_string(refusal_reason reason) noexcept {
-    switch (reason) {
-        case refusal_reason::none:
-            return "retried";
-        case refusal_reason::unsafe:
-            return "unsafe to retry";
-        case refusal_reason::not_repeatable:
-            return "call is not repeatable";
-        case refusal_reason::client_fault:
-            return "client's fault";
-        case refusal_reason::unclassified:
-            return "cannot be classified";
-        case refusal_reason::attempts_exhausted:
-            return "attempts exhausted";
-        case refusal_reason::budget_exhausted:
-            return "budget exhausted";
-        case refusal_reason::deadline:
-            return "deadline would pass first";
-        case refusal_reason::outer_allowance:
-            return "enclosing loop has no retries left";
-        case refusal_reason::canceled:
-            return "canceled";
-        case refusal_reason::no_initial_token:
-            return "no initial token";
-        case refusal_reason::invalid_token:
-            return "invalid token";
-        case refusal_reason::strategy_refused:
-            return "strategy said no";
-        case refusal_reason::strategy_failed:
-            return "strategy failed";
-        case refusal_reason::lost_in_flight:
-            return "lost in flight and not idempotent";
-        case refusal_reason::queue_full:
-            return "too many operations wait";
-        case refusal_reason::rows_taken:
-            return "rows were already read";
-        case refusal_reason::not_allowed:
-            return "not allowed by the options";
-        case refusal_reason::predicate_refused:
-            return "predicate said no";
-        case refusal_reason::circuit_open:
-            return "circuit breaker is open";
-        case refusal_reason::programming_error:
-            return "programming error";
-        case refusal_reason::unmarked_call:
-            return "call is not marked as repeatable";
-    }
-    return "unknown refusal";
-}
-
-std::string_view remedy_for(refusal_reason reason) noexcept {
-    switch (reason) {
-        case refusal_reason::unclassified:
-            return "give its type retry_facts(), or set failures_without_facts to retry";
-        case refusal_reason::programming_error:
-            return "to retry it, name it: on<std::logic_error>()";
-        case refusal_reason::unmarked_call:
-            return "mark the call: call_options::repeat";
-        default:  // The others follow from what the failure, the call or the service has stated.
-            return {};
-    }
-}
+}  // namespace driver
 
 }  // namespace reprise
 
@@ -7168,10 +7303,8 @@ namespace reprise {
 std::string decision_event::failure_text() const {
     std::string text(reason.name());
     if (text.empty()) {
-        text = detail::result_or(std::string(), [&] { return failure.text(); });
-    }
-    if (text.empty() && facts.category != nullptr) {
-        text = detail::text_of_code({static_cast<int>(facts.code), *facts.category});
+        text = detail::result_or(
+            std::string(), [&] { return detail::text_of_failure(failure, facts); });
     }
     return detail::failure_line(text, retry_history::text_size_max);
 }
@@ -7660,6 +7793,42 @@ namespace {
     return size_max;  // not UTF-8
 }
 
+template <class Number>
+[[nodiscard]] std::string number_line(Number thrown) {
+    return "thrown number " + std::to_string(thrown);
+}
+
+/// The text of a thrown object of a built-in type, or of one of the standard's texts.
+[[nodiscard]] std::string text_of_thrown_value(const std::exception_ptr& thrown) {
+#if defined(__cpp_exceptions)
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const char* text) {
+        return text == nullptr ? std::string() : std::string(text);
+    } catch (const std::string& text) {
+        return text;
+    } catch (std::string_view text) {
+        return std::string(text);
+    } catch (int number) {
+        return number_line(number);
+    } catch (unsigned number) {
+        return number_line(number);
+    } catch (long number) {
+        return number_line(number);
+    } catch (unsigned long number) {
+        return number_line(number);
+    } catch (long long number) {
+        return number_line(number);
+    } catch (unsigned long long number) {
+        return number_line(number);
+    } catch (...) {  // it says nothing that can be shown
+    }
+#else
+    static_cast<void>(thrown);
+#endif
+    return {};
+}
+
 }  // namespace
 
 std::string text_of_thrown(const std::exception_ptr& thrown) {
@@ -7667,7 +7836,10 @@ std::string text_of_thrown(const std::exception_ptr& thrown) {
         return text_of_code(*code);
     }
     const auto* const error = find_thrown<std::exception>(thrown);
-    std::string text = error == nullptr ? std::string() : std::string(error->what());
+    if (error == nullptr) {
+        return thrown == nullptr ? std::string() : text_of_thrown_value(thrown);
+    }
+    std::string text = error->what();
     if (const auto* const system = find_thrown<std::system_error>(thrown); system != nullptr) {
         // Its text ends with the message of its code.
         const std::string message = system->code().message();
@@ -7677,6 +7849,17 @@ std::string text_of_thrown(const std::exception_ptr& thrown) {
         }
     }
     return text;
+}
+
+std::string text_of_failure(const failure_view& failure, const failure_facts& facts) {
+    std::string text = failure.text();
+    if (text.empty() && facts.category != nullptr) {
+        return text_of_code({static_cast<int>(facts.code), *facts.category});
+    }
+    const auto* const thrown = failure.get_if<std::exception_ptr>();
+    const bool is_unknown = text.empty() && thrown != nullptr && *thrown != nullptr &&
+                            find_thrown<std::exception>(*thrown) == nullptr;
+    return is_unknown ? "exception of an unknown type" : text;
 }
 
 std::string one_line(std::string_view text) {
@@ -7986,8 +8169,8 @@ namespace {
     for (std::uint32_t retry = 0; retry < counted; ++retry) {
         total += std::min(backoff.ceiling(retry), duration::max() - total);
     }
-    const duration rest =
-        multiply_capped(backoff.ceiling(counted_max), retries - counted, duration::max() - total);
+    const duration rest = detail::multiply_capped(
+        backoff.ceiling(counted_max), retries - counted, duration::max() - total);
     return total + rest;
 }
 
@@ -8000,7 +8183,7 @@ settings_figures figures(const standard_options& options, const lint_context& co
     // Once the bucket is empty, only the refunds of successes pay for retries.
     result.lasting_amplification =
         options.prices.retry > 0.0 ? 1.0 + options.prices.refund / options.prices.retry : attempts;
-    result.give_up_after = longest_wait(checked(options));
+    result.give_up_after = longest_wait(detail::checked(options));
     result.recovery_load = context.service_capacity / attempts;
     return result;
 }
@@ -8041,7 +8224,7 @@ std::vector<settings_warning> lint(const standard_options& options, const lint_c
         warnings.push_back(
             {"attempts_max",
              with_number(
-                 "above %.0f requests/s an outage does not heal while every request is "
+                 "above %.0f requests/s an outage does not end while every request is "
                  "retried in full (capacity / attempts)",
                  facts.recovery_load)});
     }
@@ -8049,6 +8232,24 @@ std::vector<settings_warning> lint(const standard_options& options, const lint_c
 }
 
 }  // namespace reprise
+
+namespace reprise::detail {
+
+bool completes(void (*call)(void*), void* data) noexcept {
+#if defined(__cpp_exceptions)
+    try {
+        call(data);
+        return true;
+    } catch (...) {
+        return false;
+    }
+#else
+    call(data);
+    return true;
+#endif
+}
+
+}  // namespace reprise::detail
 
 namespace reprise::detail {
 
@@ -8133,6 +8334,73 @@ std::string prometheus_text::full(std::string_view name) const {
 }
 
 }  // namespace reprise::detail
+
+namespace reprise {
+
+std::string_view to_string(refusal_reason reason) noexcept {
+    switch (reason) {
+        case refusal_reason::none:
+            return "retried";
+        case refusal_reason::unsafe:
+            return "unsafe to retry";
+        case refusal_reason::not_repeatable:
+            return "call is not repeatable";
+        case refusal_reason::client_fault:
+            return "client's fault";
+        case refusal_reason::unclassified:
+            return "cannot be classified";
+        case refusal_reason::attempts_exhausted:
+            return "attempts exhausted";
+        case refusal_reason::budget_exhausted:
+            return "budget exhausted";
+        case refusal_reason::deadline:
+            return "deadline would pass first";
+        case refusal_reason::outer_allowance:
+            return "enclosing loop has no retries left";
+        case refusal_reason::canceled:
+            return "canceled";
+        case refusal_reason::no_initial_token:
+            return "no initial token";
+        case refusal_reason::invalid_token:
+            return "invalid token";
+        case refusal_reason::strategy_refused:
+            return "refused by the strategy";
+        case refusal_reason::strategy_failed:
+            return "strategy failed";
+        case refusal_reason::may_have_acted:
+            return "may have been executed";
+        case refusal_reason::queue_full:
+            return "too many operations wait";
+        case refusal_reason::partly_delivered:
+            return "a part of the answer was already read";
+        case refusal_reason::not_allowed:
+            return "not allowed by the options";
+        case refusal_reason::predicate_refused:
+            return "refused by the predicate";
+        case refusal_reason::circuit_open:
+            return "circuit breaker is open";
+        case refusal_reason::programming_error:
+            return "programming error";
+        case refusal_reason::unmarked_call:
+            return "call is not marked as repeatable";
+    }
+    return "unknown refusal";
+}
+
+std::string_view remedy_for(refusal_reason reason) noexcept {
+    switch (reason) {
+        case refusal_reason::unclassified:
+            return "give its type retry_facts(), or set failures_without_facts to retry";
+        case refusal_reason::programming_error:
+            return "to retry it, name it: on<std::logic_error>()";
+        case refusal_reason::unmarked_call:
+            return "mark the call: call_options::repeat";
+        default:  // The others follow from what the failure, the call or the service has stated.
+            return {};
+    }
+}
+
+}  // namespace reprise
 
 namespace reprise {
 
@@ -8371,7 +8639,7 @@ const std::error_category& retry_category() noexcept {
     return instance;
 }
 
-refusal_reason refusal_of(retry_errc error) noexcept {
+refusal_reason detail::refusal_of(retry_errc error) noexcept {
     switch (error) {
         case retry_errc::circuit_open:
             return refusal_reason::circuit_open;
@@ -8387,13 +8655,13 @@ refusal_reason refusal_of(retry_errc error) noexcept {
 
 namespace reprise {
 
-std::string_view to_string(attempt_stage stage) noexcept {
+std::string_view driver::to_string(attempt_stage stage) noexcept {
     switch (stage) {
-        case attempt_stage::dispatch:
+        case driver::attempt_stage::dispatch:
             return "dispatch";
-        case attempt_stage::network:
+        case driver::attempt_stage::network:
             return "network";
-        case attempt_stage::response:
+        case driver::attempt_stage::response:
             return "response";
     }
     return "unknown";
@@ -8406,7 +8674,7 @@ std::string_view retry_history::endpoint_of(const history_entry& entry) const no
 
 std::string_view retry_history::problem_of(const history_entry& entry) const noexcept {
     const bool is_known =
-        entry.stage() == attempt_stage::dispatch && entry.endpoint() < problems.size();
+        entry.stage() == driver::attempt_stage::dispatch && entry.endpoint() < problems.size();
     return is_known ? std::string_view(problems[entry.endpoint()]) : std::string_view();
 }
 
@@ -8527,6 +8795,87 @@ std::string to_string(const retry_history& history) {
     return text;
 }
 
+namespace {
+
+// A text between quotation marks, with everything escaped that JSON does not allow there.
+void append_quoted(std::string& json, std::string_view text) {
+    json += '"';
+    for (const char each : text) {
+        if (each == '"' || each == '\\') {
+            json += '\\';
+            json += each;
+        } else if (static_cast<unsigned char>(each) < 0x20U) {
+            std::array<char, 8> escaped{};
+            std::snprintf(escaped.data(), escaped.size(), "\\u%04x", unsigned(each));
+            json += escaped.data();
+        } else {
+            json += each;
+        }
+    }
+    json += '"';
+}
+
+void append_text(std::string& json, std::string_view name, std::string_view text) {
+    if (!text.empty()) {
+        json += ",\"" + std::string(name) + "\":";
+        append_quoted(json, text);
+    }
+}
+
+void append_number(std::string& json, std::string_view name, std::int64_t value) {
+    json += ",\"" + std::string(name) + "\":" + std::to_string(value);
+}
+
+[[nodiscard]] std::int64_t microseconds(duration time) noexcept {
+    return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+}
+
+void append_entry(std::string& json, const retry_history& history, const history_entry& entry) {
+    json += "{\"attempt\":" + std::to_string(entry.attempt());
+    append_number(json, "offset_us", microseconds(entry.offset()));
+    if (!entry.is_attempt()) {
+        append_text(json, "kind", entry.is_hedge() ? "hedge" : "not made");
+    }
+    if (history.reason_name != nullptr) {
+        append_text(json, "reason", history.reason_name(entry.reason_code()));
+    }
+    append_text(json, "failure", history.message_of(entry));
+    if (entry.code() != 0) {
+        append_number(json, "code", entry.code());
+    }
+    append_text(json, "endpoint", history.endpoint_of(entry));
+    append_text(json, "problem", history.problem_of(entry));
+    if (const auto stage = entry.stage()) {
+        append_text(json, "stage", to_string(*stage));
+    }
+    json += entry.is_timeout() ? ",\"timeout\":true" : "";
+    json += entry.is_throttling() ? ",\"throttling\":true" : "";
+    if (entry.refusal() != refusal_reason::none) {
+        append_text(json, "refusal", to_string(entry.refusal()));
+    } else if (!entry.is_hedge()) {
+        append_number(json, "delay_us", microseconds(entry.delay()));
+    }
+    if (entry.budget_level() >= 0) {
+        append_number(json, "budget_milli_units", entry.budget_level());
+    }
+    json += '}';
+}
+
+}  // namespace
+
+std::string to_json(const retry_history& history) {
+    std::string json = "{\"failed_attempts\":" + std::to_string(history.failed_attempts());
+    append_number(json, "dropped", static_cast<std::int64_t>(history.entries.dropped()));
+    json += ",\"entries\":[";
+    bool is_first = true;
+    for (const history_entry& entry : history) {
+        json += is_first ? "" : ",";
+        is_first = false;
+        append_entry(json, history, entry);
+    }
+    return json + "]}";
+}
+
 std::ostream& operator<<(std::ostream& out, const retry_history& history) {
     return out << to_string(history);
 }
@@ -8627,7 +8976,7 @@ void write_counts(text& out, std::span<const observed_service> services) {
     write_family<metrics>(
         out, services, {"retry_retries_total", "counter", "Retries, by the failure before them."},
         [&](const retry_metrics& of) {
-            for (std::size_t index = 0; index < failure_kind_count; ++index) {
+            for (std::size_t index = 0; index < retry_metrics::failure_kind_count; ++index) {
                 const auto kind = static_cast<failure_kind>(index);
                 out.sample(
                     "retry_retries_total", text::word_label_of("reason", to_string(kind)),
@@ -8647,8 +8996,8 @@ void write_refusals(text& out, const retry_metrics& of) {
 }
 
 void write_state(text& out, const circuit_breaker& of) {
-    for (const breaker_state state :
-         {breaker_state::closed, breaker_state::open, breaker_state::half_open}) {
+    for (const circuit_state state :
+         {circuit_state::closed, circuit_state::open, circuit_state::half_open}) {
         out.sample(
             "retry_breaker_state", text::word_label_of("state", to_string(state)),
             std::uint64_t{of.state() == state ? 1U : 0U});
@@ -8667,7 +9016,7 @@ std::string to_prometheus(std::span<const observed_service> services, std::strin
         [&](const retry_metrics& of) { write_refusals(out, of); });
     write_family<&observed_service::bucket>(
         out, services, {"retry_budget_level", "gauge", "Units left in the token bucket."},
-        [&](const token_bucket& of) { out.sample("retry_budget_level", "", of.level()); });
+        [&](const token_bucket& of) { out.sample("retry_budget_level", "", of.available()); });
     write_family<&observed_service::breaker>(
         out, services,
         {"retry_breaker_state", "gauge", "1 for the state of the circuit breaker, else 0."},
@@ -8751,7 +9100,7 @@ std::shared_ptr<retry_observer> log_to(std::ostream& out) {
     });
 }
 
-std::shared_ptr<retry_observer> both_observers(
+std::shared_ptr<retry_observer> detail::both_observers(
     std::shared_ptr<retry_observer> first, std::shared_ptr<retry_observer> second) {
     if (first == nullptr || second == nullptr) {
         return first == nullptr ? second : first;
@@ -8825,7 +9174,7 @@ admission retry_progress::on_unpaid_retry(
 
 }  // namespace reprise::driver
 
-namespace reprise {
+namespace reprise::driver {
 
 answer_channel::~answer_channel() = default;
 
@@ -8891,24 +9240,26 @@ deferred_answer retry_sink::defer() {
     return {std::move(channel), ticket_};
 }
 
-}  // namespace reprise
+}  // namespace reprise::driver
 
 namespace reprise {
 
 retry_strategy::~retry_strategy() = default;
 
-decision retry_strategy::on_start(token_state& token, const decision_context&) {
-    token = token_state{};
+driver::decision retry_strategy::on_start(
+    driver::token_state& token, const driver::decision_context&) {
+    token = driver::token_state{};
     return {};
 }
 
-void retry_strategy::on_success(const token_state&, const decision_context&) {}
+void retry_strategy::on_success(const driver::token_state&, const driver::decision_context&) {}
 
 retry_budget* retry_strategy::paying_budget() noexcept {
     return nullptr;
 }
 
-void retry_strategy::ask(const retry_question& question, retry_sink& sink) noexcept {
+void retry_strategy::ask(
+    const driver::retry_question& question, driver::retry_sink& sink) noexcept {
 #if defined(__cpp_exceptions)
     try {
         retry_after(question, sink);
@@ -8920,15 +9271,29 @@ void retry_strategy::ask(const retry_question& question, retry_sink& sink) noexc
 #else
     retry_after(question, sink);
 #endif
-    if (sink.current() == retry_sink::state::open) {
+    if (sink.current() == driver::retry_sink::state::open) {
         sink.fail("returned without an answer");
     }
 }
 
-retry_action detail::ask(retry_strategy& strategy, const retry_question& question) noexcept {
-    retry_sink sink(nullptr, nullptr);
+driver::decision retry_strategy::begin(
+    driver::token_state& token, const driver::decision_context& at) noexcept {
+    return detail::result_or(detail::strategy_failed(), [&] { return on_start(token, at); });
+}
+
+void retry_strategy::succeed(
+    const driver::token_state& token, const driver::decision_context& at) noexcept {
+    static_cast<void>(detail::result_or(false, [&] {
+        on_success(token, at);
+        return true;
+    }));
+}
+
+driver::retry_action detail::ask(
+    retry_strategy& strategy, const driver::retry_question& question) noexcept {
+    driver::retry_sink sink(nullptr, nullptr);
     strategy.ask(question, sink);
-    return sink.action().value_or(retry_action::no(refusal_reason::strategy_failed));
+    return sink.action().value_or(driver::retry_action::no(refusal_reason::strategy_failed));
 }
 
 std::uint64_t detail::next_issuer_id() noexcept {
@@ -9051,12 +9416,12 @@ std::optional<settings_error> check(const retry_prices& prices, double capacity)
     return check_price("refund", prices.refund, capacity);
 }
 
-std::optional<settings_error> check(const attempt_limits& limits) {
+std::optional<settings_error> driver::check(const attempt_limits& limits) {
     if (limits.attempts_max == 0U) {
-        return refuse("attempts_max", "must be at least 1: the first attempt counts");
+        return reprise::refuse("attempts_max", "must be at least 1: the first attempt counts");
     }
     if (limits.attempts_max > attempts_limit) {
-        return refuse(
+        return reprise::refuse(
             "attempts_max",
             "must be at most 2147483647; is it a negative number that was converted?");
     }
@@ -9064,7 +9429,7 @@ std::optional<settings_error> check(const attempt_limits& limits) {
 }
 
 std::optional<settings_error> check(const standard_options& options) {
-    if (auto error = check(attempt_limits{options.attempts_max})) {
+    if (auto error = check(driver::attempt_limits{options.attempts_max})) {
         return error;
     }
     if (auto error = check(options.backoff)) {
@@ -9112,7 +9477,7 @@ namespace {
 
 /// Checks all options before any part is built, so that errors contain full field names.
 [[nodiscard]] std::shared_ptr<token_bucket> own_bucket(const standard_options& options) {
-    return std::make_shared<token_bucket>(checked(options).bucket);
+    return std::make_shared<token_bucket>(detail::checked(options).bucket);
 }
 
 [[nodiscard]] standard_options for_shared_bucket(
@@ -9121,7 +9486,7 @@ namespace {
         detail::throw_invalid_settings({"bucket", "must not be null"});
     }
     options.bucket = {bucket->capacity(), std::nullopt};
-    return checked(options);
+    return detail::checked(options);
 }
 
 }  // namespace
@@ -9138,23 +9503,41 @@ standard_strategy::standard_strategy(
 standard_strategy::standard_strategy(
     std::in_place_t, const standard_options& options, const std::shared_ptr<token_bucket>& bucket)
     : composed_strategy(
-          attempt_limits{options.attempts_max}, stated_safety{options.safety},
+          driver::attempt_limits{options.attempts_max}, stated_safety{options.safety},
           exponential_backoff{options.backoff}, token_bucket_budget{bucket, options.prices},
-          options.parts) {}
+          {.breaker = options.breaker, .observer = options.observer}) {}
 
 namespace presets {
 
-standard_options smithy_guide() {
+standard_options smithy_guide_options() {
     standard_options options;
     options.attempts_max = 6;
     return options;
 }
 
-standard_options aws_standard() {
+standard_options aws_standard_options() {
     standard_options options;
     options.attempts_max = 3;
     options.prices.refund_last_cost = true;
     return options;
+}
+
+namespace {
+
+[[nodiscard]] standard_strategy with_bucket(
+    const standard_options& options, std::shared_ptr<token_bucket> bucket) {
+    return bucket == nullptr ? standard_strategy(options)
+                             : standard_strategy(options, std::move(bucket));
+}
+
+}  // namespace
+
+standard_strategy smithy_guide(std::shared_ptr<token_bucket> bucket) {
+    return with_bucket(smithy_guide_options(), std::move(bucket));
+}
+
+standard_strategy aws_standard(std::shared_ptr<token_bucket> bucket) {
+    return with_bucket(aws_standard_options(), std::move(bucket));
 }
 
 aws_2_1_strategy aws_2_1(std::shared_ptr<token_bucket> bucket) {
@@ -9166,14 +9549,14 @@ aws_2_1_strategy aws_2_1(std::shared_ptr<token_bucket> bucket) {
     const backoff_options throttling{1s, 2.0, 20s, jitter::full, 5s};
     const retry_prices prices{14.0, 14.0, 5.0, 1.0, true};
     return aws_2_1_strategy(
-        attempt_limits{3}, stated_safety{}, backoff_by_kind{transient, throttling},
+        driver::attempt_limits{3}, stated_safety{}, driver::backoff_by_kind{transient, throttling},
         token_bucket_budget{std::move(bucket), prices});
 }
 
 grpc_a6_strategy grpc_a6(const failure_throttle_options& throttle) {
     using namespace std::chrono_literals;
     return grpc_a6_strategy(
-        attempt_limits{4}, stated_safety{},
+        driver::attempt_limits{4}, stated_safety{},
         exponential_backoff{backoff_options{100ms, 2.0, 1s, jitter::full, std::nullopt}},
         failure_throttle{throttle});
 }
@@ -9181,7 +9564,7 @@ grpc_a6_strategy grpc_a6(const failure_throttle_options& throttle) {
 finagle_strategy finagle(const windowed_budget_options& budget) {
     using namespace std::chrono_literals;
     return finagle_strategy(
-        attempt_limits{std::nullopt}, stated_safety{},
+        driver::attempt_limits{std::nullopt}, stated_safety{},
         exponential_backoff{backoff_options{50ms, 2.0, 5s, jitter::full, std::nullopt}},
         windowed_budget{budget});
 }
@@ -9257,7 +9640,7 @@ retry_clock& real_clock() noexcept {
     return driver;
 }
 
-std::uint64_t thread_random() noexcept {
+std::uint64_t detail::thread_random() noexcept {
     thread_local random_generator generator(seed_from_system());
     return generator.next();
 }

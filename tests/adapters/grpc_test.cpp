@@ -135,6 +135,7 @@ TEST(grpc_adapter, never_repeats_what_may_have_been_done_if_it_is_not_repeatable
     const blocking_call call(server, reprise::repeatability::not_repeatable);
     EXPECT_EQ(call.result.status().error_code(), StatusCode::UNAVAILABLE);
     EXPECT_EQ(server.calls(), 1U);
+    EXPECT_TRUE(call.history.message_of(call.history.entries[0]).starts_with("UNAVAILABLE"));
 }
 
 TEST(grpc_adapter, reports_an_open_circuit_as_unavailable) {

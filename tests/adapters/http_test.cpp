@@ -279,6 +279,14 @@ TEST(beast_adapter, states_of_pointless_failures_that_they_must_not_be_repeated)
         attempts_after(boost::asio::error::host_not_found_try_again, beast_stage::connecting), 3U);
 }
 
+TEST(beast_adapter, describes_its_failure_in_words) {
+    reprise::adapters::beast_result<> result;
+    result.response.result(503);
+    EXPECT_EQ(result.message(), "HTTP 503");
+    result.error = boost::asio::error::connection_reset;
+    EXPECT_EQ(result.message(), result.error.message());
+}
+
 TEST(beast_adapter, repeats_a_get_in_a_coroutine) {
     misbehaving_server server({is_silent(), hangs_up(), answers(200, "", "fine")});
     reprise::retry_history history;

@@ -179,6 +179,27 @@ asio::awaitable<void> await_cluster_services(client_fixture& with) {
     expect_canceled(co_await with.bucket.async_wait_until_ready(10s, use_awaitable));
 }
 
+asio::awaitable<void> await_managers(client_fixture& with) {
+    const auto buckets = with.cluster.buckets();
+    const auto collections = with.bucket.collections();
+    const auto options = with.options<couchbase::management_options>();
+    const couchbase::bucket_settings bucket{.name = long_text};
+    const couchbase::collection_settings collection{.scope = long_text, .name = short_text};
+    expect_canceled(co_await buckets.async_create(bucket, {}, use_awaitable));
+    expect_canceled(co_await buckets.async_update(bucket, options, use_awaitable));
+    expect_canceled(co_await buckets.async_drop(long_text, {}, use_awaitable));
+    expect_canceled(co_await buckets.async_flush(long_text, options, use_awaitable));
+    expect_canceled(co_await buckets.async_get(long_text, {}, use_awaitable));
+    expect_canceled(co_await buckets.async_list({}, use_awaitable));
+    expect_canceled(co_await buckets.async_list(options, use_awaitable));
+    expect_canceled(co_await collections.async_create_scope(long_text, {}, use_awaitable));
+    expect_canceled(co_await collections.async_drop_scope(long_text, options, use_awaitable));
+    expect_canceled(co_await collections.async_create_collection(collection, {}, use_awaitable));
+    expect_canceled(
+        co_await collections.async_drop_collection(long_text, "c", options, use_awaitable));
+    expect_canceled(co_await collections.async_list({}, use_awaitable));
+}
+
 asio::awaitable<void> await_scope_services(client_fixture& with) {
     const auto at = with.bucket.scope("inventory");
     const auto query = with.options<couchbase::query_options>();
@@ -295,6 +316,7 @@ TEST(client_coroutines, paths_can_be_awaited_in_one_expression) {
 TEST(client_coroutines, services_can_be_awaited_in_one_expression) {
     client_fixture with;
     play(await_cluster_services(with));
+    play(await_managers(with));
     play(await_scope_services(with));
     play(await_rows(with));
 }

@@ -44,6 +44,11 @@ auto a::b::c(int x) const -> int { return x; }
         self.assertEqual([function.is_void for function in source.functions],
                          [False, True, False, False])
 
+    def test_a_long_template_head_does_not_hide_its_class(self):
+        code = "template <\n    class A = int>\nclass box {\n    void set() { a(); }\n};\n"
+        source = cpp.Source("a.hpp", code)
+        self.assertEqual([function.name for function in source.functions], ["box::set"])
+
     def test_comments_texts_and_directives_are_no_code(self):
         body = '// x == 1\n/* x == 1 */\n#define A x == 1\nauto a = "x == 1";\nauto b = R"(x == 1)";'
         self.assertEqual(shapes_of(body), set())

@@ -18,10 +18,10 @@ PLUGIN = """\
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 static reprise::standard_strategy strategy;
 EXPORTED void* acquire_token() {
-    return new reprise::token_result(strategy.acquire_initial_token());
+    return new reprise::driver::token_result(strategy.acquire_initial_token());
 }
 EXPORTED bool accepts_token(void* token) {
-    return strategy.record_success(static_cast<reprise::token_result*>(token)->token) ==
+    return strategy.record_success(static_cast<reprise::driver::token_result*>(token)->token) ==
            std::errc{};
 }
 EXPORTED std::error_code open_breaker() {

@@ -24,7 +24,7 @@ def check_symbols(library):
     if "reprise::real_clock()" not in symbols:
         raise StepFailed(f"a declared function is not exported:\n{symbols}")
     # Inline functions without the mark: other libraries would take them from this one.
-    leaked = re.findall(r".* reprise::settings_error::.*|.* reprise::checked<.*", symbols)
+    leaked = re.findall(r".* reprise::settings_error::.*|.* reprise::detail::checked<.*", symbols)
     if leaked:
         raise StepFailed("exported without being marked:\n" + "\n".join(leaked))
 

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include <reprise/retry/blocking.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
 #include "world.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <reprise/retry/decision.hpp>
+#include <reprise/retry/refusal_reason.hpp>
 #include <reprise/retry/retryable.hpp>
 #include <reprise/retry/time.hpp>
 

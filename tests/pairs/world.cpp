@@ -28,7 +28,7 @@ failure_facts thrown_reply::retry_facts() const noexcept {
     return failed_.failure.facts;
 }
 
-payment ledger::try_pay() {
+driver::payment ledger::try_pay() {
     if (units_ == 0) {
         return {false, price, 0};
     }
@@ -54,7 +54,7 @@ void ledger::on_success(std::uint32_t cost, std::uint32_t attempt) {
     }
 }
 
-payment ledger_budget::try_pay(const failure_facts&, time_point) noexcept {
+driver::payment ledger_budget::try_pay(const failure_facts&, time_point) noexcept {
     return shared_->try_pay();
 }
 void ledger_budget::give_back(std::uint32_t cost, time_point) noexcept {
@@ -77,7 +77,7 @@ void watcher::on_completion(const call_summary& summary) noexcept {
     last_refusal = summary.refusal;
 }
 
-bool code_selection::operator()(const retry_question& question) const {
+bool code_selection::operator()(const driver::retry_question& question) const {
     return ((selected >> (question.facts.code % 8U)) & 1U) != 0;
 }
 
@@ -97,7 +97,7 @@ world::world(const call_plan& plan, retry_clock& clock, const scheduler& at)
     if (plan_.breaker_opens_at) {
         at(time_point{} + *plan_.breaker_opens_at, [this] {
             for (std::uint32_t i = 0; i < 4 * breaker_volume; ++i) {
-                breaker_->on_failure(breaker_permit::regular, {}, clock_.now());
+                breaker_->on_failure(driver::breaker_permit::regular, {}, clock_.now());
             }
         });
     }
@@ -162,7 +162,7 @@ void world::finish(std::size_t index, const reply& ended) {
 }
 
 bool world::allows_retry(const failure_facts& facts) const {
-    retry_question question;
+    driver::retry_question question;
     question.facts = facts;
     if (!code_selection{plan_.selected_codes}(question)) {
         return false;
@@ -203,7 +203,7 @@ const attempt_script& world::call_service(const attempt& current) {
     if (completions_ != 0) {
         report("an attempt starts after the call has completed");
     }
-    if (breaker_ && breaker_->state() == breaker_state::open) {
+    if (breaker_ && breaker_->state() == circuit_state::open) {
         report("an attempt starts while the breaker is open");
     }
     if (service_calls_ > 1) {
@@ -266,7 +266,7 @@ void world::verify() {
         verify_level(1);
     }
     verify_result();
-    if (breaker_ && breaker_->try_acquire(clock_.now() + 1h) == breaker_permit::refused) {
+    if (breaker_ && breaker_->try_acquire(clock_.now() + 1h) == driver::breaker_permit::refused) {
         report("the breaker waits for a probe that is lost");
     }
 }

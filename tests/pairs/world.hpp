@@ -25,8 +25,8 @@
 
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/outcome.hpp>
 #include <reprise/retry/simple_strategy.hpp>
-#include <reprise/retry/unattempted_outcome.hpp>
 
 #include "plan.hpp"
 
@@ -68,7 +68,7 @@ class ledger {
 public:
     ledger(world& owner, std::uint32_t units) : owner_(owner), units_(units) {}
 
-    [[nodiscard]] payment try_pay();
+    [[nodiscard]] driver::payment try_pay();
     void give_back(std::uint32_t cost);
     void on_success(std::uint32_t cost, std::uint32_t attempt);
 
@@ -87,7 +87,7 @@ private:
 class ledger_budget final : public retry_budget {
 public:
     explicit ledger_budget(ledger* shared) : shared_(shared) {}
-    [[nodiscard]] payment try_pay(const failure_facts&, time_point) noexcept override;
+    [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point) noexcept override;
     void give_back(std::uint32_t cost, time_point) noexcept override;
     void on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept override;
 
@@ -126,7 +126,7 @@ struct loop_level {
 /// The filter: selects codes.
 struct code_selection {
     std::uint32_t selected = 0xff;
-    [[nodiscard]] bool operator()(const retry_question& question) const;
+    [[nodiscard]] bool operator()(const driver::retry_question& question) const;
 };
 
 using strategy_type = decltype(attempts(1)
@@ -182,7 +182,7 @@ private:
     std::shared_ptr<circuit_breaker> breaker_;
     std::stop_source stop_;
     std::array<std::unique_ptr<loop_level>, 2> levels_;
-    retry_allowance* outer_allowance_ = nullptr;
+    driver::retry_allowance* outer_allowance_ = nullptr;
     std::optional<time_point> deadline_;
     std::uint32_t service_calls_ = 0;
     std::uint32_t running_ = 0;

@@ -251,3 +251,15 @@ const auto operation = reprise::fails_if(
 // refused: a_fallback_of_a_fallback
 // message: this operation has a fallback already, which a second with_fallback would replace
 const auto operation = reprise::with_fallback(1U, reprise::with_fallback(2U, [] { return 200U; }));
+
+// refused: a_predicate_on_an_error_that_the_result_never_has
+// message: the strategy names an error type that this result never has, in when(predicate) or
+// message: on<E>(): name the error of the result, or an exception
+const auto result = reprise::retry(
+    reprise::attempts(3).when([](const silent_exception&) { return true; }),
+    [] { return outcome<silent_error>{}; });
+
+// refused: a_list_of_errors_that_the_result_never_has
+// message: the strategy names an error type that this result never has
+const auto result = reprise::retry(
+    reprise::attempts(3).on<silent_exception>(), [] { return outcome<silent_error>{}; });

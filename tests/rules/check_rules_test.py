@@ -345,10 +345,10 @@ class refusals_rule(planted_tree):
 
     def setUp(self):
         super().setUp()
-        self.plant("libs/retry/include/reprise/retry/decision.hpp",
+        self.plant("libs/retry/include/reprise/retry/refusal_reason.hpp",
                    "#pragma once\nenum class refusal_reason : int {\n    none,  ///< Not refused.\n"
                    "    canceled,  ///< Stopped.\n};\n")
-        self.plant("libs/retry/src/decision.cpp",
+        self.plant("libs/retry/src/refusal_reason.cpp",
                    "std::string_view to_string(refusal_reason reason) noexcept {\n"
                    "    switch (reason) {\n        case refusal_reason::none:\n"
                    '            return "retried";\n        case refusal_reason::canceled:\n'
@@ -371,6 +371,30 @@ class refusals_rule(planted_tree):
             with self.subTest(row):
                 self.plant(self.PAGE, self.ROWS.split("\n")[0] + "\n" + row)
                 self.assert_reported(f"{self.PAGE}:2", "canceled")
+
+
+class names_rule(planted_tree):
+    rule = "names"
+
+    def plant_names(self, count, opening="namespace reprise {"):
+        names = "".join(f"template <class T>\nstruct name_{number} {{\n    T inner;\n}};\n"
+                        for number in range(count))
+        self.plant("libs/retry/include/reprise/retry.hpp",
+                   "#pragma once\n#include <reprise/retry/all.hpp>\n")
+        self.plant("libs/retry/include/reprise/retry/all.hpp",
+                   f"#pragma once\n{opening}\n{names}}}\n")
+
+    def test_few_names_pass(self):
+        self.plant_names(20)
+        self.assert_clean()
+
+    def test_many_names_are_reported(self):
+        self.plant_names(100)
+        self.assert_reported("retry.hpp:1", "shows 100 names")
+
+    def test_names_for_authors_of_clients_do_not_count(self):
+        self.plant_names(100, "namespace reprise::driver {")
+        self.assert_clean()
 
 
 class files_rule(planted_tree):
@@ -568,7 +592,7 @@ class extensions_rule(planted_tree):
                 self.assert_reported("wide.hpp:2", "extension")
 
     def test_header_of_macros_comments_and_private_code_pass(self):
-        self.plant("libs/retry/include/reprise/retry/detail/export.hpp",
+        self.plant("libs/retry/include/reprise/retry/detail/compiler.hpp",
                    "#pragma once\n#define REPRISE_EXPORT [[gnu::visibility(\"default\")]]\n")
         self.plant(self.header, "#pragma once\n// no __int128\n")
         self.plant("libs/services/src/rows.cpp", "int n = __builtin_clz(1);\n")

@@ -103,7 +103,7 @@ std::expected<std::unique_ptr<demonstration>, std::string> demonstration::open(
     }
     std::unique_ptr<demonstration> made(new demonstration);
     made->should_stop_ = std::move(should_stop);
-    made->rng_.seed(seed);
+    made->random_ = random_generator(seed);
     made->load_options_.seed = seed;
     made->servers_ = std::move(*servers);
     std::expected<void, sandbox::cluster_errc> prepared;
@@ -154,7 +154,7 @@ void demonstration::look(progress& shown, view& seen_by, const std::string& note
 
 traffic_figures demonstration::play(
     phase& played, std::chrono::duration<double> length, progress& shown, view& seen_by) {
-    stage on{*servers_, *users_, writes_, rng_, length};
+    stage on{*servers_, *users_, writes_, random_, length};
     const auto start = clock::now();
     const auto elapsed_before = shown.elapsed;
     auto look_next = start + look_interval;

@@ -8,10 +8,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 
 #include <reprise/couchbase.hpp>
+#include <reprise/retry/random_generator.hpp>
 #include <reprise/sandbox_net/embedded_cluster.hpp>
 
 #include "final_audit.hpp"
@@ -55,7 +55,7 @@ private:
     write_ledger writes_;
     measurements measured_;
     load_options load_options_;
-    std::mt19937_64 rng_;
+    random_generator random_{0};
     std::function<void()> on_look_;
     std::function<bool()> should_stop_;
     std::chrono::steady_clock::time_point looked_at_{};

@@ -17,7 +17,7 @@ load::load(
           .scratch = client.bucket(bucket_name).scope(scope_name).collection(scratch_name),
           .writes = writes,
           .measured = measured,
-          .rng = std::mt19937_64(options.seed),
+          .random = random_generator(options.seed),
           .pace = options.pace} {
     make_workers(options);
     make_service_workers(options);

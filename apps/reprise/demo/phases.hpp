@@ -7,11 +7,11 @@
 #include <expected>
 #include <functional>
 #include <memory>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <reprise/retry/random_generator.hpp>
 #include <reprise/sandbox_net/embedded_cluster.hpp>
 
 #include "load.hpp"
@@ -24,7 +24,7 @@ struct stage {
     sandbox::embedded_cluster& servers;
     load& users;
     write_ledger& writes;
-    std::mt19937_64& rng;
+    random_generator& random;
     std::chrono::duration<double> length{};
     /// The current event, for the view; set by the phase.
     std::string note{};

@@ -42,7 +42,7 @@ public:
         ++closed_;
         sandbox::fault_rule cut;
         cut.ops = {closed_ % 3 == 0 ? wire::opcode::increment : wire::opcode::set};
-        cut.limit = 1;
+        cut.when.limit = 1;
         cut.effect = sandbox::fault_close_after{};
         on.with([&](sandbox::cluster& cluster) {
             auto& faults = cluster.faults();
@@ -65,7 +65,7 @@ private:
         busy.ops = {
             wire::opcode::get, wire::opcode::set, wire::opcode::increment,
             wire::opcode::get_locked};
-        busy.probability = 0.15;
+        busy.when.probability = 0.15;
         busy.effect = sandbox::fault_status{.status = wire::status::etmpfail, .context = {}};
         return busy;
     }
@@ -101,8 +101,8 @@ public:
             // Without a map the status would be reported as unknown, which is correct but not the
             // point here.
             cluster.faults().clear();
-            for (const auto node : cluster.nodes()) {
-                on.check(cluster.set_error_map_corruption(node, true));
+            for (const auto node : cluster.topology().nodes()) {
+                on.check(cluster.disturbances().set_error_map_corruption(node, true));
             }
             reconnect(on, cluster);
         });
@@ -111,8 +111,8 @@ public:
     void end(stage& on) override {
         on.with([&](sandbox::cluster& cluster) {
             cluster.faults().clear();
-            for (const auto node : cluster.nodes()) {
-                on.check(cluster.set_error_map_corruption(node, false));
+            for (const auto node : cluster.topology().nodes()) {
+                on.check(cluster.disturbances().set_error_map_corruption(node, false));
             }
             on.check(cluster.error_codes().drop(mapped_code));
         });
@@ -122,16 +122,16 @@ private:
     [[nodiscard]] static sandbox::fault_rule unknown_status() {
         sandbox::fault_rule rule;
         rule.ops = {wire::opcode::get, wire::opcode::set};
-        rule.skip = 200;  // connections that are about to close do not have the code yet
-        rule.probability = 0.05;
+        rule.when.skip = 200;  // connections that are about to close do not have the code yet
+        rule.when.probability = 0.05;
         rule.effect = sandbox::fault_status{
             .status = std::bit_cast<wire::status>(mapped_code), .context = {}};
         return rule;
     }
     // Clients read the map when they connect.
     static void reconnect(stage& on, sandbox::cluster& cluster) {
-        for (const auto node : cluster.nodes()) {
-            on.check(cluster.restart(node, sandbox::restart_kind::with_data));
+        for (const auto node : cluster.topology().nodes()) {
+            on.check(cluster.topology().restart(node, sandbox::restart_kind::with_data));
         }
     }
 
@@ -149,7 +149,7 @@ public:
         }
         ++done_;
         on.with([&](sandbox::cluster& cluster) {
-            on.check(cluster.recreate_collection(bucket_name, scope_name, scratch_name));
+            on.check(cluster.buckets().recreate_collection(bucket_name, scope_name, scratch_name));
             on.writes.forget_documents(scratch_prefix);
         });
         on.note =

@@ -19,7 +19,7 @@ using wire::service;
     service of, double probability, sandbox::service_fault_effect effect) {
     sandbox::service_fault_rule rule;
     rule.service = of;
-    rule.probability = probability;
+    rule.when.probability = probability;
     rule.effect = std::move(effect);
     return rule;
 }
@@ -41,7 +41,7 @@ using wire::service;
         share_of(service::query, 0.005, busy), share_of(service::analytics, 0.2, no_analytics),
         share_of(service::search, 0.2, too_many),
         share_of(service::views, 0.2, sandbox::service_fault_redirect{302, "/elsewhere"}),
-        share_of(service::management, 0.2, sandbox::service_fault_close_after{})};
+        share_of(service::management, 0.2, sandbox::fault_close_after{})};
 }
 
 // The fate of the answer to one change, in rotation. In all cases but the redirect, the client
@@ -51,9 +51,9 @@ using wire::service;
         case 0:
             return sandbox::service_fault_close_mid_body{10};
         case 1:
-            return sandbox::service_fault_close_before{};
+            return sandbox::fault_close_before{};
         case 2:
-            return sandbox::service_fault_close_after{};
+            return sandbox::fault_close_after{};
         case 3:
             return sandbox::service_fault_wrong_length{7};
         case 4:
@@ -66,7 +66,7 @@ using wire::service;
 [[nodiscard]] sandbox::service_fault_rule once(sandbox::service_fault_effect effect) {
     sandbox::service_fault_rule rule;
     rule.service = service::query;
-    rule.limit = 1;
+    rule.when.limit = 1;
     rule.effect = std::move(effect);
     return rule;
 }

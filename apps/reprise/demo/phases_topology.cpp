@@ -28,7 +28,7 @@ constexpr std::chrono::duration<double> failover_after_max{1.2};
 [[nodiscard]] std::string describe_progress(sandbox::embedded_cluster& servers) {
     std::string text;
     servers.with_cluster([&](sandbox::cluster& cluster) {
-        const auto status = cluster.rebalance_status();
+        const auto status = cluster.topology().rebalance_status();
         text = fmt::format("{} of {} vbuckets moved", status.moves_done, status.moves_total);
     });
     return text;
@@ -85,7 +85,7 @@ public:
         late.effect = sandbox::fault_delay{std::chrono::seconds{2}};
         sandbox::service_fault_rule late_service;
         late_service.node = node_;
-        late_service.effect = sandbox::service_fault_delay{std::chrono::seconds{2}};
+        late_service.effect = sandbox::fault_delay{std::chrono::seconds{2}};
         on.with([&](sandbox::cluster& cluster) {
             late_ = cluster.faults().add(late);
             late_service_ = cluster.services().faults().add(late_service);
@@ -100,16 +100,18 @@ public:
             on.with([&](sandbox::cluster& cluster) {
                 cluster.faults().remove(late_);
                 cluster.services().faults().remove(late_service_);
-                on.check(cluster.kill(node_));
+                on.check(cluster.topology().kill(node_));
             });
             on.note = fmt::format("node {} killed", node_.value);
         } else if (step_ == step::killed && progress >= failover_at) {
             step_ = step::failed_over;
-            on.with([&](sandbox::cluster& cluster) { on.check(cluster.failover(node_)); });
+            on.with(
+                [&](sandbox::cluster& cluster) { on.check(cluster.topology().failover(node_)); });
             on.note = fmt::format("node {} killed and failed over", node_.value);
         } else if (step_ == step::failed_over && progress >= 0.45) {
             step_ = step::back;
-            on.with([&](sandbox::cluster& cluster) { on.check(cluster.add_back(node_)); });
+            on.with(
+                [&](sandbox::cluster& cluster) { on.check(cluster.topology().add_back(node_)); });
             on.check(on.servers.rebalance({}, step_interval(on)));
         } else if (step_ == step::back) {
             on.note = fmt::format(
@@ -161,7 +163,7 @@ public:
 private:
     void come_back(stage& on) {
         static_cast<void>(on.servers.wait_rebalance(rebalance_time_max));
-        on.with([&](sandbox::cluster& cluster) { on.check(cluster.add_back(node_)); });
+        on.with([&](sandbox::cluster& cluster) { on.check(cluster.topology().add_back(node_)); });
         on.check(on.servers.rebalance({}, step_interval(on)));
         is_back_ = true;
     }
@@ -182,7 +184,7 @@ public:
         ++done_;
         const sandbox::node_id node = on.any_node();
         on.with([&](sandbox::cluster& cluster) {
-            on.check(cluster.restart(node, sandbox::restart_kind::with_data));
+            on.check(cluster.topology().restart(node, sandbox::restart_kind::with_data));
         });
         on.note = fmt::format("node {} restarted, {} of {}", node.value, done_, restarts);
     }
@@ -195,8 +197,8 @@ private:
 
 sandbox::node_id stage::any_node() {
     std::vector<sandbox::node_id> nodes;
-    servers.with_cluster([&](sandbox::cluster& cluster) { nodes = cluster.nodes(); });
-    return nodes[std::uniform_int_distribution<std::size_t>(0, nodes.size() - 1)(rng)];
+    servers.with_cluster([&](sandbox::cluster& cluster) { nodes = cluster.topology().nodes(); });
+    return nodes[random.next() % nodes.size()];
 }
 
 std::string stage::remark() const {

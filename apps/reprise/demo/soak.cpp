@@ -103,7 +103,7 @@ std::expected<bool, std::string> run_soak(
     const auto seen_by = make_view(choose_view(options.is_plain, options.is_json), around);
     seen_by->on_begin(fmt::format("reprise soak: seed {}", options.seed), names);
     // Each round runs every kind once, in a new random order.
-    std::mt19937_64 rng(options.seed);
+    random_generator random(options.seed);
     std::vector<std::size_t> order(phases.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::map<std::size_t, traffic_figures> sums;
@@ -114,7 +114,9 @@ std::expected<bool, std::string> run_soak(
     while (clock::now() - start < total && !around.should_stop()) {
         const std::size_t round = played % order.size();
         if (round == 0) {
-            std::ranges::shuffle(order, rng);
+            for (std::size_t i = order.size(); i > 1; --i) {
+                std::swap(order[i - 1], order[random.next() % i]);
+            }
         }
         ++played;
         if (order[round] == 0 && played / order.size() >= rebalance_count_max) {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
-#include <random>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -20,6 +19,7 @@
 
 #include <reprise/couchbase.hpp>
 #include <reprise/couchbase/asio.hpp>
+#include <reprise/retry/random_generator.hpp>
 
 #include "accounts.hpp"
 #include "measurements.hpp"
@@ -49,7 +49,7 @@ struct workshop {
     couchbase::collection scratch;
     write_ledger& writes;
     measurements& measured;
-    std::mt19937_64 rng;
+    random_generator random;
     /// Average time between two operations of a worker.
     std::chrono::microseconds pace{10'000};
     /// Locks are held longer and requested more often.
@@ -62,11 +62,9 @@ struct workshop {
     std::atomic<std::size_t> workers_active = 0;
 
     [[nodiscard]] bool chance(double share) {
-        return std::uniform_real_distribution<double>(0, 1)(rng) < share;
+        return static_cast<double>(random.next() >> 11) * 0x1.0p-53 < share;
     }
-    [[nodiscard]] std::size_t below(std::size_t end) {
-        return std::uniform_int_distribution<std::size_t>(0, end - 1)(rng);
-    }
+    [[nodiscard]] std::size_t below(std::size_t end) { return random.next() % end; }
 };
 
 /// Runs one operation at a time: step() -> timed handler -> rest() -> step() -> ... until the shop

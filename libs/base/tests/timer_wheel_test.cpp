@@ -207,6 +207,41 @@ TEST(timer_wheel, the_last_representable_time_can_be_armed) {
     EXPECT_TRUE(wheel.empty());
 }
 
+// A host's clock may show anything when a process starts. Ticks are counted from the start, in 64
+// bits; the numbers around 32 bits of milliseconds are those that other fields once wrapped at.
+TEST(timer_wheel, fires_in_time_at_any_uptime_and_after_a_jump_of_a_year) {
+    constexpr auto year = std::chrono::duration_cast<time_point::duration>(hours{24 * 365});
+    constexpr auto wrap =
+        std::chrono::duration_cast<time_point::duration>(milliseconds{std::int64_t{1} << 32});
+    std::vector<time_point> starts{
+        time_point{}, time_point{nanoseconds{-1}}, time_point{-year}, time_point{100 * year},
+        time_point{-100 * year}};
+    for (const int halves : {-3, -2, -1, 1, 2, 3}) {
+        for (const int distance : {-1, 0, 1}) {
+            starts.emplace_back(halves * (wrap / 2) + seconds{distance});
+        }
+    }
+    const std::vector<time_point::duration> delays{
+        milliseconds{1}, seconds{1}, seconds{2}, wrap / 2, wrap, wrap + milliseconds{1}, year};
+    for (const time_point start : starts) {
+        SCOPED_TRACE(start.time_since_epoch() / milliseconds{1});
+        std::vector<std::unique_ptr<named_timer>> timers;
+        named_timer late(100);
+        timer_wheel wheel(start);
+        for (const auto delay : delays) {
+            timers.push_back(std::make_unique<named_timer>(static_cast<int>(timers.size())));
+            wheel.arm(*timers.back(), start + delay);
+        }
+        for (std::size_t index = 0; index + 1 < delays.size(); ++index) {
+            ASSERT_EQ(wheel.next_due(), start + delays[index]);
+            EXPECT_EQ(fired_at(wheel, start + delays[index] - nanoseconds{1}), std::vector<int>{});
+            EXPECT_EQ(fired_at(wheel, start + delays[index]), std::vector{static_cast<int>(index)});
+        }
+        wheel.arm(late, start + 2 * year);
+        EXPECT_EQ(fired_at(wheel, start + 3 * year), (std::vector{6, 100})) << "in order of time";
+    }
+}
+
 TEST(timer_wheel, destroying_the_wheel_disarms_its_timers) {
     named_timer timer(1);
     named_timer late(2);

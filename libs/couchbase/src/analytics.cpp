@@ -25,7 +25,7 @@ service_work make_analytics_work(
     asked.consistency = static_cast<services::scan_consistency>(options.consistency);
     asked.query_context = context_of(in);
     asked.raw = values.take_all(options.raw);
-    return finish_work(client, values, engine::make_analytics_operation(asked), options, mode);
+    return finish_work(client, values, services::make_analytics_operation(asked), options, mode);
 }
 
 }  // namespace detail

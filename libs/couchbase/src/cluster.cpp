@@ -94,16 +94,13 @@ std::expected<void, error> cluster::drive(duration time) const {
 }
 
 std::expected<cluster_statistics, error> cluster::statistics() const {
-    cluster_statistics snapshot;
-    const auto refused = client_->client().inspect([&](const engine::client_engine& engine) {
-        const auto numbers = engine.statistics();
-        snapshot = {numbers.operations_open,  numbers.operations_parked, numbers.operations_on_wire,
-                    numbers.connections_open, numbers.retries,           numbers.orphans};
-    });
-    if (refused != net::refusal::none) {
-        return std::unexpected(detail::to_error(refused));
+    const auto seen = client_->client().statistics();
+    if (!seen) {
+        return std::unexpected(detail::to_error(seen.error()));
     }
-    return snapshot;
+    return cluster_statistics{
+        seen->operations_open,  seen->operations_parked, seen->operations_on_wire,
+        seen->connections_open, seen->retries,           seen->orphans};
 }
 
 }  // namespace reprise::couchbase

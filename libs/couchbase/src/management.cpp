@@ -8,27 +8,12 @@
 #include <reprise/wire/collections_manifest.hpp>
 
 #include "index_watch.hpp"
+#include "service_calls.hpp"
 #include "session.hpp"
 #include "unsent_request.hpp"
 
 namespace reprise::couchbase {
 namespace {
-
-using response = std::expected<management_response, error>;
-
-response call_manager(
-    const std::shared_ptr<detail::session>& client, services::service_call_result call,
-    const management_options& options) {
-    return detail::run_work<management_response>(
-        detail::make_call_work(client, std::move(call), options));
-}
-
-std::expected<change_result, error> without_body(response&& answer) {
-    if (!answer) {
-        return std::unexpected(std::move(answer.error()));
-    }
-    return change_result{std::move(answer->trace)};
-}
 
 template <class Problem>
 std::unexpected<error> unreadable(const Problem& problem, operation_trace&& trace) {
@@ -103,52 +88,29 @@ std::expected<change_result, error> change_index(
 
 }  // namespace
 
-std::expected<change_result, error> bucket_manager::create(
-    const bucket_settings& bucket, const management_options& options) const {
-    return without_body(
-        call_manager(client_, services::make_create_bucket_call(to_definition(bucket)), options));
+namespace detail {
+
+template <>
+std::expected<change_result, error> read_answer(management_response&& answer) {
+    return change_result{std::move(answer.trace)};
 }
 
-std::expected<change_result, error> bucket_manager::update(
-    const bucket_settings& bucket, const management_options& options) const {
-    return without_body(
-        call_manager(client_, services::make_update_bucket_call(to_definition(bucket)), options));
-}
-
-std::expected<change_result, error> bucket_manager::drop(
-    std::string_view name, const management_options& options) const {
-    return without_body(call_manager(client_, services::make_drop_bucket_call(name), options));
-}
-
-std::expected<change_result, error> bucket_manager::flush(
-    std::string_view name, const management_options& options) const {
-    return without_body(call_manager(client_, services::make_flush_bucket_call(name), options));
-}
-
-std::expected<bucket_result, error> bucket_manager::get(
-    std::string_view name, const management_options& options) const {
-    auto answer = call_manager(client_, services::make_get_bucket_call(name), options);
-    if (!answer) {
-        return std::unexpected(answer.error());
-    }
-    auto parsed = services::parse_bucket(answer->body);
+template <>
+std::expected<bucket_result, error> read_answer(management_response&& answer) {
+    auto parsed = services::parse_bucket(answer.body);
     if (!parsed) {
-        return unreadable(parsed.error(), std::move(answer->trace));
+        return unreadable(parsed.error(), std::move(answer.trace));
     }
-    return bucket_result{to_settings(std::move(*parsed)), std::move(answer->trace)};
+    return bucket_result{to_settings(std::move(*parsed)), std::move(answer.trace)};
 }
 
-std::expected<bucket_list_result, error> bucket_manager::list(
-    const management_options& options) const {
-    auto answer = call_manager(client_, services::make_list_buckets_call(), options);
-    if (!answer) {
-        return std::unexpected(answer.error());
-    }
-    auto parsed = services::parse_bucket_list(answer->body);
+template <>
+std::expected<bucket_list_result, error> read_answer(management_response&& answer) {
+    auto parsed = services::parse_bucket_list(answer.body);
     if (!parsed) {
-        return unreadable(parsed.error(), std::move(answer->trace));
+        return unreadable(parsed.error(), std::move(answer.trace));
     }
-    bucket_list_result result{{}, std::move(answer->trace)};
+    bucket_list_result result{{}, std::move(answer.trace)};
     result.buckets.reserve(parsed->size());
     for (auto& each : *parsed) {
         result.buckets.push_back(to_settings(std::move(each)));
@@ -156,48 +118,158 @@ std::expected<bucket_list_result, error> bucket_manager::list(
     return result;
 }
 
-std::expected<change_result, error> collection_manager::create_scope(
-    std::string_view name, const management_options& options) const {
-    return without_body(
-        call_manager(client_, services::make_create_scope_call(bucket_, name), options));
-}
-
-std::expected<change_result, error> collection_manager::drop_scope(
-    std::string_view name, const management_options& options) const {
-    return without_body(
-        call_manager(client_, services::make_drop_scope_call(bucket_, name), options));
-}
-
-std::expected<change_result, error> collection_manager::create_collection(
-    const collection_settings& collection, const management_options& options) const {
-    const services::collection_definition asked{
-        collection.scope, collection.name, collection.expiry_max, collection.has_history};
-    return without_body(
-        call_manager(client_, services::make_create_collection_call(bucket_, asked), options));
-}
-
-std::expected<change_result, error> collection_manager::drop_collection(
-    std::string_view scope, std::string_view name, const management_options& options) const {
-    return without_body(
-        call_manager(client_, services::make_drop_collection_call(bucket_, scope, name), options));
-}
-
-std::expected<scope_list_result, error> collection_manager::list(
-    const management_options& options) const {
-    auto answer = call_manager(client_, services::make_list_scopes_call(bucket_), options);
-    if (!answer) {
-        return std::unexpected(answer.error());
-    }
-    const auto manifest = wire::parse_collections_manifest(answer->body);
+template <>
+std::expected<scope_list_result, error> read_answer(management_response&& answer) {
+    const auto manifest = wire::parse_collections_manifest(answer.body);
     if (!manifest) {
-        return unreadable(manifest.error(), std::move(answer->trace));
+        return unreadable(manifest.error(), std::move(answer.trace));
     }
-    scope_list_result result{{}, std::move(answer->trace)};
+    scope_list_result result{{}, std::move(answer.trace)};
     result.scopes.reserve(manifest->scopes.size());
     for (const auto& each : manifest->scopes) {
         result.scopes.push_back(to_settings(each));
     }
     return result;
+}
+
+template std::expected<change_result, error> run_work(const service_work&);
+template void start_work(const service_work&, result_receiver<change_result>*, call_ticket);
+template std::expected<bucket_result, error> run_work(const service_work&);
+template void start_work(const service_work&, result_receiver<bucket_result>*, call_ticket);
+template std::expected<bucket_list_result, error> run_work(const service_work&);
+template void start_work(const service_work&, result_receiver<bucket_list_result>*, call_ticket);
+template std::expected<scope_list_result, error> run_work(const service_work&);
+template void start_work(const service_work&, result_receiver<scope_list_result>*, call_ticket);
+
+service_work make_bucket_work(
+    const std::shared_ptr<session>& client, bucket_change change, const bucket_settings& bucket,
+    const management_options& options) {
+    const services::bucket_definition asked = to_definition(bucket);
+    return make_call_work(
+        client,
+        change == bucket_change::create ? services::make_create_bucket_call(asked)
+                                        : services::make_update_bucket_call(asked),
+        options);
+}
+
+service_work make_drop_bucket_work(
+    const std::shared_ptr<session>& client, std::string_view name,
+    const management_options& options) {
+    return make_call_work(client, services::make_drop_bucket_call(name), options);
+}
+
+service_work make_flush_bucket_work(
+    const std::shared_ptr<session>& client, std::string_view name,
+    const management_options& options) {
+    return make_call_work(client, services::make_flush_bucket_call(name), options);
+}
+
+service_work make_get_bucket_work(
+    const std::shared_ptr<session>& client, std::string_view name,
+    const management_options& options) {
+    return make_call_work(client, services::make_get_bucket_call(name), options);
+}
+
+service_work make_list_buckets_work(
+    const std::shared_ptr<session>& client, const management_options& options) {
+    return make_call_work(client, services::make_list_buckets_call(), options);
+}
+
+service_work make_create_scope_work(
+    const std::shared_ptr<session>& client, std::string_view bucket, std::string_view name,
+    const management_options& options) {
+    return make_call_work(client, services::make_create_scope_call(bucket, name), options);
+}
+
+service_work make_drop_scope_work(
+    const std::shared_ptr<session>& client, std::string_view bucket, std::string_view name,
+    const management_options& options) {
+    return make_call_work(client, services::make_drop_scope_call(bucket, name), options);
+}
+
+service_work make_create_collection_work(
+    const std::shared_ptr<session>& client, std::string_view bucket,
+    const collection_settings& collection, const management_options& options) {
+    const services::collection_definition asked{
+        collection.scope, collection.name, collection.expiry_max, collection.has_history};
+    return make_call_work(client, services::make_create_collection_call(bucket, asked), options);
+}
+
+service_work make_drop_collection_work(
+    const std::shared_ptr<session>& client, std::string_view bucket, std::string_view scope,
+    std::string_view name, const management_options& options) {
+    return make_call_work(
+        client, services::make_drop_collection_call(bucket, scope, name), options);
+}
+
+service_work make_list_scopes_work(
+    const std::shared_ptr<session>& client, std::string_view bucket,
+    const management_options& options) {
+    return make_call_work(client, services::make_list_scopes_call(bucket), options);
+}
+
+}  // namespace detail
+
+std::expected<change_result, error> bucket_manager::create(
+    const bucket_settings& bucket, const management_options& options) const {
+    return detail::run_work<change_result>(
+        detail::make_bucket_work(client_, detail::bucket_change::create, bucket, options));
+}
+
+std::expected<change_result, error> bucket_manager::update(
+    const bucket_settings& bucket, const management_options& options) const {
+    return detail::run_work<change_result>(
+        detail::make_bucket_work(client_, detail::bucket_change::update, bucket, options));
+}
+
+std::expected<change_result, error> bucket_manager::drop(
+    std::string_view name, const management_options& options) const {
+    return detail::run_work<change_result>(detail::make_drop_bucket_work(client_, name, options));
+}
+
+std::expected<change_result, error> bucket_manager::flush(
+    std::string_view name, const management_options& options) const {
+    return detail::run_work<change_result>(detail::make_flush_bucket_work(client_, name, options));
+}
+
+std::expected<bucket_result, error> bucket_manager::get(
+    std::string_view name, const management_options& options) const {
+    return detail::run_work<bucket_result>(detail::make_get_bucket_work(client_, name, options));
+}
+
+std::expected<bucket_list_result, error> bucket_manager::list(
+    const management_options& options) const {
+    return detail::run_work<bucket_list_result>(detail::make_list_buckets_work(client_, options));
+}
+
+std::expected<change_result, error> collection_manager::create_scope(
+    std::string_view name, const management_options& options) const {
+    return detail::run_work<change_result>(
+        detail::make_create_scope_work(client_, bucket_, name, options));
+}
+
+std::expected<change_result, error> collection_manager::drop_scope(
+    std::string_view name, const management_options& options) const {
+    return detail::run_work<change_result>(
+        detail::make_drop_scope_work(client_, bucket_, name, options));
+}
+
+std::expected<change_result, error> collection_manager::create_collection(
+    const collection_settings& collection, const management_options& options) const {
+    return detail::run_work<change_result>(
+        detail::make_create_collection_work(client_, bucket_, collection, options));
+}
+
+std::expected<change_result, error> collection_manager::drop_collection(
+    std::string_view scope, std::string_view name, const management_options& options) const {
+    return detail::run_work<change_result>(
+        detail::make_drop_collection_work(client_, bucket_, scope, name, options));
+}
+
+std::expected<scope_list_result, error> collection_manager::list(
+    const management_options& options) const {
+    return detail::run_work<scope_list_result>(
+        detail::make_list_scopes_work(client_, bucket_, options));
 }
 
 std::expected<change_result, error> query_index_manager::create(

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include <reprise/retry/settings.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise::couchbase {
 namespace {
@@ -44,7 +44,8 @@ overriding_strategy::overriding_strategy(
     check_overrides(overrides_);
 }
 
-void overriding_strategy::retry_after(const retry_question& question, retry_sink& sink) {
+void overriding_strategy::retry_after(
+    const driver::retry_question& question, driver::retry_sink& sink) {
     const auto found = std::ranges::find(overrides_, reason_of(question), &reason_override::reason);
     if (found == overrides_.end()) {
         otherwise_->retry_after(question, sink);
@@ -53,11 +54,13 @@ void overriding_strategy::retry_after(const retry_question& question, retry_sink
     }
 }
 
-decision overriding_strategy::on_start(token_state& token, const decision_context& at) {
+driver::decision overriding_strategy::on_start(
+    driver::token_state& token, const driver::decision_context& at) {
     return otherwise_->on_start(token, at);
 }
 
-void overriding_strategy::on_success(const token_state& token, const decision_context& at) {
+void overriding_strategy::on_success(
+    const driver::token_state& token, const driver::decision_context& at) {
     otherwise_->on_success(token, at);
 }
 

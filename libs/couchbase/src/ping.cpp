@@ -94,10 +94,11 @@ struct check_receiver final : detail::result_receiver<Answer> {
 
 // A service that no node offers is reported at once; everything else is tried until the timeout.
 std::shared_ptr<retry_strategy> strategy_of(const ping_options& options) {
-    return options.strategy ? options.strategy
-                            : overriding(
-                                  std::make_shared<fail_fast_on_terminal_error_strategy>(),
-                                  {{retry_reason::service_not_available, retry_action::no()}});
+    return options.strategy
+               ? options.strategy
+               : overriding(
+                     std::make_shared<fail_fast_on_terminal_error_strategy>(),
+                     {{retry_reason::service_not_available, driver::retry_action::no()}});
 }
 
 class ping_run {

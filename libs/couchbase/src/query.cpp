@@ -1,7 +1,6 @@
 #include <utility>
 
 #include <reprise/couchbase/cluster.hpp>
-#include <reprise/services/query_outcome.hpp>
 #include <reprise/services/query_request.hpp>
 
 #include "service_calls.hpp"
@@ -10,15 +9,6 @@ namespace reprise::couchbase {
 
 namespace detail {
 namespace {
-
-std::optional<query_metrics> metrics_of(const std::optional<services::query_metrics>& from) {
-    if (!from) {
-        return std::nullopt;
-    }
-    return query_metrics{from->elapsed_time, from->execution_time, from->result_count,
-                         from->result_size,  from->sort_count,     from->mutation_count,
-                         from->error_count,  from->warning_count,  from->processed_objects};
-}
 
 services::query_request to_wire(
     session& client, service_scope in, std::string_view statement, const query_options& options,
@@ -66,33 +56,14 @@ service_work make_query_work(
     const query_options& options, row_mode mode) {
     json_collector values;
     auto asked = to_wire(*client, in, statement, options, values);
-    engine::query_plan plan;
+    services::query_plan plan;
     if (!options.adhoc) {
         plan.cache = client->prepared();
         plan.may_be_enhanced = client->facts().options.enhanced_prepared_statements;
     }
     return finish_work(
-        client, values, engine::make_query_operation(std::move(asked), std::move(plan)), options,
+        client, values, services::make_query_operation(std::move(asked), std::move(plan)), options,
         mode);
-}
-
-template <>
-std::expected<query_metadata, services::outcome_error> parse_metadata(std::string_view rest) {
-    auto outcome = services::parse_query_outcome(rest);
-    if (!outcome) {
-        return std::unexpected(std::move(outcome.error()));
-    }
-    query_metadata made;
-    made.status = services::to_string(outcome->status);
-    made.request_id = std::move(outcome->request_id);
-    made.client_context_id = std::move(outcome->client_context_id);
-    made.signature = std::move(outcome->signature);
-    made.profile = std::move(outcome->profile);
-    made.metrics = metrics_of(outcome->metrics);
-    for (auto& warning : outcome->warnings) {
-        made.warnings.push_back({warning.code, std::move(warning.message)});
-    }
-    return made;
 }
 
 template std::expected<query_result, error> run_work(const service_work&);

@@ -137,8 +137,8 @@ bool has_replica_lookups(const wire::cluster_configuration& map) {
     return map.has_bucket_capability(lookup_capability);
 }
 
-// One running call. It lives on the client's loop and is owned by the completions of its reads. It
-// does not keep the client alive: reads end with the client, not the other way round.
+// One running call. It lives on the loop of its key and is owned by the completions of its reads.
+// It does not keep the client alive: reads end with the client, not the other way round.
 template <class Result>
 class replica_read : public std::enable_shared_from_this<replica_read<Result>> {
 public:
@@ -152,10 +152,13 @@ public:
         : client_(target.client),
           keyspace_(target.keyspace),
           bucket_(target.bucket),
+          loop_(target.client->client().loop_of(request.key.text())),
           request_(std::move(request)),
           note_(std::move(note)),
           receiver_(receiver),
           ticket_(ticket) {}
+
+    [[nodiscard]] net::loop_number loop() const noexcept { return loop_; }
 
     // Runs on the loop. The map determines the number of copies; without a map, the call waits for
     // the bucket.
@@ -236,8 +239,8 @@ private:
 
     template <class Done>
     void start(session& client, engine::operation_request&& request, Done done) {
-        const auto refused =
-            client.client().start(keyspace_, std::move(request), std::move(done), ticket_);
+        const auto refused = client.client().start_on(
+            loop_, keyspace_, std::move(request), std::move(done), ticket_);
         if (refused != net::refusal::none) {
             finish(std::unexpected(to_error(refused)));
         }
@@ -289,6 +292,7 @@ private:
     std::weak_ptr<session> client_;
     std::uint32_t keyspace_;
     std::shared_ptr<const std::string> bucket_;
+    net::loop_number loop_;
     engine::operation_request request_;
     answer_note note_;
     result_receiver<Result>* receiver_;  // null once it was notified
@@ -310,7 +314,7 @@ void start_replica_read(
     request.deadline = net::steady_now() + request.timeout.value_or(target.client->kv_timeout());
     auto read = std::make_shared<replica_read<Result>>(
         target, std::move(request), std::move(note), receiver, ticket);
-    if (const auto refused = client.post([read] { read->begin(); });
+    if (const auto refused = client.post([read] { read->begin(); }, read->loop());
         refused != net::refusal::none) {
         receiver->complete(receiver, std::unexpected(to_error(refused)), true);
     }

@@ -88,7 +88,7 @@ public:
     [[nodiscard]] row_cursor& cursor() noexcept { return cursor_; }
     [[nodiscard]] call_ticket ticket() const noexcept { return ticket_; }
     [[nodiscard]] std::size_t size_peak() const noexcept { return size_peak_; }
-    [[nodiscard]] const std::string& rest() const noexcept { return rest_; }
+    [[nodiscard]] const std::any& metadata() const noexcept { return metadata_; }
     [[nodiscard]] const operation_trace& trace() const noexcept { return trace_; }
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }
     // What ended the rows, or else why the last attempt to read one was refused.
@@ -149,7 +149,7 @@ private:
             if (ended_->ec) {
                 failure_ = to_service_error(*ended_);
             } else {
-                rest_ = std::move(ended_->http->body);
+                metadata_ = std::move(ended_->http->metadata);
                 is_over_ = true;
             }
         }
@@ -167,7 +167,7 @@ private:
     row_cursor cursor_;  // into the batch
     std::optional<error> failure_;
     std::optional<error> refused_;
-    std::string rest_;  // of the answer, without rows
+    std::any metadata_;  // once all rows are read
     operation_trace trace_;
     bool is_over_ = false;
     std::size_t size_peak_ = 0;
@@ -222,12 +222,7 @@ std::expected<Metadata, error> read_metadata(const row_handle& rows) {
         return std::unexpected(error(
             make_error_code(errc::invalid_argument), "metadata is available after the last row"));
     }
-    auto metadata = parse_metadata<Metadata>(source.rest());
-    if (!metadata) {
-        return std::unexpected(unreadable_answer(
-            services::to_string(metadata.error()), operation_trace(source.trace())));
-    }
-    return std::move(*metadata);
+    return metadata_in<Metadata>(source.metadata());
 }
 
 std::optional<error> failure_of(const row_handle& rows) {

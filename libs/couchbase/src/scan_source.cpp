@@ -25,7 +25,8 @@ namespace reprise::couchbase::detail {
 //     loop:   rows of a vbucket arrive -> take them for the waiter
 //             a vbucket is complete -> keep its rest, begin the next one
 //
-// One thread at a time uses the reader's part, and only the loop uses the loop's part. Data passes
+// All operations of a stream run on one loop of the client. One thread at a time uses the reader's
+// part, and only the loop uses the loop's part. Data passes
 // between them in the call of the waiter.
 class scan_source : public std::enable_shared_from_this<scan_source> {
 public:
@@ -36,6 +37,7 @@ public:
         : client_(target.client),
           keyspace_(target.keyspace),
           bucket_(target.bucket),
+          loop_(target.client->client().choose_loop()),
           terms_(std::move(terms)),
           options_(options),
           deadline_(
@@ -45,8 +47,10 @@ public:
         }
     }
 
-    // Runs on the loop.
-    void begin() { start_more(); }
+    // Begins on the loop.
+    [[nodiscard]] net::refusal begin(session& client) {
+        return client.client().post([self = shared_from_this()] { self->start_more(); }, loop_);
+    }
 
     // --- the reader ---
 
@@ -76,13 +80,14 @@ public:
             [self = shared_from_this(), ready = std::move(ready)]() mutable {
                 self->waiter_ = std::move(ready);
                 self->serve();
-            });
+            },
+            loop_);
     }
 
     // May be called from any thread.
     void cancel(session& client) noexcept {
         if (!is_ended_.load(std::memory_order_relaxed)) {
-            (void)client.client().post([self = shared_from_this()] { self->stop(); });
+            (void)client.client().post([self = shared_from_this()] { self->stop(); }, loop_);
         }
     }
 
@@ -185,8 +190,8 @@ private:
         request.strategy = options_.strategy;
         request.user_data = options_.user_data;
         request.outer_allowance = options_.outer_allowance;
-        const auto refused = client.client().start(
-            keyspace_, std::move(request),
+        const auto refused = client.client().start_on(
+            loop_, keyspace_, std::move(request),
             [self = shared_from_this(), ticket](engine::operation_result&& result) {
                 self->on_done(ticket, std::move(result));
             },
@@ -300,9 +305,11 @@ private:
         const net::ticket from = ready_.front();
         ready_.pop_front();
         is_taking_ = client->client().take_rows(
-                         from, [self = shared_from_this()](std::optional<engine::row_batch> rows) {
+                         from,
+                         [self = shared_from_this()](std::optional<engine::row_batch> rows) {
                              self->on_taken(std::move(rows));
-                         }) == net::refusal::none;
+                         },
+                         {}, loop_) == net::refusal::none;
         return is_taking_;
     }
 
@@ -317,6 +324,7 @@ private:
     const std::weak_ptr<session> client_;
     const net::keyspace_number keyspace_;
     const std::shared_ptr<const std::string> bucket_;
+    const net::loop_number loop_;
     const engine::scan_terms terms_;
     const scan_options options_;
     const time_point deadline_;
@@ -396,7 +404,7 @@ std::expected<scan_stream, error> collection::scan(
         return std::unexpected(std::move(terms.error()));
     }
     auto source = std::make_shared<detail::scan_source>(target_, std::move(*terms), options);
-    const auto refused = target_.client->client().post([source] { source->begin(); });
+    const auto refused = source->begin(*target_.client);
     if (refused != net::refusal::none) {
         return std::unexpected(detail::to_error(refused));
     }

@@ -1,7 +1,6 @@
 #include <utility>
 
 #include <reprise/couchbase/cluster.hpp>
-#include <reprise/services/search_outcome.hpp>
 #include <reprise/services/search_request.hpp>
 
 #include "service_calls.hpp"
@@ -31,25 +30,7 @@ service_work make_search_work(
     asked.facets = values.take_all(options.facets);
     asked.collections = options.collections;
     asked.raw = values.take_all(options.raw);
-    return finish_work(client, values, engine::make_search_operation(asked), options, mode);
-}
-
-template <>
-std::expected<search_metadata, services::outcome_error> parse_metadata(std::string_view rest) {
-    auto outcome = services::parse_search_outcome(rest);
-    if (!outcome) {
-        return std::unexpected(std::move(outcome.error()));
-    }
-    search_metadata made;
-    made.total_hits = outcome->total_hits;
-    made.max_score = outcome->max_score;
-    made.took = outcome->took;
-    made.partition_count = outcome->partition_count;
-    made.successful_count = outcome->successful_count;
-    made.failed_count = outcome->failed_count;
-    made.partition_errors = std::move(outcome->partition_errors);
-    made.facets = std::move(outcome->facets);
-    return made;
+    return finish_work(client, values, services::make_search_operation(asked), options, mode);
 }
 
 template std::expected<search_result, error> run_work(const service_work&);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <reprise/services/management_request.hpp>
+
 namespace reprise::couchbase::detail {
 
 error argument_error(std::string text) {
@@ -49,8 +51,9 @@ error to_service_error(engine::operation_result& result) {
 service_work make_call_work(
     const std::shared_ptr<session>& client, services::service_call_result call,
     const management_options& options) {
-    engine::http_request_result made =
-        call ? engine::http_request_result(engine::make_management_operation(std::move(*call)))
+    services::service_operation_result made =
+        call ? services::service_operation_result(
+                   services::make_management_operation(std::move(*call)))
              : std::unexpected(std::move(call.error()));
     return finish_work(client, {}, std::move(made), options, row_mode::kept);
 }

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/engine/service_exchange.hpp>
-#include <reprise/services/query_request.hpp>
+#include <reprise/engine/http_operation.hpp>
+#include <reprise/services/http_exchange.hpp>
 
 #include "session.hpp"
 #include "unsent_request.hpp"
@@ -73,23 +73,23 @@ private:
 template <class Options>
 service_work finish_work(
     const std::shared_ptr<session>& client, const json_collector& values,
-    engine::http_request_result made, const Options& options, row_mode mode) {
+    services::service_operation_result made, const Options& options, row_mode mode) {
     std::expected<engine::http_request, error> request = std::unexpected(argument_error(""));
     if (values.problem()) {
         request = std::unexpected(*values.problem());
     } else if (!made) {
         request = std::unexpected(argument_error(services::to_string(made.error())));
     } else {
-        made->timeout = options.timeout;
-        made->strategy = options.strategy;
-        made->user_data = options.user_data;
-        made->outer_allowance = options.outer_allowance;
+        request = engine::http_request(std::move(*made));
+        request->timeout = options.timeout;
+        request->strategy = options.strategy;
+        request->user_data = options.user_data;
+        request->outer_allowance = options.outer_allowance;
         if constexpr (requires { options.rows_size_max_bytes; }) {
-            made->rows_size_max_bytes = options.rows_size_max_bytes.value_or(
+            request->rows_size_max_bytes = options.rows_size_max_bytes.value_or(
                 mode == row_mode::kept ? result_size_max_bytes_default
                                        : stream_size_max_bytes_default);
         }
-        request = std::move(*made);
     }
     return {client, std::make_shared<unsent_request>(unsent_request{std::move(request)})};
 }
@@ -110,26 +110,30 @@ std::expected<Stream, error> open_stream(const service_work& work) {
     return Stream(std::move(*rows));
 }
 
+// What a manager returns. Defined for the results of bucket_manager and collection_manager.
+template <class Result>
+std::expected<Result, error> read_answer(management_response&& answer);
+
 template <class Result>
 std::expected<Result, error> to_service_result(engine::operation_result&& result) {
     if (result.ec) {
         return std::unexpected(to_service_error(result));
     }
     operation_trace trace{result.retry_attempts, std::move(result.history)};
-    if constexpr (std::is_same_v<Result, management_response>) {
-        return management_response{
+    if constexpr (!requires { &Result::metadata; }) {
+        management_response answer{
             result.http->status, std::move(result.http->body), std::move(trace)};
-    } else {
-        auto metadata = parse_metadata<decltype(Result::metadata)>(result.http->body);
-        if (!metadata) {
-            return std::unexpected(
-                unreadable_answer(services::to_string(metadata.error()), std::move(trace)));
+        if constexpr (std::is_same_v<Result, management_response>) {
+            return answer;
+        } else {
+            return read_answer<Result>(std::move(answer));
         }
+    } else {
         engine::row_batch::parts parts = result.http->rows.take_parts();
         auto memory = std::make_shared<const std::vector<base::block_ref>>(std::move(parts.memory));
         return Result{
-            row_list(std::move(parts.rows), std::move(memory)), std::move(*metadata),
-            std::move(trace)};
+            row_list(std::move(parts.rows), std::move(memory)),
+            metadata_in<decltype(Result::metadata)>(result.http->metadata), std::move(trace)};
     }
 }
 

@@ -18,7 +18,7 @@ std::string random_prefix() {
 
 session::session(std::unique_ptr<net::client> running, session_facts facts)
     : prepared_(
-          std::make_shared<engine::prepared_cache>(facts.options.prepared_statement_count_max)),
+          std::make_shared<services::prepared_cache>(facts.options.prepared_statement_count_max)),
       context_prefix_(random_prefix()),
       client_(std::move(running)),
       facts_(std::move(facts)) {}

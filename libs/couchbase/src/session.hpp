@@ -12,8 +12,8 @@
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/results.hpp>
 #include <reprise/engine/engine_options.hpp>
-#include <reprise/engine/prepared_cache.hpp>
 #include <reprise/net/client.hpp>
+#include <reprise/services/prepared_cache.hpp>
 
 namespace reprise::couchbase::detail {
 
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] duration kv_timeout() const noexcept { return facts_.options.kv_timeout; }
     [[nodiscard]] const session_facts& facts() const noexcept { return facts_; }
     // Used only by the engine, on its thread.
-    [[nodiscard]] const std::shared_ptr<engine::prepared_cache>& prepared() const noexcept {
+    [[nodiscard]] const std::shared_ptr<services::prepared_cache>& prepared() const noexcept {
         return prepared_;
     }
     // Returns an id that no other request of any client has.
@@ -42,7 +42,7 @@ public:
 
 private:
     // Declared first, because completions that run while the client is destroyed may use them.
-    std::shared_ptr<engine::prepared_cache> prepared_;
+    std::shared_ptr<services::prepared_cache> prepared_;
     std::string context_prefix_;
     std::atomic<std::uint64_t> context_last_{0};
     std::unique_ptr<net::client> client_;

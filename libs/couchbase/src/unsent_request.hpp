@@ -1,13 +1,14 @@
 #pragma once
 
+#include <any>
 #include <expected>
 #include <string>
 
+#include <reprise/base/assert.hpp>
 #include <reprise/couchbase/detail/service_work.hpp>
 #include <reprise/engine/http_operation.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/services/service_call.hpp>
-#include <reprise/services/service_outcome.hpp>
 
 // Shared by the sources of the HTTP services.
 
@@ -25,16 +26,13 @@ struct unsent_request {
 // errc::decoding_failure for an answer that cannot be decoded, with its history.
 [[nodiscard]] error unreadable_answer(std::string detail, operation_trace&& trace);
 
-// Parses the rest of an answer, or returns why it cannot be decoded.
+// What the service reported beside the rows of a success.
 template <class Metadata>
-[[nodiscard]] std::expected<Metadata, services::outcome_error> parse_metadata(
-    std::string_view rest);
-template <>
-std::expected<query_metadata, services::outcome_error> parse_metadata(std::string_view rest);
-template <>
-std::expected<search_metadata, services::outcome_error> parse_metadata(std::string_view rest);
-template <>
-std::expected<view_metadata, services::outcome_error> parse_metadata(std::string_view rest);
+[[nodiscard]] const Metadata& metadata_in(const std::any& judged) {
+    const auto* const found = std::any_cast<Metadata>(&judged);
+    REPRISE_ASSERT(found != nullptr);
+    return *found;
+}
 
 // Builds a management request, or keeps the error of its parts.
 [[nodiscard]] service_work make_call_work(

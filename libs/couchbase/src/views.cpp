@@ -54,22 +54,7 @@ service_work make_view_work(
     std::string_view view, const view_options& options, row_mode mode) {
     json_collector values;
     const auto asked = to_wire(bucket, design, view, options, values);
-    return finish_work(client, values, engine::make_view_operation(asked), options, mode);
-}
-
-template <>
-std::expected<view_metadata, services::outcome_error> parse_metadata(std::string_view rest) {
-    auto outcome = services::parse_view_outcome(rest);
-    if (!outcome) {
-        return std::unexpected(std::move(outcome.error()));
-    }
-    view_metadata made;
-    made.total_rows = outcome->total_rows;
-    for (auto& problem : outcome->errors) {
-        made.errors.push_back({std::move(problem.from), std::move(problem.reason)});
-    }
-    made.debug_info = std::move(outcome->debug_info);
-    return made;
+    return finish_work(client, values, services::make_view_operation(asked), options, mode);
 }
 
 template std::expected<view_result, error> run_work(const service_work&);
@@ -92,9 +77,10 @@ std::expected<couchbase::view_stream, error> bucket::view_stream(
 std::expected<view_row, error> parse_view_row(row_view row) {
     auto parsed = services::parse_view_row(row.text());
     if (!parsed) {
-        return std::unexpected(detail::unreadable_answer(services::to_string(parsed.error()), {}));
+        return std::unexpected(
+            error(make_error_code(errc::decoding_failure), services::to_string(parsed.error())));
     }
-    return view_row{std::move(parsed->id), std::move(parsed->key), std::move(parsed->value)};
+    return std::move(*parsed);
 }
 
 }  // namespace reprise::couchbase

@@ -21,14 +21,14 @@ struct options_with_another_name {
     std::optional<duration> timeout{};
     std::shared_ptr<retry_strategy> retry{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 struct options_in_another_order {
     std::optional<duration> timeout{};
     std::shared_ptr<const std::any> user_data{};
     std::shared_ptr<retry_strategy> strategy{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 struct options_with_a_late_cas {
@@ -37,7 +37,7 @@ struct options_with_a_late_cas {
     couchbase::cas cas{};
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 TEST(operation_options, the_concept_refuses_missing_fields_and_other_names) {

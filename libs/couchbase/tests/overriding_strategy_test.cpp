@@ -6,25 +6,25 @@
 #include <optional>
 #include <stdexcept>
 
-#include <reprise/retry/settings.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise::couchbase::overriding_strategy_test {
 
 using namespace std::chrono_literals;
 
 struct strategy_answer {
-    retry_sink::state state = retry_sink::state::open;
+    driver::retry_sink::state state = driver::retry_sink::state::open;
     std::optional<duration> delay;
     std::error_code error;
     friend bool operator==(const strategy_answer&, const strategy_answer&) = default;
 };
 
 strategy_answer ask(retry_strategy& strategy, retry_reason reason, bool is_idempotent = true) {
-    retry_question question;
+    driver::retry_question question;
     question.reason = reason;
     question.repeat = is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
     question.retry_attempts = 3;
-    retry_sink sink(nullptr, nullptr);
+    driver::retry_sink sink(nullptr, nullptr);
     strategy.retry_after(question, sink);
     strategy_answer answer{sink.current(), {}, {}};
     if (sink.action()) {
@@ -40,7 +40,7 @@ TEST(overriding_strategy, RH_36_overriding_one_reason_leaves_the_others_unchange
         std::make_shared<fail_fast_on_terminal_error_strategy>()};
     for (const auto& base : both) {
         const auto changed =
-            overriding(base, {{retry_reason::kv_locked, retry_action::after(77ms)}});
+            overriding(base, {{retry_reason::kv_locked, driver::retry_action::after(77ms)}});
         for (const retry_reason_facts& facts : all_retry_reasons()) {
             for (const bool is_idempotent : {true, false}) {
                 const strategy_answer answer = ask(*changed, facts.reason, is_idempotent);
@@ -58,11 +58,12 @@ TEST(overriding_strategy, RH_36_a_function_decides_with_the_request) {
     const auto changed = overriding(
         std::make_shared<fail_fast_on_terminal_error_strategy>(),
         {{retry_reason::kv_temporary_failure,
-          [](const retry_question& question) {
-              return question.retry_attempts < 3 ? retry_action::after(1ms)
-                                                 : retry_action::no(errc::temporary_failure);
+          [](const driver::retry_question& question) {
+              return question.retry_attempts < 3
+                         ? driver::retry_action::after(1ms)
+                         : driver::retry_action::no(errc::temporary_failure);
           }},
-         {retry_reason::collection_not_found, retry_action::after(10ms)}});
+         {retry_reason::collection_not_found, driver::retry_action::after(10ms)}});
     const strategy_answer last = ask(*changed, retry_reason::kv_temporary_failure);
     EXPECT_FALSE(last.delay);
     EXPECT_EQ(last.error, errc::temporary_failure);
@@ -73,12 +74,14 @@ TEST(overriding_strategy, RH_36_a_function_decides_with_the_request) {
 class counting_strategy final : public best_effort_strategy {
 public:
     int successes = 0;
-    void on_success(const token_state&, const decision_context&) override { ++successes; }
+    void on_success(const driver::token_state&, const driver::decision_context&) override {
+        ++successes;
+    }
 };
 
 TEST(overriding_strategy, successes_reach_the_wrapped_strategy) {
     const auto below = std::make_shared<counting_strategy>();
-    const auto changed = overriding(below, {{retry_reason::kv_locked, retry_action::no()}});
+    const auto changed = overriding(below, {{retry_reason::kv_locked, driver::retry_action::no()}});
     changed->on_success({}, {});
     EXPECT_EQ(below->successes, 1);
 }
@@ -93,7 +96,7 @@ TEST(overriding_strategy, overrides_without_an_effect_are_refused_by_name) {
         }
         return std::string();
     };
-    const auto no = retry_action::no();
+    const auto no = driver::retry_action::no();
     EXPECT_EQ(
         refusal_of({{retry_reason::kv_not_my_vbucket, no}}),
         "KV_NOT_MY_VBUCKET is always retried without asking a strategy");

@@ -110,12 +110,12 @@ std::vector<couchbase::retry_question> all_questions() {
 void expect_same_answer(
     couchbase::retry_strategy& copy, couchbase::retry_strategy& standard,
     const couchbase::retry_question& question) {
-    retry_sink ours(nullptr, nullptr);
-    retry_sink theirs(nullptr, nullptr);
+    reprise::driver::retry_sink ours(nullptr, nullptr);
+    reprise::driver::retry_sink theirs(nullptr, nullptr);
     copy.retry_after(question, ours);
     standard.retry_after(question, theirs);
-    ASSERT_EQ(theirs.current(), retry_sink::state::answered);
-    ASSERT_EQ(ours.current(), retry_sink::state::answered);
+    ASSERT_EQ(theirs.current(), reprise::driver::retry_sink::state::answered);
+    ASSERT_EQ(ours.current(), reprise::driver::retry_sink::state::answered);
     const auto name = question.reason.name();
     EXPECT_EQ(ours.action()->delay(), theirs.action()->delay())
         << name << ", attempt " << question.retry_attempts;

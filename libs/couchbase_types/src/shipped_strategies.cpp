@@ -13,7 +13,7 @@ namespace {
 
 // Allows idempotent requests, and failures after which the server has certainly not acted. Outside
 // the client there is no reason, so the facts of the failure decide.
-refusal_reason check_best_effort(const retry_question& question) noexcept {
+refusal_reason check_best_effort(const driver::retry_question& question) noexcept {
     if (question.reason.is_empty()) {
         return stated_safety{}.check(question.facts, question.repeat);
     }
@@ -60,38 +60,42 @@ backoff_calculator jittered_calculator(const backoff_options& options) {
 best_effort_strategy::best_effort_strategy(backoff_calculator calculator)
     : calculator_(std::move(calculator)) {}
 
-void best_effort_strategy::retry_after(const retry_question& question, retry_sink& sink) {
+void best_effort_strategy::retry_after(
+    const driver::retry_question& question, driver::retry_sink& sink) {
     if (const refusal_reason refusal = check_best_effort(question);
         refusal != refusal_reason::none) {
-        return sink.answer(retry_action::no(refusal));
+        return sink.answer(driver::retry_action::no(refusal));
     }
     const duration planned = calculator_(question.retry_attempts, question.at.random);
-    sink.answer(
-        retry_action::after(std::max(planned, question.facts.minimum_wait.value_or(planned))));
+    sink.answer(driver::retry_action::after(
+        std::max(planned, question.facts.minimum_wait.value_or(planned))));
 }
 
 void fail_fast_on_terminal_error_strategy::retry_after(
-    const retry_question& question, retry_sink& sink) {
+    const driver::retry_question& question, driver::retry_sink& sink) {
     if (const std::optional<errc> error = terminal_error(reason_of(question))) {
-        return sink.answer(retry_action::no(*error));
+        return sink.answer(driver::retry_action::no(*error));
     }
     best_effort_strategy::retry_after(question, sink);
 }
 
-void server_directed_strategy::retry_after(const retry_question& question, retry_sink& sink) {
+void server_directed_strategy::retry_after(
+    const driver::retry_question& question, driver::retry_sink& sink) {
     const request_snapshot& request = request_of(question);
     if (reason_of(question) != retry_reason::kv_error_map_retry_indicated) {
         return fail_fast_on_terminal_error_strategy::retry_after(question, sink);
     }
     if (request.is_server_rule_unusable) {
-        return sink.answer(retry_action::no());
+        return sink.answer(driver::retry_action::no());
     }
     if (!request.server_rule) {
         return fail_fast_on_terminal_error_strategy::retry_after(question, sink);
     }
     const server_retry_rule& rule = *request.server_rule;
     const bool is_over = rule.is_over(question.deadline);
-    sink.answer(is_over ? retry_action::no() : retry_action::after(rule.due - question.at.now));
+    sink.answer(
+        is_over ? driver::retry_action::no()
+                : driver::retry_action::after(rule.due - question.at.now));
 }
 
 }  // namespace reprise::couchbase

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <reprise/json/write.hpp>
-#include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 namespace reprise::couchbase::detail {
 

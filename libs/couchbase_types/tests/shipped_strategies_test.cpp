@@ -12,24 +12,24 @@ namespace strategies_test {
 
 using namespace std::chrono_literals;
 
-retry_action ask(
+driver::retry_action ask(
     retry_strategy& strategy, retry_reason reason, bool is_idempotent, std::uint32_t attempts = 0) {
-    retry_question question;
+    driver::retry_question question;
     question.reason = reason;
     question.repeat = is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
     question.retry_attempts = attempts;
-    retry_sink sink(nullptr, nullptr);
+    driver::retry_sink sink(nullptr, nullptr);
     strategy.retry_after(question, sink);
-    EXPECT_EQ(sink.current(), retry_sink::state::answered);
+    EXPECT_EQ(sink.current(), driver::retry_sink::state::answered);
     return *sink.action();
 }
 
 // Best effort, except that locked documents are not retried.
 class impatient_with_locks final : public best_effort_strategy {
 public:
-    void retry_after(const retry_question& question, retry_sink& sink) override {
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         if (reason_of(question) == retry_reason::kv_locked) {
-            return sink.answer(retry_action::no());
+            return sink.answer(driver::retry_action::no());
         }
         best_effort_strategy::retry_after(question, sink);
     }
@@ -38,8 +38,8 @@ public:
 // A user's fail-fast strategy, as the documentation describes it.
 class fails_fast final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override {
-        sink.answer(retry_action::no());
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        sink.answer(driver::retry_action::no());
     }
 };
 
@@ -94,7 +94,7 @@ TEST(shipped_strategies, RH_08_terminal_reasons_end_the_request_with_their_own_e
         {retry_reason::scope_not_found, errc::scope_not_found},
         {retry_reason::collection_not_found, errc::collection_not_found}};
     for (const auto& [reason, error] : expected) {
-        const retry_action action = ask(strategy, reason, true);
+        const driver::retry_action action = ask(strategy, reason, true);
         EXPECT_FALSE(action.delay()) << to_string(reason);
         EXPECT_EQ(action.error(), error) << to_string(reason);
     }
@@ -131,19 +131,19 @@ TEST(shipped_strategies, RH_07_a_users_fail_fast_takes_a_few_lines) {
 }
 
 TEST(shipped_strategies, RH_03_zero_differs_from_no_and_negative_counts_as_zero) {
-    EXPECT_EQ(retry_action::after(0ms).delay(), duration::zero());
-    EXPECT_EQ(retry_action::after(-5ms).delay(), duration::zero());
-    EXPECT_FALSE(retry_action::no().delay());
-    EXPECT_FALSE(retry_action::no().error());
-    EXPECT_EQ(retry_action::no(errc::document_locked).error(), errc::document_locked);
+    EXPECT_EQ(driver::retry_action::after(0ms).delay(), duration::zero());
+    EXPECT_EQ(driver::retry_action::after(-5ms).delay(), duration::zero());
+    EXPECT_FALSE(driver::retry_action::no().delay());
+    EXPECT_FALSE(driver::retry_action::no().error());
+    EXPECT_EQ(driver::retry_action::no(errc::document_locked).error(), errc::document_locked);
 }
 
 TEST(shipped_strategies, a_sink_keeps_its_first_answer) {
-    retry_sink sink(nullptr, {});
-    sink.answer(retry_action::after(3ms));
-    sink.answer(retry_action::no());
+    driver::retry_sink sink(nullptr, {});
+    sink.answer(driver::retry_action::after(3ms));
+    sink.answer(driver::retry_action::no());
     sink.fail("late");
-    EXPECT_EQ(sink.current(), retry_sink::state::answered);
+    EXPECT_EQ(sink.current(), driver::retry_sink::state::answered);
     EXPECT_EQ(sink.action()->delay(), 3ms);
 }
 

@@ -9,7 +9,11 @@ namespace reprise::engine {
 client_engine::client_engine(
     engine_options options, credentials identity, randomness random, time_point now)
     : core_(std::make_unique<engine_core>(
-          std::move(options), std::move(identity), std::move(random), now)) {}
+          std::make_shared<client_state>(std::move(options), std::move(identity)),
+          std::move(random), now)) {}
+
+client_engine::client_engine(another_loop of, randomness random, time_point now)
+    : core_(std::make_unique<engine_core>(of.first.core_->client(), std::move(random), now)) {}
 
 client_engine::~client_engine() = default;
 
@@ -52,11 +56,11 @@ void client_engine::replace_credentials(credentials identity) {
 }
 
 std::size_t client_engine::drain_completions() {
-    return core_->drain_completions();
+    return core_->ended().drain();
 }
 
 bool client_engine::has_completions() const noexcept {
-    return core_->has_completions();
+    return !core_->ended().empty();
 }
 
 void client_engine::on_connected(connection_id connection, std::string_view peer, time_point now) {
@@ -101,6 +105,10 @@ void client_engine::on_time(time_point now) {
 
 void client_engine::on_wake(time_point now) {
     core_->on_wake(now);
+}
+
+bool client_engine::has_actions() const noexcept {
+    return core_->has_actions();
 }
 
 void client_engine::take_actions(action_list& out) {

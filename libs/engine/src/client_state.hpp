@@ -9,11 +9,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/retry/driver/admission.hpp>
 #include <reprise/wire/service.hpp>
+
+#include "connections/login_pace.hpp"
+#include "limited_places.hpp"
+#include "loop_notes.hpp"
+#include "named_states.hpp"
+#include "operations/decision_log.hpp"
+#include "topology/node_breaker.hpp"
 
 namespace reprise::engine {
 
@@ -53,62 +60,139 @@ private:
     std::array<retry_budget*, wire::service_count> by_service_{};
 };
 
+// A text that one loop writes and all loops read.
+class shared_text {
+public:
+    void set(std::string text) {
+        const std::lock_guard lock(mutex_);
+        text_ = std::move(text);
+    }
+    [[nodiscard]] std::string get() const {
+        const std::lock_guard lock(mutex_);
+        return text_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::string text_;
+};
+
 // Why a node cannot be used, whatever is sent there.
 struct node_terminal_state {
     std::atomic<bool> is_auth_refused{false};
     // The refusal came over TLS from a server with a verified certificate.
     std::atomic<bool> is_refusal_proven{false};
     std::atomic<bool> is_tls_failed{false};
+    shared_text refusal;  // why a flag was last set, in words
 };
 
 // Likewise of a bucket.
 struct bucket_terminal_state {
     std::atomic<bool> is_access_denied{false};
     std::atomic<bool> was_open{false};  // some node has selected it
+    // How many loops have concluded that no node has it.
+    std::atomic<std::uint32_t> missing_loop_count{0};
+    shared_text access_problem;  // why access is denied or the bucket is missing
 };
 
-// Terminal states by name. The loop that meets one sets or clears it, and all loops read it. A
-// state is kept as long as a loop knows the node or the bucket.
+// Terminal states by name. The loop that meets one sets or clears it and posts a note; all loops
+// read it.
 class terminal_states {
 public:
     // `name`: "host:port".
-    [[nodiscard]] std::shared_ptr<node_terminal_state> of_node(std::string_view name);
-    [[nodiscard]] std::shared_ptr<bucket_terminal_state> of_bucket(std::string_view name);
+    [[nodiscard]] std::shared_ptr<node_terminal_state> of_node(std::string_view name) {
+        return nodes_.find(name);
+    }
+    [[nodiscard]] std::shared_ptr<bucket_terminal_state> of_bucket(std::string_view name) {
+        return buckets_.find(name);
+    }
 
 private:
-    static constexpr std::size_t sweep_size_min = 64;
-    template <class State>
-    struct state_map {
-        std::unordered_map<std::string, std::weak_ptr<State>> by_name;
-        std::size_t sweep_size = sweep_size_min;  // look for states that no loop knows at this size
-    };
-    template <class State>
-    std::shared_ptr<State> find(state_map<State>& in, std::string_view name);
+    named_states<node_terminal_state> nodes_;
+    named_states<bucket_terminal_state> buckets_;
+};
 
-    std::mutex mutex_;
-    state_map<node_terminal_state> nodes_;
-    state_map<bucket_terminal_state> buckets_;
+// When a bucket's configuration was last polled, and by which loop. The floor between two polls and
+// the rotation over the nodes are the client's, not each loop's.
+class poll_pace {
+public:
+    struct last_poll {
+        time_point at{};
+        std::size_t loop = 0;
+    };
+    [[nodiscard]] std::optional<last_poll> last() const {
+        const std::lock_guard lock(mutex_);
+        return last_;
+    }
+    // Returns false if another loop has polled since `seen`.
+    [[nodiscard]] bool try_begin(const std::optional<last_poll>& seen, last_poll next) {
+        const std::lock_guard lock(mutex_);
+        if (last_.has_value() != seen.has_value() || (last_ && last_->at != seen->at)) {
+            return false;
+        }
+        last_ = next;
+        return true;
+    }
+    // The position in the rotation of the nodes.
+    std::atomic<std::size_t> next_link{0};
+
+private:
+    mutable std::mutex mutex_;
+    std::optional<last_poll> last_;
+};
+
+// The client's credentials. Any loop reads them for a login; one replaces them.
+class shared_identity {
+public:
+    explicit shared_identity(credentials who) : who_(std::move(who)) {}
+
+    [[nodiscard]] credentials get() const {
+        const std::lock_guard lock(mutex_);
+        return who_;
+    }
+    // Counts replacements.
+    [[nodiscard]] std::uint32_t number() const noexcept { return number_.load(); }
+    void replace(credentials who) {
+        const std::lock_guard lock(mutex_);
+        who_ = std::move(who);
+        ++number_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    credentials who_;
+    std::atomic<std::uint32_t> number_{1};
 };
 
 // What all loops of one client share; everything else exists once for each loop
-// (engine_context.hpp). Any thread may use `waiting`, `budgets` and `terminal`. The options never
-// change. The credentials change only while no loop runs: today there is one loop, and it is the
-// one that replaces them.
+// (engine_context.hpp). Any thread may use it. The options never change.
 struct client_state {
+    // At most two keys are derived at once, so that servers cannot occupy the machine.
+    static constexpr std::size_t derivation_count_max = 2;
+
     client_state(engine_options given, credentials who)
         : options(std::move(given)),
           identity(std::move(who)),
           waiting(options.parked_count_max),
-          budgets(options) {}
+          budgets(options),
+          decisions(options.log, options.log_decisions_per_second_max),
+          notes(options.io_threads) {}
     client_state(const client_state&) = delete;
     client_state& operator=(const client_state&) = delete;
 
     const engine_options options;
-    credentials identity;
-    std::uint32_t identity_number = 1;  // counts replacements
+    shared_identity identity;
     waiting_places waiting;
     client_budgets budgets;
     terminal_states terminal;
+    named_states<login_pace> logins;      // by node
+    named_states<node_breaker> breakers;  // by node
+    named_states<poll_pace> polls;        // by bucket
+    limited_places derivations{derivation_count_max};
+    decision_log decisions;
+    loop_notes notes;
+    std::atomic<std::size_t> joined_count{0};     // loops that have been created
+    std::atomic<std::uint64_t> client_number{0};  // sent in HELLO; the first loop draws it
 };
 
 }  // namespace reprise::engine

@@ -12,9 +12,8 @@ constexpr duration next_turn = std::chrono::milliseconds{1};
 
 }  // namespace
 
-engine_core::engine_core(
-    engine_options options, credentials identity, randomness random, time_point now)
-    : client_(std::move(options), std::move(identity)), context_(client_, std::move(random), now) {
+engine_core::engine_core(std::shared_ptr<client_state> client, randomness random, time_point now)
+    : client_(std::move(client)), context_(*client_, std::move(random), now) {
     context_.gate.set_starter(connect_request::kind::link, connections_);
     context_.gate.set_starter(connect_request::kind::pool, http_.starter());
 }
@@ -23,8 +22,8 @@ engine_core::~engine_core() {
     close(context_.wheel.next_due().value_or(time_point{}));
     retries_.close_late_answers();
     // A completion may start another operation, which fails at once because the engine is closed.
-    while (has_completions()) {
-        drain_completions();
+    while (!completions_.empty()) {
+        completions_.drain();
     }
 }
 
@@ -39,6 +38,7 @@ void engine_core::close(time_point now) {
         return;
     }
     context_.is_closed = true;
+    client_->notes.close(context_.loop);
     context_.gate.clear();
     http_.close(now);
     operations_.close(now);
@@ -51,15 +51,19 @@ void engine_core::close(time_point now) {
 // The new credentials may be accepted where the old ones were refused, so connections do not wait
 // for the backoff that the old ones caused.
 void engine_core::replace_credentials(credentials identity) {
-    client_.identity = std::move(identity);
-    ++client_.identity_number;
+    client_->identity.replace(std::move(identity));
     endpoints_.allow_new_logins();
+    context_.tell_others({loop_note::subject::credentials});
     topology_.reconnect_with_new_identity();
 }
 
 void engine_core::take_actions(action_list& out) {
-    std::ranges::move(context_.actions, std::back_inserter(out));
-    context_.actions.clear();
+    if (out.empty()) {
+        out.swap(context_.actions);
+    } else {
+        std::ranges::move(context_.actions, std::back_inserter(out));
+        context_.actions.clear();
+    }
 }
 
 void engine_core::on_connected(connection_id id, std::string_view peer, time_point now) {
@@ -84,13 +88,13 @@ void engine_core::on_bytes(
     if (kv_connection* connection = connections_.find(id)) {
         connections_.on_bytes(*connection, owner, bytes, now);
     } else {
-        http_.on_bytes(id, owner, bytes, now);
+        http_.transfers().on_bytes(id, owner, bytes, now);
     }
 }
 
 base::byte_view engine_core::begin_write(connection_id id, time_point now) {
     kv_connection* connection = connections_.find(id);
-    return connection == nullptr ? http_.begin_write(id)
+    return connection == nullptr ? http_.transfers().begin_write(id)
                                  : connections_.begin_write(*connection, now);
 }
 
@@ -99,7 +103,7 @@ void engine_core::on_written(connection_id id, std::size_t size, time_point now)
     if (kv_connection* connection = connections_.find(id)) {
         connections_.on_written(*connection, size);
     } else {
-        http_.on_written(id, size);
+        http_.transfers().on_written(id, size);
     }
 }
 
@@ -108,7 +112,7 @@ void engine_core::on_closed(
     if (kv_connection* connection = connections_.find(id)) {
         connections_.on_closed(*connection, reason, unwritten_size, now);
     } else {
-        http_.on_closed(id, reason, unwritten_size, now);
+        http_.transfers().on_closed(id, reason, unwritten_size, now);
     }
 }
 
@@ -119,6 +123,8 @@ void engine_core::on_time(time_point now) {
         switch (timer.kind()) {
             case timer_kind::operation:
                 return operations_.on_due(static_cast<operation_slot&>(timer), now);
+            case timer_kind::wake:
+                return operations_.waiting().wake_more(now);
             case timer_kind::connection:
                 return connections_.on_due(static_cast<kv_connection&>(timer), now);
             case timer_kind::link:
@@ -155,18 +161,55 @@ void engine_core::on_time(time_point now) {
 
 void engine_core::on_wake(time_point now) {
     for (late_answer_queue::entry& late : retries_.take_answers()) {
-        if (http_operations::is_own(late.ticket.operation)) {
+        if (http_endings::is_own(late.ticket.operation)) {
             http_.on_answer(late, now);
         } else {
             operations_.on_answer(late, now);
         }
+    }
+    take_notes(now);
+}
+
+void engine_core::set_wake_hook(std::function<void()> hook) {
+    client_->notes.set_hook(context_.loop, hook);
+    retries_.set_wake_hook(std::move(hook));
+}
+
+void engine_core::take_notes(time_point now) {
+    for (const loop_note& note : client_->notes.take(context_.loop)) {
+        if (!context_.is_closed) {
+            on_note(note, now);
+        }
+    }
+}
+
+// What another loop found out. It is never passed on: that loop has told all others.
+void engine_core::on_note(const loop_note& note, time_point now) {
+    endpoint_record* const named = endpoints_.find(note.name);
+    switch (note.what) {
+        case loop_note::subject::terminal_states:
+            topology_.refresh_terminal_states();
+            return topology_.on_terminal_state(nullptr, now);
+        case loop_note::subject::configuration:
+            return topology_.take_from_other_loop(note.name, note.configuration, now);
+        case loop_note::subject::breaker_closed:
+            return named == nullptr ? void() : topology_.on_breaker_closed(*named, now);
+        case loop_note::subject::logins_held_back:
+            return named == nullptr ? void() : connections_.end_pending_logins(*named, now);
+        case loop_note::subject::logins_allowed:
+            return named == nullptr ? void() : topology_.reconnect_now(*named, now);
+        case loop_note::subject::credentials:
+            endpoints_.allow_new_logins();
+            return topology_.reconnect_with_new_identity();
+        case loop_note::subject::derivation_ended:
+            return connections_.begin_derivations();
     }
 }
 
 engine_statistics engine_core::statistics() const noexcept {
     engine_statistics result = context_.counters;
     result.operations_open = operations_.open_count() + http_.open_count();
-    result.operations_parked = client_.waiting.count();
+    result.operations_parked = client_->waiting.count();
     connections_.add_to(result);
     return result;
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,7 +29,7 @@ namespace reprise::engine {
 // the parts.
 class engine_core final : private topology_listener {
 public:
-    engine_core(engine_options options, credentials identity, randomness random, time_point now);
+    engine_core(std::shared_ptr<client_state> client, randomness random, time_point now);
     ~engine_core() override;
     engine_core(const engine_core&) = delete;
     engine_core& operator=(const engine_core&) = delete;
@@ -48,18 +49,18 @@ public:
         return http_.start(std::move(request), std::move(done), now);
     }
     bool take_rows(operation_id operation, row_batch& out, time_point now) {
-        return http_operations::is_own(operation.value)
-                   ? http_.take_rows(operation, out, now)
+        return http_endings::is_own(operation.value)
+                   ? http_.transfers().take_rows(operation, out)
                    : operations_.scans().take_rows(operation, out, now);
     }
     bool cancel(operation_id operation, time_point now) {
-        return http_operations::is_own(operation.value) ? http_.cancel(operation, now)
-                                                        : operations_.cancel(operation, now);
+        return http_endings::is_own(operation.value) ? http_.cancel(operation, now)
+                                                     : operations_.cancel(operation, now);
     }
     void close(time_point now);
     void replace_credentials(credentials identity);
-    std::size_t drain_completions() { return completions_.drain(); }
-    bool has_completions() const noexcept { return !completions_.empty(); }
+    completions& ended() noexcept { return completions_; }
+    bool has_actions() const noexcept { return !context_.actions.empty(); }
 
     void on_connected(connection_id connection, std::string_view peer, time_point now);
     void on_connect_failed(
@@ -83,13 +84,16 @@ public:
     void take_actions(action_list& out);
     base::byte_view begin_write(connection_id connection, time_point now);
     std::optional<time_point> next_due() const noexcept { return context_.wheel.next_due(); }
-    void set_wake_hook(std::function<void()> hook) { retries_.set_wake_hook(std::move(hook)); }
+    void set_wake_hook(std::function<void()> hook);
     engine_statistics statistics() const noexcept;
     wire::cluster_configuration_ptr configuration(std::string_view bucket) const noexcept;
     std::vector<service_address> service_addresses(std::string_view bucket) const;
     engine_diagnostics diagnostics() const;
+    const std::shared_ptr<client_state>& client() const noexcept { return client_; }
 
 private:
+    void take_notes(time_point now);
+    void on_note(const loop_note& note, time_point now);
     // topology_listener: key-value first, then the services.
     void wake(wait_list& list, std::size_t count_max, time_point now) override {
         operations_.waiting().wake(list, count_max, now);
@@ -101,7 +105,7 @@ private:
     }
     void on_link_failed(node_link& link, time_point now) override {
         operations_.waiting().on_link_failed(link, now);
-        http_.look_again(now);
+        http_.waiting().look_again(now);
     }
     void on_link_retired(node_link& link, time_point now) override {
         operations_.waiting().on_link_retired(link, now);
@@ -110,7 +114,7 @@ private:
         operations_.waiting().on_terminal_state(bucket, now);
     }
     void on_terminal_state_of_services(time_point now) override { http_.on_terminal_state(now); }
-    void on_breaker_closed(time_point now) override { http_.wake_refused(now); }
+    void on_breaker_closed(time_point now) override { http_.waiting().wake_refused(now); }
     void on_collection_missing(
         collection_entry& entry, retry_reason reason, std::uint16_t status,
         time_point now) override {
@@ -121,7 +125,7 @@ private:
         operations_.waiting().on_collection_refused(entry, error, status, now);
     }
 
-    client_state client_;
+    std::shared_ptr<client_state> client_;
     engine_context context_;
     endpoint_table endpoints_{context_};
     breakers breakers_{context_};

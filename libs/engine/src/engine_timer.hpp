@@ -9,6 +9,7 @@ namespace reprise::engine {
 // Whose timer fired. The owner derives from engine_timer, and the kind determines the cast.
 enum class timer_kind : std::uint8_t {
     operation,        // operation_slot: retry or deadline is due
+    wake,             // waiting_operations: the next part of a large wake-up
     connection,       // kv_connection: connect, bootstrap, probe
     link,             // node_link: reconnect
     bucket,           // bucket_state: configuration poll

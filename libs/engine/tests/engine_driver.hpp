@@ -46,14 +46,21 @@ public:
     std::size_t feed_size = std::size_t(-1);  // how many bytes are passed at once
     std::size_t read_size = std::size_t(-1);  // how many bytes one read returns
     std::string peer_address = "127.0.0.1";   // the peer of every connection
+    engine_driver* first_loop = nullptr;      // set: another loop of the same client
+    bool takes_wakes = false;                 // calls on_wake when the engine asks for it
     std::vector<connect_action> connects;
     std::vector<std::pair<connection_id, time_point>> closes;
     std::vector<resolve_srv_action> resolutions;
 
     client_engine& engine() {
         if (!engine_) {
-            engine_ = std::make_unique<client_engine>(
-                made_options, identity, random.value_or(seeded_randomness(seed)), now);
+            randomness source = random.value_or(seeded_randomness(seed));
+            engine_ = first_loop == nullptr ? std::make_unique<client_engine>(
+                                                  made_options, identity, std::move(source), now)
+                                            : std::make_unique<client_engine>(
+                                                  client_engine::another_loop{first_loop->engine()},
+                                                  std::move(source), now);
+            engine_->set_wake_hook([this] { is_woken_ = true; });
         }
         return *engine_;
     }
@@ -107,6 +114,10 @@ public:
     void settle() {
         for (int round = 0; round < 10000; ++round) {
             bool is_quiet = perform();
+            if (takes_wakes && std::exchange(is_woken_, false)) {
+                engine().on_wake(now);
+                is_quiet = false;
+            }
             is_quiet = deliver() && is_quiet;
             is_quiet = engine().drain_completions() == 0 && is_quiet;
             const auto due = engine().next_due();
@@ -360,6 +371,7 @@ private:
     }
 
     std::unique_ptr<client_engine> engine_;
+    bool is_woken_ = false;
     std::map<connection_id, server_peer> peers_;
     std::set<connection_id> pending_writes_;
 };

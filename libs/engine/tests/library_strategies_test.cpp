@@ -29,34 +29,35 @@ scripted_cluster::hook refuse_some(status code, int count) {
 class diary_strategy final : public retry_strategy {
 public:
     std::string diary;
-    retry_question last;
-    token_state succeeded;
+    driver::retry_question last;
+    driver::token_state succeeded;
     std::string failures;
 
-    decision on_start(token_state& token, const decision_context&) override {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context&) override {
         diary += "b";
         token.memory = 100;
         return {};
     }
-    void retry_after(const retry_question& question, retry_sink& sink) override {
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         diary += "r";
         last = question;
         if (const auto* request = question.failure.get_if<request_snapshot>()) {
             failures += std::string(request->operation) + " " + request->error.message() + "; ";
         }
-        const token_state& token = question.token;
+        const driver::token_state& token = question.token;
         sink.answer(
-            token.attempt > 5 ? retry_action::no(refusal_reason::attempts_exhausted)
-                              : retry_action::after(3ms).remembering(token.memory + 1));
+            token.attempt > 5 ? driver::retry_action::no(refusal_reason::attempts_exhausted)
+                              : driver::retry_action::after(3ms).remembering(token.memory + 1));
     }
-    void on_success(const token_state& token, const decision_context&) override {
+    void on_success(const driver::token_state& token, const driver::decision_context&) override {
         diary += "s";
         succeeded = token;
     }
 };
 
 class broken_strategy final : public retry_strategy {
-    void retry_after(const retry_question&, retry_sink&) override {
+    void retry_after(const driver::retry_question&, driver::retry_sink&) override {
         throw std::runtime_error("broken");
     }
 };

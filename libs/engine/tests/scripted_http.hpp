@@ -69,14 +69,15 @@ class test_exchange final : public http_exchange {
 public:
     using judging = std::function<exchange_result(const http_answer&)>;
     explicit test_exchange(std::string body, std::string rows_member = {}, judging judge = {})
-        : body_(std::move(body)), rows_member_(std::move(rows_member)), judge_(std::move(judge)) {}
-
-    void compose(http_call& call) override {
-        call.target = "/query/service";
-        call.content_type = "application/json";
-        call.body = body_;
-        call.rows_member = rows_member_;
+        : rows_member_(std::move(rows_member)), judge_(std::move(judge)) {
+        call_.method = "POST";
+        call_.target = "/query/service";
+        call_.content_type = "application/json";
+        call_.body = std::move(body);
+        call_.rows_member = rows_member_;
     }
+
+    const service_call& compose(const wire::cluster_configuration*) override { return call_; }
     exchange_result judge(const http_answer& answer) override {
         if (judge_) {
             return judge_(answer);
@@ -89,14 +90,16 @@ public:
     }
 
 private:
-    std::string body_;
     std::string rows_member_;
+    service_call call_;
     judging judge_;
 };
 
 inline http_request query_request(
     std::string_view body, test_exchange::judging judge = {}, std::string rows_member = "results") {
     http_request made;
+    made.service = wire::service::query;
+    made.operation = "query";
     made.is_idempotent = false;
     made.exchange = std::make_unique<test_exchange>(
         std::string(body), std::move(rows_member), std::move(judge));

@@ -131,11 +131,11 @@ TEST(terminal_order, RH_08_the_strategy_gives_each_reason_its_own_error) {
     fail_fast_on_terminal_error_strategy strategy;
     for (const terminal_row& row : in_order) {
         for (const bool is_idempotent : {false, true}) {
-            retry_question question;
+            driver::retry_question question;
             question.reason = row.reason;
             question.repeat =
                 is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
-            retry_sink sink(nullptr, nullptr);
+            driver::retry_sink sink(nullptr, nullptr);
             strategy.retry_after(question, sink);
             ASSERT_TRUE(sink.action().has_value());
             EXPECT_FALSE(sink.action()->delay().has_value()) << to_string(row.reason);

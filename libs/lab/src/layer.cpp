@@ -80,12 +80,12 @@ std::unique_ptr<retry_budget> layer::make_budget() const {
 }
 
 std::unique_ptr<layer_strategy> layer::make_strategy() {
-    shared_parts parts;
+    driver::shared_parts parts;
     if (options_.breaker) {
         parts.breaker = std::make_shared<circuit_breaker>(*options_.breaker);
     }
     return std::make_unique<layer_strategy>(
-        attempt_limits{options_.attempts_max}, stated_safety{},
+        driver::attempt_limits{options_.attempts_max}, stated_safety{},
         retry_json::detail::configured_backoff(options_), selected_budget(&selected_),
         std::move(parts));
 }

@@ -23,8 +23,9 @@ public:
     /// `*selected` is the budget to use; null: retries are free.
     explicit selected_budget(retry_budget* const* selected) noexcept : selected_(selected) {}
 
-    [[nodiscard]] payment try_pay(const failure_facts& facts, time_point now) noexcept override {
-        return *selected_ == nullptr ? payment{} : (*selected_)->try_pay(facts, now);
+    [[nodiscard]] driver::payment try_pay(
+        const failure_facts& facts, time_point now) noexcept override {
+        return *selected_ == nullptr ? driver::payment{} : (*selected_)->try_pay(facts, now);
     }
     void give_back(std::uint32_t cost, time_point now) noexcept override {
         if (*selected_ != nullptr) {
@@ -52,7 +53,7 @@ private:
 };
 
 using layer_strategy = composed_strategy<
-    stated_safety, retry_json::detail::configured_backoff, selected_budget, shared_parts>;
+    stated_safety, retry_json::detail::configured_backoff, selected_budget, driver::shared_parts>;
 using layer_session = driver::retry_session<layer_strategy>;
 
 /// One layer of callers. A decision belongs to the client that was selected last.

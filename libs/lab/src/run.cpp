@@ -15,7 +15,7 @@ namespace {
 }  // namespace
 
 run_result run(const model& asked, const run_monitor& monitor) {
-    return detail::simulation(checked(asked)).run(monitor);
+    return detail::simulation(reprise::detail::checked(asked)).run(monitor);
 }
 
 double run_result::amplification() const noexcept {

@@ -110,7 +110,8 @@ void simulation::start_clients() {
             requests_left_.assign(clients.count, *clients.requests_each);
         }
         for (std::uint32_t client = 0; client < clients.count; ++client) {
-            const ticks start = scale_random(clients.think_time, arrivals_.bits()).count();
+            const ticks start =
+                reprise::detail::scale_random(clients.think_time, arrivals_.bits()).count();
             events_.push(
                 event_queue::heap,
                 {.at = start, .attempt = {.call = client}, .kind = event_kind::client_sends});

@@ -149,7 +149,7 @@ private:
     [[nodiscard]] run_result take_result(bool is_complete);
     void count_leftovers();
 
-    [[nodiscard]] decision_context context() noexcept {
+    [[nodiscard]] driver::decision_context context() noexcept {
         return {time_point{duration{now_}}, jitter_.bits(), nullptr};
     }
     /// Runs `decide` with the budget of the call's client, and tracks the level of the buckets.

@@ -1,7 +1,9 @@
 #include <reprise/net/client.hpp>
 
+#include <algorithm>
 #include <atomic>
-#include <condition_variable>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -10,114 +12,82 @@
 #include <thread>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <reprise/wire/vbucket.hpp>
+
+#include "client_loops.hpp"
 #include "driver.hpp"
 #include "process_mark.hpp"
 
 namespace reprise::net {
 
 namespace asio = boost::asio;
+using engine::operation_kind;
 
 namespace {
 
-// What a blocked caller waits for. set() notifies after it releases the lock, because the waiter
-// would otherwise block on the lock again at once. set() may therefore still be running when the
-// waiter wakes up. As this object is on the waiter's stack, wait() does not return before set() is
-// done.
-template <class Value>
-class waiter {
-public:
-    void set(Value&& value) {
-        {
-            const std::scoped_lock lock(mutex_);
-            value_ = std::move(value);
-        }
-        ready_.notify_one();
-        is_released_.store(true, std::memory_order_release);
-    }
-    [[nodiscard]] Value wait() {
-        {
-            std::unique_lock lock(mutex_);
-            ready_.wait(lock, [this] { return value_.has_value(); });
-        }
-        while (!is_released_.load(std::memory_order_acquire)) {
-            std::this_thread::yield();
-        }
-        return std::move(*value_);
-    }
-    // Only for the thread that also runs the loop.
-    [[nodiscard]] bool is_set() const noexcept { return value_.has_value(); }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable ready_;
-    std::optional<Value> value_;
-    std::atomic<bool> is_released_{false};
-};
-
-// A loop of our own. The thread or call that runs it shares ownership, because the client may be
-// destroyed inside.
-struct own_loop {
-    asio::io_context context{1};
-    asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
-    std::shared_ptr<driver> engine_driver;  // after the context, so that it is destroyed first
-    // caller_drives: held by the caller that runs the loop.
-    std::mutex driving;
-    std::atomic<std::thread::id> runner{};
-
-    [[nodiscard]] bool is_run_here() const noexcept {
-        return runner.load(std::memory_order_relaxed) == std::this_thread::get_id();
-    }
-};
-
-// A strand of the caller's executor. That of an io_context is of its own type, which
-// any_io_executor holds without an allocation for each copy.
-asio::any_io_executor make_strand_of(const asio::any_io_executor& given) {
-    if (const auto* loop = given.target<asio::io_context::executor_type>()) {
-        return asio::make_strand(*loop);
-    }
-    return asio::make_strand(given);
-}
-
-// Calls `begin`, then runs the loop as its only driver while `is_wanted` and the loop has work.
-template <class Begin, class Condition>
-void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
-    loop.runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    loop.context.restart();
-    begin();
-    while (is_wanted() && loop.context.run_one() > 0) {
-    }
-    loop.runner.store(std::thread::id{}, std::memory_order_relaxed);
+bool is_readiness_check(operation_kind kind, std::string_view key) noexcept {
+    return kind == operation_kind::noop && key.empty();
 }
 
 }  // namespace
 
 class client::runtime {
 public:
-    std::shared_ptr<driver> engine_driver;
-    std::shared_ptr<own_loop> loop;  // null if the client runs on the caller's executor
-    std::optional<std::thread> thread;
+    std::shared_ptr<const loop_list> loops;
+    driver* first = nullptr;  // of loop 0: services, the cluster itself, and what has no key
+    std::size_t loop_count = 1;
+    std::vector<std::thread> threads;
     std::stop_source closing;
+    std::atomic<std::size_t> next_loop{0};
     const std::uint32_t made_in = process_mark();
 
     [[nodiscard]] std::expected<void, setup_error> begin(
         engine::engine_options&& options, const asio::any_io_executor* given);
     void end() noexcept;
-    [[nodiscard]] bool is_caller_driven() const noexcept { return loop && !thread; }
+    [[nodiscard]] own_loop* first_own() const noexcept { return loops->front().own.get(); }
+    [[nodiscard]] bool is_caller_driven() const noexcept {
+        return threads.empty() && loops->front().own != nullptr;
+    }
     [[nodiscard]] bool is_loop_thread() const noexcept;
     [[nodiscard]] bool is_of_parent() const noexcept { return made_in != process_mark(); }
+    // All operations on a key run on one loop, so first sends of one thread keep their order.
+    [[nodiscard]] loop_number loop_of(std::string_view key) const noexcept {
+        return loop_count == 1 || key.empty() ? 0 : wire::key_hash(key) % loop_count;
+    }
+    [[nodiscard]] driver& at(loop_number loop) const noexcept {
+        return loop_count == 1 ? *first : *(*loops)[loop].engine_driver;
+    }
+    // A ping names its node instead of a key.
+    [[nodiscard]] driver& driver_for(operation_kind kind, std::string_view key) const noexcept {
+        return kind == operation_kind::noop ? *first : at(loop_of(key));
+    }
     // Why this thread cannot wait for the loop, if so.
     [[nodiscard]] refusal blocking_refusal() const noexcept;
     [[nodiscard]] keyspace_number keyspace(
         std::string_view bucket, std::string_view scope, std::string_view collection);
     [[nodiscard]] keyspace_names names_of(keyspace_number keyspace) const;
+    // Runs `look` on the loop and waits for it. Not for a thread that runs a loop.
+    [[nodiscard]] refusal wait_for_look(
+        const client_loop& loop, const std::function<void(driver&)>& look) const;
+    // The same on every loop in turn. With one loop also for the thread that runs it.
+    [[nodiscard]] refusal look_at_all(const std::function<void(driver&)>& look) const;
+    // Whether the operation tells if the bucket can be used, which every loop must confirm.
+    [[nodiscard]] bool is_for_all(
+        keyspace_number where, operation_kind kind, std::string_view key) const {
+        return loop_count != 1 && is_readiness_check(kind, key) && !names_of(where).bucket.empty();
+    }
+    void start_on_all(
+        keyspace_number where, const engine::operation_request& request, engine::completion&& done,
+        ticket cancel_with) const;
 
 private:
+    [[nodiscard]] std::expected<void, setup_error> start_threads();
+
     using names = std::tuple<std::string, std::string, std::string>;
     mutable std::mutex names_mutex_;
     std::map<names, keyspace_number> names_;
@@ -125,65 +95,143 @@ private:
 
 std::expected<void, setup_error> client::runtime::begin(
     engine::engine_options&& options, const asio::any_io_executor* given) {
-    const couchbase::thread_mode mode = options.threads;
-    if (given == nullptr) {
-        loop = std::make_shared<own_loop>();
+    const bool is_caller_driving = options.threads == couchbase::thread_mode::caller_drives;
+    if (options.io_threads != 1 && (given != nullptr || is_caller_driving)) {
+        return std::unexpected(setup_error{
+            setup_errc::option_invalid, "io_threads needs threads of the client's own"});
     }
-    auto made = loop ? driver::make(loop->context.get_executor(), std::move(options))
-                     : driver::make(make_strand_of(*given), std::move(options), *given);
-    if (!made) {
-        return std::unexpected(std::move(made.error()));
+    auto made_loops = std::make_shared<loop_list>();
+    loop_count = options.io_threads;
+    for (std::size_t index = 0; index < loop_count; ++index) {
+        client_loop next;
+        if (given == nullptr) {
+            next.own = std::make_shared<own_loop>();
+        }
+        auto made =
+            next.own ? driver::make(
+                           next.own->context.get_executor(), options, context_owner::client, first)
+                     : driver::make(*given, options, context_owner::caller);
+        if (!made) {
+            return std::unexpected(std::move(made.error()));
+        }
+        next.engine_driver = std::move(*made);
+        if (next.own) {
+            next.own->engine_driver = next.engine_driver;
+        }
+        made_loops->push_back(std::move(next));
+        first = made_loops->front().engine_driver.get();
     }
-    engine_driver = std::move(*made);
-    if (!loop) {
-        return {};
-    }
-    loop->engine_driver = engine_driver;
-    if (mode == couchbase::thread_mode::caller_drives) {
-        return {};
-    }
+    loops = std::move(made_loops);
+    return given != nullptr || is_caller_driving ? std::expected<void, setup_error>()
+                                                 : start_threads();
+}
+
+std::expected<void, setup_error> client::runtime::start_threads() {
     try {
-        thread.emplace([running = loop] {
-            running->runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
-            running->context.run();
-        });
+        for (const client_loop& each : *loops) {
+            threads.emplace_back([running = each.own] {
+                running->runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+                running->context.run();
+            });
+        }
     } catch (const std::system_error& error) {
         return std::unexpected(setup_error{setup_errc::no_resources, error.what()});
     }
     return {};
 }
 
+// Inside a loop nothing waits for the other loops either: a completion of theirs may be waiting for
+// this thread.
 void client::runtime::end() noexcept {
-    if (!engine_driver) {
+    if (!loops) {
         return;
     }
     const bool is_inside = is_loop_thread();
-    engine_driver->run([at = engine_driver.get()] { at->stop(); });
-    if (!loop) {
+    const auto held = loops;
+    for (const client_loop& each : *held) {
+        each.engine_driver->run([at = each.engine_driver.get()] { at->stop(); });
+    }
+    for (const client_loop& each : *held) {
+        if (each.own) {
+            each.own->work.reset();
+        }
+    }
+    for (std::thread& each : threads) {
+        is_inside ? each.detach() : each.join();  // it ends when the loop runs out of work
+    }
+    if (is_inside) {
         return;
     }
-    loop->work.reset();
-    if (thread) {
-        if (is_inside) {
-            thread->detach();  // it ends when the loop runs out of work
-        } else {
-            thread->join();
+    for (const client_loop& each : *held) {
+        if (!each.own) {
+            continue;
         }
-    } else if (!is_inside) {
-        const std::scoped_lock lock(loop->driving);
-        run_while(*loop, [] {}, [] { return true; });
+        if (threads.size() != held->size()) {  // callers drive, or a thread could not be started
+            const std::scoped_lock lock(each.own->driving);
+            run_while(*each.own, [] {}, [] { return true; });
+        }
+        each.own->engine_driver.reset();
     }
-    if (!is_inside) {
-        engine_driver.reset();
-        loop->engine_driver.reset();
-    }
+    loops.reset();
 }
 
 bool client::runtime::is_loop_thread() const noexcept {
-    if (engine_driver->is_running()) {
-        return true;
+    return std::ranges::any_of(*loops, [](const client_loop& each) { return each.is_run_here(); });
+}
+
+refusal client::runtime::wait_for_look(
+    const client_loop& loop, const std::function<void(driver&)>& look) const {
+    if (is_caller_driven()) {
+        const std::scoped_lock lock(loop.own->driving);
+        look(*loop.engine_driver);
+        return refusal::none;
     }
-    return loop ? loop->is_run_here() : engine_driver->is_run_by_this_thread();
+    waiter<bool> done;
+    const bool is_accepted = loop.engine_driver->run([&] {
+        look(*loop.engine_driver);
+        done.set(true);
+    });
+    if (!is_accepted) {
+        return refusal::context_gone;
+    }
+    (void)done.wait();
+    return refusal::none;
+}
+
+refusal client::runtime::look_at_all(const std::function<void(driver&)>& look) const {
+    if (is_loop_thread()) {
+        // On another thread of a pool the strand may be busy. Only inside an iteration is it ours.
+        // Other loops are busy with their own work.
+        if (loop_count != 1 || (!first_own() && !first->is_running())) {
+            return refusal::blocking_in_loop;
+        }
+        look(*first);
+        return refusal::none;
+    }
+    const auto held = loops;
+    for (const client_loop& each : *held) {
+        if (const refusal refused = wait_for_look(each, look); refused != refusal::none) {
+            return refused;
+        }
+    }
+    return refusal::none;
+}
+
+// Through tasks, which no full queue refuses: a start that some loops have accepted goes on.
+void client::runtime::start_on_all(
+    keyspace_number where, const engine::operation_request& request, engine::completion&& done,
+    ticket cancel_with) const {
+    const auto joined = std::make_shared<joined_result>(loop_count, std::move(done));
+    const auto held = loops;
+    for (const client_loop& each : *held) {
+        each.engine_driver->run(
+            [at = each.engine_driver.get(), where, cancel_with, joined, own = request]() mutable {
+                engine::completion part = [joined](engine::operation_result&& result) {
+                    joined->add(std::move(result));
+                };
+                static_cast<void>(at->start(where, std::move(own), std::move(part), cancel_with));
+            });
+    }
 }
 
 refusal client::runtime::blocking_refusal() const noexcept {
@@ -193,7 +241,7 @@ refusal client::runtime::blocking_refusal() const noexcept {
     if (is_loop_thread()) {
         return refusal::blocking_in_loop;
     }
-    return engine_driver->is_context_gone() ? refusal::context_gone : refusal::none;
+    return first->is_context_gone() ? refusal::context_gone : refusal::none;
 }
 
 keyspace_number client::runtime::keyspace(
@@ -209,10 +257,12 @@ keyspace_number client::runtime::keyspace(
     const auto next = static_cast<keyspace_number>(names_.size());
     const auto [found, is_new] = names_.try_emplace(std::move(wanted), next);
     if (is_new) {
-        // Holds the lock, so that the loop assigns the same numbers in the same order.
-        engine_driver->run([at = engine_driver.get(), text = found->first] {
-            at->add_keyspace(std::get<0>(text), std::get<1>(text), std::get<2>(text));
-        });
+        // Holds the lock, so that the loops assign the same numbers in the same order.
+        for (const client_loop& each : *loops) {
+            each.engine_driver->run([at = each.engine_driver.get(), text = found->first] {
+                at->add_keyspace(std::get<0>(text), std::get<1>(text), std::get<2>(text));
+            });
+        }
     }
     return found->second;
 }
@@ -246,6 +296,7 @@ std::expected<std::unique_ptr<client>, setup_error> client::make_with(
     try {
         auto loop = std::make_unique<runtime>();
         if (auto begun = loop->begin(std::move(options), executor); !begun) {
+            loop->end();
             return std::unexpected(std::move(begun.error()));
         }
         return std::unique_ptr<client>(new client(std::move(loop)));
@@ -276,8 +327,13 @@ void client::open(std::string_view bucket) {
     if (runtime_->is_of_parent()) {
         return;
     }
-    runtime_->engine_driver->run(
-        [at = runtime_->engine_driver.get(), name = std::string(bucket)] { at->open(name); });
+    for (const client_loop& each : *runtime_->loops) {
+        each.engine_driver->run(
+            [at = each.engine_driver.get(), name = std::string(bucket)] { at->open(name); });
+        if (bucket.empty()) {
+            return;  // only loop 0 asks the cluster itself
+        }
+    }
 }
 
 refusal client::start(
@@ -286,7 +342,12 @@ refusal client::start(
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    return runtime_->engine_driver->start(where, std::move(request), std::move(done), cancel_with);
+    if (runtime_->is_for_all(where, request.kind, request.key.text())) [[unlikely]] {
+        runtime_->start_on_all(where, request, std::move(done), cancel_with);
+        return refusal::none;
+    }
+    driver& to = runtime_->driver_for(request.kind, request.key.text());
+    return to.start(where, std::move(request), std::move(done), cancel_with);
 }
 
 refusal client::start(
@@ -295,21 +356,46 @@ refusal client::start(
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    return runtime_->engine_driver->start(where, std::move(call), std::move(done), cancel_with);
+    if (runtime_->is_for_all(where, call.kind, call.key)) [[unlikely]] {
+        engine::operation_request request({}, call);
+        runtime_->start_on_all(where, request, std::move(done), cancel_with);
+        return refusal::none;
+    }
+    driver& to = runtime_->driver_for(call.kind, call.key);
+    return to.start(where, std::move(call), std::move(done), cancel_with);
+}
+
+refusal client::start_on(
+    loop_number loop, keyspace_number where, engine::operation_request&& request,
+    engine::completion&& done, ticket cancel_with) {
+    if (runtime_->is_of_parent()) {
+        return refusal::of_parent_process;
+    }
+    return runtime_->at(loop).start(where, std::move(request), std::move(done), cancel_with);
+}
+
+loop_number client::loop_of(std::string_view key) const noexcept {
+    return runtime_->loop_of(key);
+}
+
+loop_number client::choose_loop() noexcept {
+    return runtime_->next_loop.fetch_add(1, std::memory_order_relaxed) % runtime_->loop_count;
 }
 
 refusal client::start_http(engine::http_request&& request, engine::completion&& done, ticket name) {
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    return runtime_->engine_driver->start_http({name, std::move(request), std::move(done)});
+    return runtime_->first->start_http({name, std::move(request), std::move(done)});
 }
 
-refusal client::take_rows(ticket operation, row_receiver receive, engine::row_batch spare) {
-    return post([at = runtime_->engine_driver.get(), operation, receive = std::move(receive),
+refusal client::take_rows(
+    ticket operation, row_receiver receive, engine::row_batch spare, loop_number loop) {
+    auto take = [at = &runtime_->at(loop), operation, receive = std::move(receive),
                  spare = std::move(spare)]() mutable {
         receive(at->take_rows(operation, std::move(spare)));
-    });
+    };
+    return post(std::move(take), loop);
 }
 
 // `source` is what the request is, or is built from.
@@ -330,7 +416,7 @@ std::expected<engine::operation_result, refusal> client::wait_for(
         }
         return result.wait();
     }
-    const auto loop = runtime_->loop;
+    const auto loop = runtime_->loops->front().own;
     const std::scoped_lock lock(loop->driving);
     run_while(
         *loop,
@@ -351,11 +437,11 @@ std::expected<engine::operation_result, refusal> client::call(
     return wait_for(where, std::move(call));
 }
 
-refusal client::post(std::move_only_function<void()> task) {
+refusal client::post(std::move_only_function<void()> task, loop_number loop) {
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    return runtime_->engine_driver->run(std::move(task)) ? refusal::none : refusal::context_gone;
+    return runtime_->at(loop).run(std::move(task)) ? refusal::none : refusal::context_gone;
 }
 
 refusal client::await(const std::function<void(std::move_only_function<void()> done)>& begin) {
@@ -365,7 +451,7 @@ refusal client::await(const std::function<void(std::move_only_function<void()> d
     waiter<bool> ended;
     const auto start_it = [&] { begin([&ended] { ended.set(true); }); };
     if (runtime_->is_caller_driven()) {
-        const auto loop = runtime_->loop;
+        const auto loop = runtime_->loops->front().own;
         const std::scoped_lock lock(loop->driving);
         run_while(*loop, start_it, [&] { return !ended.is_set(); });
     } else {
@@ -376,23 +462,27 @@ refusal client::await(const std::function<void(std::move_only_function<void()> d
 }
 
 ticket client::reserve_ticket() noexcept {
-    return runtime_->engine_driver->reserve_ticket();
+    return runtime_->first->reserve_ticket();
 }
 
 void client::cancel(ticket operations) noexcept {
     if (runtime_->is_of_parent()) {
         return;
     }
-    runtime_->engine_driver->run(
-        [at = runtime_->engine_driver.get(), operations] { at->cancel(operations); });
+    const auto held = runtime_->loops;
+    for (const client_loop& each : *held) {
+        each.engine_driver->run(
+            [at = each.engine_driver.get(), operations] { at->cancel(operations); });
+    }
 }
 
 refusal client::replace_credentials(engine::credentials identity) {
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    const bool is_accepted = runtime_->engine_driver->run(
-        [at = runtime_->engine_driver.get(), identity = std::move(identity)]() mutable {
+    // The loops tell each other.
+    const bool is_accepted =
+        runtime_->first->run([at = runtime_->first, identity = std::move(identity)]() mutable {
             at->replace_credentials(std::move(identity));
         });
     return is_accepted ? refusal::none : refusal::context_gone;
@@ -402,8 +492,11 @@ void client::close() {
     if (runtime_->is_of_parent()) {
         return;
     }
+    const auto held = runtime_->loops;
     runtime_->closing.request_stop();  // first, because a completion may destroy this client
-    runtime_->engine_driver->run([at = runtime_->engine_driver.get()] { at->close(); });
+    for (const client_loop& each : *held) {
+        each.engine_driver->run([at = each.engine_driver.get()] { at->close(); });
+    }
 }
 
 std::stop_token client::closed() const noexcept {
@@ -417,7 +510,7 @@ refusal client::drive(duration time) {
     if (const refusal refused = runtime_->blocking_refusal(); refused != refusal::none) {
         return refused;
     }
-    const auto loop = runtime_->loop;
+    const auto loop = runtime_->loops->front().own;
     const std::scoped_lock lock(loop->driving);
     const auto until = std::chrono::steady_clock::now() + time;
     loop->runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
@@ -432,36 +525,53 @@ refusal client::inspect(const std::function<void(const engine::client_engine&)>&
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    const auto& engine = runtime_->engine_driver->engine();
-    if (runtime_->is_loop_thread()) {
+    const auto held = runtime_->loops;
+    const auto here =
+        std::ranges::find_if(*held, [](const client_loop& each) { return each.is_run_here(); });
+    if (here != held->end()) {
         // On another thread of a pool the strand may be busy. Only inside an iteration is it ours.
-        if (runtime_->loop || runtime_->engine_driver->is_running()) {
-            look(engine);
-            return refusal::none;
+        if (!here->own && !here->engine_driver->is_running()) {
+            return refusal::blocking_in_loop;
         }
-        return refusal::blocking_in_loop;
-    }
-    if (runtime_->is_caller_driven()) {
-        const std::scoped_lock lock(runtime_->loop->driving);
-        look(engine);
+        look(here->engine_driver->engine());
         return refusal::none;
     }
-    waiter<bool> done;
-    const bool is_accepted = runtime_->engine_driver->run([&] {
-        look(engine);
-        done.set(true);
-    });
-    if (!is_accepted) {
-        return refusal::context_gone;
+    return runtime_->wait_for_look(held->front(), [&](const driver& seen) { look(seen.engine()); });
+}
+
+std::expected<engine::engine_statistics, refusal> client::statistics() {
+    if (runtime_->is_of_parent()) {
+        return std::unexpected(refusal::of_parent_process);
     }
-    (void)done.wait();
-    return refusal::none;
+    engine::engine_statistics sum;
+    const refusal refused = runtime_->look_at_all([&](const driver& each) {
+        const engine::engine_statistics seen = each.engine().statistics();
+        sum.operations_open += seen.operations_open;
+        sum.operations_parked = seen.operations_parked;  // each loop knows that of all
+        sum.operations_ready += seen.operations_ready;
+        sum.operations_on_wire += seen.operations_on_wire;
+        sum.connections_open += seen.connections_open;
+        sum.retries += seen.retries;
+        sum.orphans += seen.orphans;
+        sum.configurations_applied += seen.configurations_applied;
+        sum.configurations_refused += seen.configurations_refused;
+    });
+    if (refused != refusal::none) {
+        return std::unexpected(refused);
+    }
+    return sum;
 }
 
 std::expected<client_report, refusal> client::describe() {
+    if (runtime_->is_of_parent()) {
+        return std::unexpected(refusal::of_parent_process);
+    }
     client_report seen;
-    const refusal refused =
-        inspect([&](const engine::client_engine&) { seen = runtime_->engine_driver->describe(); });
+    const refusal refused = runtime_->look_at_all([&](const driver& each) {
+        client_report part = each.describe();
+        seen.client = part.client;
+        std::ranges::move(part.connections, std::back_inserter(seen.connections));
+    });
     if (refused != refusal::none) {
         return std::unexpected(refused);
     }

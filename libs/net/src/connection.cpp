@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -120,6 +119,8 @@ void connection::on_connect(const error_code& ec) {
         return;
     }
     owner_.set_socket_options(socket_);
+    error_code ignored;
+    (void)socket_.non_blocking(true, ignored);  // for write_at_once
     if (target_.transport == wire::transport::tls) {
         begin_handshake();
     } else {
@@ -205,9 +206,10 @@ void connection::close() {
 void connection::read() {
     const auto space = blocks_.space();
     const auto buffer = asio::buffer(space.data(), space.size());
-    auto done = asio::bind_allocator(
-        handler_allocator(read_memory_), guarded([](connection& at, const error_code& ec,
-                                                    std::size_t size) { at.on_read(ec, size); }));
+    auto done = stored_handler(
+        read_memory_, guarded([](connection& at, const error_code& ec, std::size_t size) {
+            at.on_read(ec, size);
+        }));
     is_reading_ = true;
     if (tls_) {
         tls_->async_read_some(buffer, std::move(done));
@@ -256,17 +258,34 @@ void connection::flush() {
     if (bytes.empty()) {
         return;
     }
-    write_size_ = bytes.size();
+    const std::size_t written = tls_ ? 0 : write_at_once(bytes);
+    if (written == bytes.size()) {
+        unwritten_size_ = 0;
+        owner_.on_written(*this, written);
+        return;
+    }
+    write_size_ = bytes.size() - written;
     is_writing_ = true;
-    const auto buffer = asio::buffer(bytes.data(), bytes.size());
-    auto done = asio::bind_allocator(
-        handler_allocator(write_memory_), guarded([](connection& at, const error_code& ec,
-                                                     std::size_t size) { at.on_write(ec, size); }));
+    const auto buffer = asio::buffer(bytes.data() + written, write_size_);
+    auto done = stored_handler(
+        write_memory_, guarded([](connection& at, const error_code& ec, std::size_t size) {
+            at.on_write(ec, size);
+        }));
     if (tls_) {
         tls_->async_write_some(buffer, std::move(done));
     } else {
         socket_.async_write_some(buffer, std::move(done));
     }
+    if (written > 0) {
+        owner_.on_written(*this, written);
+    }
+}
+
+// Returns how many bytes fit into the socket's buffer. If none do, or if the connection is broken,
+// the asynchronous write that follows reports it.
+std::size_t connection::write_at_once(base::byte_view bytes) {
+    error_code ignored;
+    return socket_.write_some(asio::buffer(bytes.data(), bytes.size()), ignored);
 }
 
 void connection::flush_when_read() {

@@ -9,13 +9,13 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <reprise/base/bytes.hpp>
 #include <reprise/engine/driver_action.hpp>
 
 #include "handler_memory.hpp"
 #include "receive_blocks.hpp"
+#include "serial_executor.hpp"
 
 namespace reprise::net {
 
@@ -34,7 +34,8 @@ public:
     connection(connection_owner& owner, engine::connect_action target);
 
     void open();
-    // Writes what the engine has. If a write is outstanding, its handler continues with the rest.
+    // Writes what the engine has. If a write is outstanding, its handler continues with the rest. A
+    // plain socket usually takes everything at once, and then nothing is outstanding.
     void flush();
     // The same in a later turn of the loop, after the bytes that have already arrived were
     // reported. TLS may have received none that can be reported (a part of a record), so the number
@@ -62,7 +63,7 @@ private:
         done
     };
     using tcp = boost::asio::ip::tcp;
-    using tls_stream = boost::asio::ssl::stream<tcp::socket&>;
+    using tls_stream = boost::asio::ssl::stream<stream_socket&>;
 
     void on_addresses(std::vector<tcp::endpoint> endpoints, std::string_view failure);
     void connect_next();
@@ -74,6 +75,7 @@ private:
     void fail(engine::connect_failure failure, std::string_view text);
     void read();
     void on_read(const boost::system::error_code& ec, std::size_t size);
+    [[nodiscard]] std::size_t write_at_once(base::byte_view bytes);
     void on_write(const boost::system::error_code& ec, std::size_t size);
     [[nodiscard]] bool has_unread_bytes() const noexcept;
     void flush_later();
@@ -88,9 +90,9 @@ private:
     connection_owner& owner_;
     engine::connect_action target_;
     phase phase_ = phase::resolving;
-    tcp::socket socket_;
+    stream_socket socket_;
     std::unique_ptr<tls_stream> tls_;
-    boost::asio::steady_timer timer_;  // for one address, while connecting
+    steady_timer timer_;  // for one address, while connecting
     std::vector<tcp::endpoint> endpoints_;
     std::size_t endpoint_ = 0;
     engine::connect_failure last_failure_ = engine::connect_failure::other;

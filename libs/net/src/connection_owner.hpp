@@ -4,14 +4,14 @@
 #include <memory>
 #include <string_view>
 
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 
 #include <reprise/base/bytes.hpp>
 #include <reprise/base/slice.hpp>
 #include <reprise/engine/driver_action.hpp>
 #include <reprise/retry/time.hpp>
+
+#include "serial_executor.hpp"
 
 namespace reprise::net {
 
@@ -25,13 +25,13 @@ public:
     // Keeps the owner alive while a handler of the connection is pending.
     [[nodiscard]] virtual std::shared_ptr<connection_owner> hold() = 0;
 
-    [[nodiscard]] virtual const boost::asio::any_io_executor& executor() const noexcept = 0;
+    [[nodiscard]] virtual const serial_executor& executor() const noexcept = 0;
     [[nodiscard]] virtual name_resolver& resolver() noexcept = 0;
     // Only connections over TLS call it.
     [[nodiscard]] virtual boost::asio::ssl::context& tls_context() noexcept = 0;
     [[nodiscard]] virtual bool is_tls_verified() const noexcept = 0;
     [[nodiscard]] virtual duration connect_timeout() const noexcept = 0;
-    virtual void set_socket_options(boost::asio::ip::tcp::socket& socket) noexcept = 0;
+    virtual void set_socket_options(stream_socket& socket) noexcept = 0;
 
     // The connection is open.
     virtual void on_connected(connection& from) = 0;
@@ -41,7 +41,8 @@ public:
     // `bytes` point into `owner`.
     virtual void on_bytes(
         connection& from, const base::block_ref& owner, base::byte_view bytes) = 0;
-    // The operating system took the next `size` bytes of the outstanding write.
+    // The operating system took the next `size` bytes of the outstanding write. May be called from
+    // inside connection::flush.
     virtual void on_written(connection& from, std::size_t size) = 0;
     // The connection is closed. This is the last call. The last `unwritten_size` bytes of the
     // outstanding write have not left this process.

@@ -9,7 +9,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -51,8 +50,8 @@ bool is_running_here(const asio::any_io_executor& executor) noexcept {
 }  // namespace
 
 std::expected<std::shared_ptr<driver>, setup_error> driver::make(
-    const asio::any_io_executor& executor, engine::engine_options options,
-    const asio::any_io_executor& callers) {
+    const asio::any_io_executor& executor, engine::engine_options options, context_owner owner,
+    const driver* first) {
     // Created only if it is used, because reading the system's certificates takes milliseconds.
     std::optional<asio::ssl::context> tls;
     if (options.transport == wire::transport::tls) {
@@ -62,14 +61,15 @@ std::expected<std::shared_ptr<driver>, setup_error> driver::make(
         }
         tls.emplace(std::move(*made));
     }
-    auto resolver = name_resolver::make(executor, options);
+    const auto turns = serial_executor::on(executor);
+    auto resolver = name_resolver::make(turns, options);
     if (!resolver) {
         return std::unexpected(std::move(resolver.error()));
     }
     std::shared_ptr<driver> made(
-        new driver(executor, std::move(options), std::move(tls), std::move(*resolver), callers));
-    if (callers) {
-        context_watch::add(callers, made);
+        new driver(turns, std::move(options), std::move(tls), std::move(*resolver), owner, first));
+    if (owner == context_owner::caller) {
+        context_watch::add(executor, made);
     }
     // A strategy's deferred answer may outlive the client, and so may the hook.
     made->engine_->set_wake_hook([weak = made->weak_from_this()] {
@@ -81,22 +81,28 @@ std::expected<std::shared_ptr<driver>, setup_error> driver::make(
 }
 
 driver::driver(
-    const asio::any_io_executor& executor, engine::engine_options&& options,
+    const serial_executor& executor, engine::engine_options&& options,
     std::optional<asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver,
-    const asio::any_io_executor& callers)
-    : is_on_callers_context_(static_cast<bool>(callers)),
-      callers_executor_(callers),
+    context_owner owner, const driver* first)
+    : is_on_callers_context_(owner == context_owner::caller),
       executor_(executor),
       options_(std::move(options)),
       tls_context_(std::move(tls)),
       resolver_(std::move(resolver)),
       timer_(executor),
-      queue_(options_.submission_count_max) {
+      places_(
+          first == nullptr ? std::make_shared<submission_places>(options_.submission_count_max)
+                           : first->places_),
+      queue_(places_) {
     key_worker_.emplace(executor);
     read_clock();
     auto identity = engine::take_credentials(options_);
-    engine_ = std::make_unique<engine::client_engine>(
-        options_, std::move(identity), engine::randomness{random_bits(), system_entropy}, now_);
+    engine::randomness random{random_bits(), system_entropy};
+    engine_ = first == nullptr ? std::make_unique<engine::client_engine>(
+                                     options_, std::move(identity), std::move(random), now_)
+                               : std::make_unique<engine::client_engine>(
+                                     engine::client_engine::another_loop{first->engine()},
+                                     std::move(random), now_);
 }
 
 driver::~driver() {
@@ -114,7 +120,7 @@ void driver::cancel_all() {
     }
 }
 
-// A strand must not outlive its context either: its last copy uses the context's services.
+// The caller's executor must not outlive its context: the last copy of a strand uses services.
 void driver::on_context_gone() noexcept {
     const auto self = shared_from_this();
     {
@@ -128,9 +134,7 @@ void driver::on_context_gone() noexcept {
     resolver_.reset();
     key_worker_.reset();
     timer_.reset();
-    executor_ = {};
-    const auto lock = lock_context();
-    callers_executor_ = {};
+    executor_.forget_context();
 }
 
 std::unique_lock<std::mutex> driver::lock_context() const {
@@ -145,7 +149,7 @@ bool driver::is_context_gone() const {
 
 bool driver::is_run_by_this_thread() const {
     const auto lock = lock_context();
-    return !is_context_gone_ && (is_running_here(executor_) || is_running_here(callers_executor_));
+    return !is_context_gone_ && is_running_here(executor_.inner());
 }
 
 void driver::read_clock() noexcept {
@@ -155,7 +159,7 @@ void driver::read_clock() noexcept {
 // Timers go first: what peers send must not delay what is due.
 void driver::begin_event() {
     read_clock();
-    if (const auto due = engine_->next_due(); due && *due <= now_) {
+    if (armed_for_ <= now_) {
         engine_->on_time(now_);
     }
 }
@@ -169,12 +173,7 @@ void driver::wake_loop() {
         self->read_clock();
         self->run_engine();
     };
-    // Other executors do not support our allocator.
-    if (const auto* loop = executor_.target<asio::io_context::executor_type>()) {
-        asio::post(*loop, asio::bind_allocator(handler_allocator(wake_memory_), std::move(wake)));
-    } else {
-        asio::post(executor_, std::move(wake));
-    }
+    asio::post(executor_, stored_handler(wake_memory_, std::move(wake)));
 }
 
 refusal driver::start(
@@ -297,7 +296,10 @@ void driver::stop() {
     resolver_->stop();
 }
 
-bool driver::take_submissions() {
+void driver::take_submissions() {
+    if (queue_.empty()) {
+        return;
+    }
     queue_.take(taken_);
     for (auto& next : taken_) {
         if (auto* operation = std::get_if<operation_submission>(&next)) {
@@ -310,9 +312,7 @@ bool driver::take_submissions() {
             std::get<task_submission>(next)();
         }
     }
-    const bool is_any = !taken_.empty();
     taken_.clear();
-    return is_any;
 }
 
 void driver::start_now(
@@ -367,14 +367,14 @@ void driver::run_engine() {
     running_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     int rounds = 0;
     for (bool is_busy = true; is_busy && rounds < rounds_max; ++rounds) {
-        is_busy = take_submissions();
+        take_submissions();
         engine_->take_actions(actions_);
-        is_busy = is_busy || !actions_.empty();
         for (auto& action : actions_) {
             perform(action);
         }
         actions_.clear();
-        is_busy = engine_->drain_completions() > 0 || is_busy;
+        engine_->drain_completions();
+        is_busy = engine_->has_actions() || engine_->has_completions() || !queue_.empty();
     }
     running_thread_.store(std::thread::id{}, std::memory_order_relaxed);
     if (rounds == rounds_max) {
@@ -449,14 +449,18 @@ void driver::start_derivation(engine::derive_key_action&& action) {
 
 void driver::arm_timer() {
     const time_point due = is_stopping_ ? no_deadline : engine_->next_due().value_or(no_deadline);
-    if (due == armed_for_) {
+    if (due == no_deadline) {
+        if (std::exchange(armed_for_, no_deadline) != no_deadline) {
+            timer_->cancel();
+        }
+        return;
+    }
+    // A timer that fires early finds nothing due, which costs less than moving it each time that an
+    // operation ends.
+    if (due >= armed_for_) {
         return;
     }
     armed_for_ = due;
-    if (due == no_deadline) {
-        timer_->cancel();
-        return;
-    }
     timer_->expires_at(due);
     timer_->async_wait([weak = weak_from_this()](const error_code& ec) {
         const auto self = weak.lock();
@@ -470,7 +474,7 @@ void driver::arm_timer() {
     });
 }
 
-void driver::set_socket_options(asio::ip::tcp::socket& socket) noexcept {
+void driver::set_socket_options(stream_socket& socket) noexcept {
     error_code ignored;
     // Child processes must not keep the connection open.
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
@@ -506,6 +510,10 @@ void driver::on_bytes(connection& from, const base::block_ref& owner, base::byte
 }
 
 void driver::on_written(connection& from, std::size_t size) {
+    if (is_running()) {
+        engine_->on_written(from.id(), size, now_);
+        return;  // from inside an iteration, which continues
+    }
     read_clock();
     engine_->on_written(from.id(), size, now_);
     run_engine();

@@ -13,9 +13,7 @@
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/net/client.hpp>
@@ -25,13 +23,20 @@
 #include "handler_memory.hpp"
 #include "key_worker.hpp"
 #include "name_resolver.hpp"
+#include "serial_executor.hpp"
 #include "submission_queue.hpp"
 
 namespace reprise::net {
 
-// One engine on one executor, which must run one handler at a time (a loop of one thread, or a
-// strand). Every handler ends with an iteration: submit what is queued, carry out the engine's
-// actions, call completions, arm the timer.
+// Who owns the context of a driver's executor.
+enum class context_owner : std::uint8_t {
+    client,  // it outlives the driver
+    caller,  // it may be destroyed at any time
+};
+
+// One engine on one executor, of which it runs one handler at a time. Every handler ends with an
+// iteration: submit what is queued, carry out the engine's actions, call completions, arm the
+// timer.
 //
 // The client and the pending handlers own it. After `stop` and the last handler nothing owns it any
 // more. If the caller's context is destroyed before that, the driver completes its operations, lets
@@ -40,10 +45,10 @@ class driver final : public connection_owner,
                      public context_user,
                      public std::enable_shared_from_this<driver> {
 public:
-    // `callers`: the caller's executor if `executor` is a strand of it, otherwise empty.
+    // `first`: the first loop of the client if this is another one, made before any of them runs.
     [[nodiscard]] static std::expected<std::shared_ptr<driver>, setup_error> make(
         const boost::asio::any_io_executor& executor, engine::engine_options options,
-        const boost::asio::any_io_executor& callers = {});
+        context_owner owner = context_owner::client, const driver* first = nullptr);
     // Completes the remaining operations with request_canceled.
     ~driver();
 
@@ -100,9 +105,7 @@ public:
     // --- connections ---
 
     [[nodiscard]] std::shared_ptr<connection_owner> hold() override { return shared_from_this(); }
-    [[nodiscard]] const boost::asio::any_io_executor& executor() const noexcept override {
-        return executor_;
-    }
+    [[nodiscard]] const serial_executor& executor() const noexcept override { return executor_; }
     [[nodiscard]] name_resolver& resolver() noexcept override { return *resolver_; }
     // Exists if and only if the engine uses TLS.
     [[nodiscard]] boost::asio::ssl::context& tls_context() noexcept override {
@@ -114,7 +117,7 @@ public:
     [[nodiscard]] duration connect_timeout() const noexcept override {
         return options_.connect_timeout;
     }
-    void set_socket_options(boost::asio::ip::tcp::socket& socket) noexcept override;
+    void set_socket_options(stream_socket& socket) noexcept override;
     void on_connected(connection& from) override;
     void on_connect_failed(
         connection& from, engine::connect_failure failure, std::string_view text) override;
@@ -130,9 +133,9 @@ public:
 
 private:
     driver(
-        const boost::asio::any_io_executor& executor, engine::engine_options&& options,
+        const serial_executor& executor, engine::engine_options&& options,
         std::optional<boost::asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver,
-        const boost::asio::any_io_executor& callers);
+        context_owner owner, const driver* first);
 
     void read_clock() noexcept;
     void begin_event();
@@ -140,7 +143,7 @@ private:
     [[nodiscard]] std::unique_lock<std::mutex> lock_context() const;
     void cancel_all();
     void run_engine();
-    bool take_submissions();
+    void take_submissions();
     [[nodiscard]] refusal submit(submission&& next);
     // Only in the loop, and if the keyspace is registered.
     [[nodiscard]] bool can_start_now(keyspace_number where) const noexcept {
@@ -166,13 +169,12 @@ private:
     mutable std::mutex context_mutex_;
     const bool is_on_callers_context_;
     bool is_context_gone_ = false;
-    boost::asio::any_io_executor callers_executor_;
-    boost::asio::any_io_executor executor_;
+    serial_executor executor_;
     engine::engine_options options_;
     std::optional<boost::asio::ssl::context> tls_context_;
     std::unique_ptr<name_resolver> resolver_;
-    std::optional<boost::asio::steady_timer> timer_;  // empty once the context is gone
-    time_point armed_for_ = no_deadline;
+    std::optional<steady_timer> timer_;   // empty once the context is gone
+    time_point armed_for_ = no_deadline;  // the timer; not later than the engine needs it
     time_point now_{};
     std::unique_ptr<engine::client_engine> engine_;
     engine::action_list actions_;
@@ -182,6 +184,7 @@ private:
     std::multimap<ticket, engine::operation_id> cancelable_;
     bool is_stopping_ = false;
     std::vector<submission> taken_;
+    std::shared_ptr<submission_places> places_;
     submission_queue queue_;
     handler_memory wake_memory_;
     std::atomic<std::thread::id> running_thread_{};

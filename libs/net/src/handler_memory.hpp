@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace reprise::net {
 
@@ -62,6 +63,27 @@ private:
     friend class handler_allocator;
 
     handler_memory* memory_;
+};
+
+// A handler that is stored in `memory`. Unlike asio::bind_allocator it leaves no doubt that the
+// handler has no executor of its own, so that Asio need not keep a second one.
+template <class Function>
+class stored_handler {
+public:
+    using allocator_type = handler_allocator<>;
+
+    stored_handler(handler_memory& memory, Function function) noexcept
+        : memory_(&memory), function_(std::move(function)) {}
+
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(*memory_); }
+    template <class... Arguments>
+    void operator()(Arguments&&... arguments) {
+        function_(std::forward<Arguments>(arguments)...);
+    }
+
+private:
+    handler_memory* memory_;
+    Function function_;
 };
 
 }  // namespace reprise::net

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -34,11 +36,31 @@ using task_submission = std::move_only_function<void()>;
 using submission =
     std::variant<operation_submission, std::unique_ptr<http_submission>, task_submission>;
 
+// How many operations wait for the loops of one client to take them, and how many may.
+class submission_places {
+public:
+    explicit submission_places(std::size_t count_max) noexcept : count_max_(count_max) {}
+
+    [[nodiscard]] bool try_enter() noexcept {
+        if (count_.fetch_add(1, std::memory_order_relaxed) < count_max_) {
+            return true;
+        }
+        release(1);
+        return false;
+    }
+    void release(std::size_t count) noexcept { count_.fetch_sub(count, std::memory_order_relaxed); }
+
+private:
+    const std::size_t count_max_;
+    std::atomic<std::size_t> count_{0};
+};
+
 // Many threads push, and the loop takes everything at once. The lock is held only for a push or a
 // swap. In the steady state nothing is allocated.
 class submission_queue {
 public:
-    explicit submission_queue(std::size_t count_max) noexcept : count_max_(count_max) {}
+    explicit submission_queue(std::shared_ptr<submission_places> places) noexcept
+        : places_(std::move(places)) {}
 
     enum class outcome : std::uint8_t {
         taken,
@@ -48,25 +70,35 @@ public:
     // Tasks are always accepted.
     [[nodiscard]] outcome push(submission&& next) {
         const std::scoped_lock lock(mutex_);
-        if (waiting_.size() >= count_max_ && !std::holds_alternative<task_submission>(next)) {
-            return outcome::full;
+        if (!std::holds_alternative<task_submission>(next)) {
+            if (!places_->try_enter()) {
+                return outcome::full;
+            }
+            ++taken_count_;
         }
         waiting_.push_back(std::move(next));
-        return std::exchange(is_woken_, true) ? outcome::taken : outcome::taken_first;
+        return is_woken_.exchange(true, std::memory_order_relaxed) ? outcome::taken
+                                                                   : outcome::taken_first;
     }
+    // False if the loop has something to take. Whoever pushes later wakes the loop.
+    [[nodiscard]] bool empty() const noexcept { return !is_woken_.load(std::memory_order_relaxed); }
     // Moves all submissions to `out`, in order of arrival. Clears `out` first.
     void take(std::vector<submission>& out) {
         out.clear();
         const std::scoped_lock lock(mutex_);
         out.swap(waiting_);
-        is_woken_ = false;
+        is_woken_.store(false, std::memory_order_relaxed);
+        if (taken_count_ != 0) {
+            places_->release(std::exchange(taken_count_, 0));
+        }
     }
 
 private:
-    const std::size_t count_max_;
+    const std::shared_ptr<submission_places> places_;  // of all loops of the client
     std::mutex mutex_;
     std::vector<submission> waiting_;
-    bool is_woken_ = false;
+    std::size_t taken_count_ = 0;        // places of those that wait here
+    std::atomic<bool> is_woken_{false};  // true while something waits; changed under the lock
 };
 
 }  // namespace reprise::net

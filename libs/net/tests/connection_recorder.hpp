@@ -83,12 +83,12 @@ public:
     std::optional<std::string> read_at_write;  // what had been received when the first write began
 
     std::shared_ptr<connection_owner> hold() override { return shared_from_this(); }
-    const boost::asio::any_io_executor& executor() const noexcept override { return executor_; }
+    const serial_executor& executor() const noexcept override { return executor_; }
     name_resolver& resolver() noexcept override { return *resolver_; }
     boost::asio::ssl::context& tls_context() noexcept override { return *with_.tls; }
     bool is_tls_verified() const noexcept override { return true; }
     duration connect_timeout() const noexcept override { return with_.connect_timeout; }
-    void set_socket_options(boost::asio::ip::tcp::socket&) noexcept override { ++socket_count; }
+    void set_socket_options(stream_socket&) noexcept override { ++socket_count; }
 
     void on_connected(connection&) override {
         check_event();
@@ -113,7 +113,7 @@ public:
         }
     }
     void on_written(connection&, std::size_t size) override {
-        check_event();
+        EXPECT_FALSE(is_ended()) << "an event after the end";
         written_size += size;
         outgoing.erase(0, size);
     }
@@ -132,7 +132,7 @@ public:
 
 private:
     connection_recorder(boost::asio::io_context& loop, setup with)
-        : with_(std::move(with)), executor_(loop.get_executor()) {
+        : with_(std::move(with)), executor_(serial_executor::on(loop.get_executor())) {
         resolver_ = name_resolver::make(
                         executor_, {.force_ipv4 = true, .dns_servers = with_.name_servers}, 1)
                         .value();
@@ -150,7 +150,7 @@ private:
     }
 
     setup with_;
-    boost::asio::any_io_executor executor_;
+    serial_executor executor_;
     std::unique_ptr<name_resolver> resolver_;
     std::shared_ptr<connection> connection_;
     bool is_inside_call_ = false;

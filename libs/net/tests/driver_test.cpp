@@ -233,7 +233,7 @@ TEST_F(driver_flow, sockets_are_closed_in_child_processes_and_send_at_once) {
     auto options = options_for(1);
     options.tcp_keepalive_time = 7s;
     const auto at = make(std::move(options));
-    tcp::socket socket(loop, tcp::v4());
+    stream_socket socket(at->executor(), tcp::v4());
     at->set_socket_options(socket);
     EXPECT_NE(::fcntl(socket.native_handle(), F_GETFD) & FD_CLOEXEC, 0);
     tcp::no_delay no_delay;

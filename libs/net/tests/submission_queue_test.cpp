@@ -10,6 +10,7 @@ namespace {
 
 using reprise::net::operation_submission;
 using reprise::net::submission;
+using reprise::net::submission_places;
 using reprise::net::submission_queue;
 using reprise::net::task_submission;
 
@@ -20,7 +21,7 @@ submission make_operation(std::uint32_t number) {
 }
 
 TEST(submission_queue, only_the_first_push_wakes_the_loop) {
-    submission_queue queue(10);
+    submission_queue queue(std::make_shared<submission_places>(10));
     EXPECT_EQ(queue.push(make_operation(1)), submission_queue::outcome::taken_first);
     EXPECT_EQ(queue.push(make_operation(2)), submission_queue::outcome::taken);
     std::vector<submission> taken;
@@ -30,7 +31,7 @@ TEST(submission_queue, only_the_first_push_wakes_the_loop) {
 }
 
 TEST(submission_queue, http_operations_also_count_against_the_limit) {
-    submission_queue queue(1);
+    submission_queue queue(std::make_shared<submission_places>(1));
     const auto push_http = [&] {
         return queue.push(std::make_unique<reprise::net::http_submission>());
     };
@@ -39,7 +40,7 @@ TEST(submission_queue, http_operations_also_count_against_the_limit) {
 }
 
 TEST(submission_queue, a_full_queue_rejects_operations_and_accepts_tasks) {
-    submission_queue queue(2);
+    submission_queue queue(std::make_shared<submission_places>(2));
     EXPECT_NE(queue.push(make_operation(1)), submission_queue::outcome::full);
     EXPECT_NE(queue.push(make_operation(2)), submission_queue::outcome::full);
     EXPECT_EQ(queue.push(make_operation(3)), submission_queue::outcome::full);
@@ -51,8 +52,20 @@ TEST(submission_queue, a_full_queue_rejects_operations_and_accepts_tasks) {
     EXPECT_TRUE(std::holds_alternative<task_submission>(taken[2]));
 }
 
+TEST(submission_queue, RH_50_the_queues_of_all_loops_share_the_limit) {
+    const auto places = std::make_shared<submission_places>(2);
+    submission_queue one(places);
+    submission_queue other(places);
+    EXPECT_NE(one.push(make_operation(1)), submission_queue::outcome::full);
+    EXPECT_NE(other.push(make_operation(2)), submission_queue::outcome::full);
+    EXPECT_EQ(one.push(make_operation(3)), submission_queue::outcome::full);
+    std::vector<submission> taken;
+    other.take(taken);
+    EXPECT_NE(one.push(make_operation(3)), submission_queue::outcome::full);
+}
+
 TEST(submission_queue, a_rejected_operation_is_unchanged) {
-    submission_queue queue(0);
+    submission_queue queue(std::make_shared<submission_places>(0));
     operation_submission operation;
     bool is_called = false;
     operation.done = [&](reprise::engine::operation_result&&) { is_called = true; };
@@ -64,7 +77,7 @@ TEST(submission_queue, a_rejected_operation_is_unchanged) {
 
 TEST(submission_queue, nothing_is_lost_or_duplicated_between_threads) {
     constexpr std::uint32_t per_thread = 2000;
-    submission_queue queue(100'000);
+    submission_queue queue(std::make_shared<submission_places>(100'000));
     std::vector<int> seen(4 * per_thread);
     {
         std::vector<std::jthread> threads;

@@ -25,7 +25,7 @@ namespace {
 }
 
 [[nodiscard]] std::uint32_t price(double units) noexcept {
-    return static_cast<std::uint32_t>(milli_units(units));
+    return static_cast<std::uint32_t>(detail::milli_units(units));
 }
 
 }  // namespace
@@ -41,8 +41,8 @@ token_bucket_budget::token_bucket_budget(
 
 failure_throttle::failure_throttle(const failure_throttle_options& options)
     : bucket_(std::make_shared<token_bucket>(
-          token_bucket_options{checked(options).units_max, std::nullopt})),
-      ratio_(milli_units(options.ratio)) {}
+          token_bucket_options{detail::checked(options).units_max, std::nullopt})),
+      ratio_(detail::milli_units(options.ratio)) {}
 
 void failure_throttle::on_failure(const failure_facts&, time_point) noexcept {
     // Empties a nearly empty throttle: the level of the proposal stops at zero.
@@ -52,7 +52,7 @@ void failure_throttle::on_failure(const failure_facts&, time_point) noexcept {
     }
 }
 
-payment failure_throttle::try_pay(const failure_facts&, time_point) noexcept {
+driver::payment failure_throttle::try_pay(const failure_facts&, time_point) noexcept {
     const std::int64_t level = bucket_->milli_level();
     return {level > bucket_->milli_capacity() / 2, 0, level};
 }
@@ -103,8 +103,8 @@ struct windowed_budget::shared_account {
 };
 
 windowed_budget::windowed_budget(const windowed_budget_options& options)
-    : deposit_(milli_units(checked(options).percent / 100.0)),
-      reserve_(milli_units(
+    : deposit_(detail::milli_units(detail::checked(options).percent / 100.0)),
+      reserve_(detail::milli_units(
           options.minimum_per_second * std::chrono::duration<double>(options.window).count())),
       level_max_(0xffffffff),
       reserve_per_tick_(options.minimum_per_second),
@@ -173,7 +173,7 @@ void windowed_budget::on_request(time_point now) noexcept {
     }));
 }
 
-payment windowed_budget::try_pay(const failure_facts&, time_point now) noexcept {
+driver::payment windowed_budget::try_pay(const failure_facts&, time_point now) noexcept {
     constexpr std::int64_t one_retry = 1000;
     bool is_paid = false;
     const account left = update(now, [&](account& next) {
@@ -191,7 +191,7 @@ void windowed_budget::give_back(std::uint32_t cost, time_point now) noexcept {
     }));
 }
 
-std::int64_t windowed_budget::level(time_point now) const noexcept {
+std::int64_t windowed_budget::milli_level(time_point now) const noexcept {
     const std::int64_t era = shared_->era.load(std::memory_order_acquire);
     return aged(shared_->word.load(std::memory_order_relaxed), era, now).level;
 }

@@ -99,7 +99,7 @@ void call_observation::on_attempt_end(const failure_facts* failure) noexcept {
 
 void call_observation::on_decision(
     const history_entry& entry, const failure_facts& facts, const failure_view& failure,
-    const failure_reason& reason) noexcept {
+    const driver::failure_reason& reason) noexcept {
     const decision_event event{name_, entry, facts, failure, reason};
     for (retry_observer* observer : {of_call_, of_strategy_}) {
         if (observer != nullptr) {

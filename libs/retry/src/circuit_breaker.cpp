@@ -2,60 +2,63 @@
 #include <utility>
 
 #include <reprise/retry/circuit_breaker.hpp>
-#include <reprise/retry/unattempted_outcome.hpp>
+#include <reprise/retry/outcome.hpp>
 
 namespace reprise {
 
 circuit_breaker::circuit_breaker(
     const circuit_breaker_options& options, failure_predicate counts, state_listener on_change)
-    : fsm_(checked(options)), counts_(std::move(counts)), on_change_(std::move(on_change)) {}
+    : fsm_(detail::checked(options)),
+      counts_(std::move(counts)),
+      on_change_(std::move(on_change)) {}
 
-breaker_permit circuit_breaker::try_acquire(time_point now) noexcept {
-    if (state() == breaker_state::closed) {
-        return breaker_permit::regular;
+driver::breaker_permit circuit_breaker::try_acquire(time_point now) noexcept {
+    if (state() == circuit_state::closed) {
+        return driver::breaker_permit::regular;
     }
     const std::lock_guard lock(mutex_);
-    const breaker_state before = fsm_.state();
-    if (before == breaker_state::closed) {
-        return breaker_permit::regular;
+    const circuit_state before = fsm_.state();
+    if (before == circuit_state::closed) {
+        return driver::breaker_permit::regular;
     }
     const bool is_probe = fsm_.on_due(now);
     publish(before);
-    return is_probe ? breaker_permit::probe : breaker_permit::refused;
+    return is_probe ? driver::breaker_permit::probe : driver::breaker_permit::refused;
 }
 
 bool circuit_breaker::would_allow(time_point when) const noexcept {
-    if (state() == breaker_state::closed) {
+    if (state() == circuit_state::closed) {
         return true;
     }
     const std::lock_guard lock(mutex_);
     const std::optional<time_point> due = fsm_.next_due();
-    return !due || (*due <= when && fsm_.state() == breaker_state::open);
+    return !due || (*due <= when && fsm_.state() == circuit_state::open);
 }
 
-void circuit_breaker::on_success(breaker_permit permit, time_point now) noexcept {
+void circuit_breaker::on_success(driver::breaker_permit permit, time_point now) noexcept {
     conclude(permit, false, now);
 }
 
 void circuit_breaker::on_failure(
-    breaker_permit permit, const failure_facts& facts, time_point now) noexcept {
+    driver::breaker_permit permit, const failure_facts& facts, time_point now) noexcept {
     const bool counts = detail::result_or(
         true, [&] { return counts_ ? counts_(facts) : facts.fault != failure_fault::client; });
     conclude(permit, counts, now);
 }
 
-void circuit_breaker::on_canceled(breaker_permit permit, time_point now) noexcept {
-    if (permit == breaker_permit::probe) {
+void circuit_breaker::on_canceled(driver::breaker_permit permit, time_point now) noexcept {
+    if (permit == driver::breaker_permit::probe) {
         conclude(permit, true, now);
     }
 }
 
-void circuit_breaker::conclude(breaker_permit permit, bool has_failed, time_point now) noexcept {
+void circuit_breaker::conclude(
+    driver::breaker_permit permit, bool has_failed, time_point now) noexcept {
     const std::lock_guard lock(mutex_);
-    const breaker_state before = fsm_.state();
-    if (permit == breaker_permit::regular) {
+    const circuit_state before = fsm_.state();
+    if (permit == driver::breaker_permit::regular) {
         fsm_.on_outcome(has_failed, now);
-    } else if (permit == breaker_permit::probe && before == breaker_state::half_open) {
+    } else if (permit == driver::breaker_permit::probe && before == circuit_state::half_open) {
         if (has_failed) {
             fsm_.on_probe_lost(now);
         } else {
@@ -73,8 +76,8 @@ void detail::throw_circuit_open() {
 #endif
 }
 
-void circuit_breaker::publish(breaker_state before) noexcept {
-    const breaker_state after = fsm_.state();
+void circuit_breaker::publish(circuit_state before) noexcept {
+    const circuit_state after = fsm_.state();
     if (after == before) {
         return;
     }

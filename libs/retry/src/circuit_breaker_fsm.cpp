@@ -2,17 +2,17 @@
 #include <iterator>
 #include <utility>
 
-#include <reprise/retry/circuit_breaker_fsm.hpp>
+#include <reprise/retry/driver/circuit_breaker_fsm.hpp>
 
 namespace reprise {
 
-std::string_view to_string(breaker_state state) noexcept {
+std::string_view to_string(circuit_state state) noexcept {
     switch (state) {
-        case breaker_state::closed:
+        case circuit_state::closed:
             return "closed";
-        case breaker_state::open:
+        case circuit_state::open:
             return "open";
-        case breaker_state::half_open:
+        case circuit_state::half_open:
             return "half open";
     }
     return "unknown";
@@ -37,6 +37,8 @@ std::optional<settings_error> check(const circuit_breaker_options& options) {
     }
     return std::nullopt;
 }
+
+namespace driver {
 
 circuit_breaker_fsm::circuit_breaker_fsm(const circuit_breaker_options& options) noexcept
     : options_(options),
@@ -64,7 +66,7 @@ void circuit_breaker_fsm::roll_to(time_point now) noexcept {
 }
 
 void circuit_breaker_fsm::on_outcome(bool has_failed, time_point now) noexcept {
-    if (state_ != breaker_state::closed) {
+    if (state_ != circuit_state::closed) {
         return;
     }
     roll_to(now);
@@ -79,39 +81,41 @@ void circuit_breaker_fsm::on_outcome(bool has_failed, time_point now) noexcept {
 }
 
 std::optional<time_point> circuit_breaker_fsm::next_due() const noexcept {
-    return state_ == breaker_state::closed ? std::nullopt : std::optional(due_);
+    return state_ == circuit_state::closed ? std::nullopt : std::optional(due_);
 }
 
 bool circuit_breaker_fsm::on_due(time_point now) noexcept {
-    if (state_ == breaker_state::closed || now < due_) {
+    if (state_ == circuit_state::closed || now < due_) {
         return false;
     }
-    if (state_ == breaker_state::half_open) {
+    if (state_ == circuit_state::half_open) {
         sleep_from(now);
         return false;
     }
-    state_ = breaker_state::half_open;
+    state_ = circuit_state::half_open;
     due_ = add_saturated(now, options_.probe_timeout);
     return true;
 }
 
 void circuit_breaker_fsm::on_probe_lost(time_point now) noexcept {
-    if (state_ == breaker_state::half_open) {
+    if (state_ == circuit_state::half_open) {
         sleep_from(now);
     }
 }
 
 bool circuit_breaker_fsm::close() noexcept {
-    const bool was_closed = state_ == breaker_state::closed;
-    state_ = breaker_state::closed;
+    const bool was_closed = state_ == circuit_state::closed;
+    state_ = circuit_state::closed;
     steps_ = {};
     sum_ = {};
     return !was_closed;
 }
 
 void circuit_breaker_fsm::sleep_from(time_point now) noexcept {
-    state_ = breaker_state::open;
+    state_ = circuit_state::open;
     due_ = add_saturated(now, options_.sleep_window);
 }
+
+}  // namespace driver
 
 }  // namespace reprise

@@ -1,7 +1,7 @@
 #include <ostream>
 
-#include <reprise/retry/decision_event.hpp>
 #include <reprise/retry/retry_history.hpp>
+#include <reprise/retry/retry_observer.hpp>
 
 #include "failure_line.hpp"
 
@@ -10,10 +10,8 @@ namespace reprise {
 std::string decision_event::failure_text() const {
     std::string text(reason.name());
     if (text.empty()) {
-        text = detail::result_or(std::string(), [&] { return failure.text(); });
-    }
-    if (text.empty() && facts.category != nullptr) {
-        text = detail::text_of_code({static_cast<int>(facts.code), *facts.category});
+        text = detail::result_or(
+            std::string(), [&] { return detail::text_of_failure(failure, facts); });
     }
     return detail::failure_line(text, retry_history::text_size_max);
 }

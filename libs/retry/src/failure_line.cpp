@@ -37,6 +37,42 @@ namespace {
     return size_max;  // not UTF-8
 }
 
+template <class Number>
+[[nodiscard]] std::string number_line(Number thrown) {
+    return "thrown number " + std::to_string(thrown);
+}
+
+/// The text of a thrown object of a built-in type, or of one of the standard's texts.
+[[nodiscard]] std::string text_of_thrown_value(const std::exception_ptr& thrown) {
+#if defined(__cpp_exceptions)
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const char* text) {
+        return text == nullptr ? std::string() : std::string(text);
+    } catch (const std::string& text) {
+        return text;
+    } catch (std::string_view text) {
+        return std::string(text);
+    } catch (int number) {
+        return number_line(number);
+    } catch (unsigned number) {
+        return number_line(number);
+    } catch (long number) {
+        return number_line(number);
+    } catch (unsigned long number) {
+        return number_line(number);
+    } catch (long long number) {
+        return number_line(number);
+    } catch (unsigned long long number) {
+        return number_line(number);
+    } catch (...) {  // it says nothing that can be shown
+    }
+#else
+    static_cast<void>(thrown);
+#endif
+    return {};
+}
+
 }  // namespace
 
 std::string text_of_thrown(const std::exception_ptr& thrown) {
@@ -44,7 +80,10 @@ std::string text_of_thrown(const std::exception_ptr& thrown) {
         return text_of_code(*code);
     }
     const auto* const error = find_thrown<std::exception>(thrown);
-    std::string text = error == nullptr ? std::string() : std::string(error->what());
+    if (error == nullptr) {
+        return thrown == nullptr ? std::string() : text_of_thrown_value(thrown);
+    }
+    std::string text = error->what();
     if (const auto* const system = find_thrown<std::system_error>(thrown); system != nullptr) {
         // Its text ends with the message of its code.
         const std::string message = system->code().message();
@@ -54,6 +93,17 @@ std::string text_of_thrown(const std::exception_ptr& thrown) {
         }
     }
     return text;
+}
+
+std::string text_of_failure(const failure_view& failure, const failure_facts& facts) {
+    std::string text = failure.text();
+    if (text.empty() && facts.category != nullptr) {
+        return text_of_code({static_cast<int>(facts.code), *facts.category});
+    }
+    const auto* const thrown = failure.get_if<std::exception_ptr>();
+    const bool is_unknown = text.empty() && thrown != nullptr && *thrown != nullptr &&
+                            find_thrown<std::exception>(*thrown) == nullptr;
+    return is_unknown ? "exception of an unknown type" : text;
 }
 
 std::string one_line(std::string_view text) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <reprise/retry/history_entry.hpp>
+#include <reprise/retry/retry_history.hpp>
 
 namespace reprise::detail {
 

@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include <reprise/retry/lint.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
 namespace reprise {
@@ -27,8 +28,8 @@ namespace {
     for (std::uint32_t retry = 0; retry < counted; ++retry) {
         total += std::min(backoff.ceiling(retry), duration::max() - total);
     }
-    const duration rest =
-        multiply_capped(backoff.ceiling(counted_max), retries - counted, duration::max() - total);
+    const duration rest = detail::multiply_capped(
+        backoff.ceiling(counted_max), retries - counted, duration::max() - total);
     return total + rest;
 }
 
@@ -41,7 +42,7 @@ settings_figures figures(const standard_options& options, const lint_context& co
     // Once the bucket is empty, only the refunds of successes pay for retries.
     result.lasting_amplification =
         options.prices.retry > 0.0 ? 1.0 + options.prices.refund / options.prices.retry : attempts;
-    result.give_up_after = longest_wait(checked(options));
+    result.give_up_after = longest_wait(detail::checked(options));
     result.recovery_load = context.service_capacity / attempts;
     return result;
 }
@@ -82,7 +83,7 @@ std::vector<settings_warning> lint(const standard_options& options, const lint_c
         warnings.push_back(
             {"attempts_max",
              with_number(
-                 "above %.0f requests/s an outage does not heal while every request is "
+                 "above %.0f requests/s an outage does not end while every request is "
                  "retried in full (capacity / attempts)",
                  facts.recovery_load)});
     }

@@ -1,4 +1,4 @@
-#include <reprise/retry/retry_after.hpp>
+#include <reprise/retry/http_facts.hpp>
 
 #include <algorithm>
 #include <array>

@@ -46,7 +46,7 @@ const std::error_category& retry_category() noexcept {
     return instance;
 }
 
-refusal_reason refusal_of(retry_errc error) noexcept {
+refusal_reason detail::refusal_of(retry_errc error) noexcept {
     switch (error) {
         case retry_errc::circuit_open:
             return refusal_reason::circuit_open;

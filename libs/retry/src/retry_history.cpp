@@ -9,13 +9,13 @@
 
 namespace reprise {
 
-std::string_view to_string(attempt_stage stage) noexcept {
+std::string_view driver::to_string(attempt_stage stage) noexcept {
     switch (stage) {
-        case attempt_stage::dispatch:
+        case driver::attempt_stage::dispatch:
             return "dispatch";
-        case attempt_stage::network:
+        case driver::attempt_stage::network:
             return "network";
-        case attempt_stage::response:
+        case driver::attempt_stage::response:
             return "response";
     }
     return "unknown";
@@ -28,7 +28,7 @@ std::string_view retry_history::endpoint_of(const history_entry& entry) const no
 
 std::string_view retry_history::problem_of(const history_entry& entry) const noexcept {
     const bool is_known =
-        entry.stage() == attempt_stage::dispatch && entry.endpoint() < problems.size();
+        entry.stage() == driver::attempt_stage::dispatch && entry.endpoint() < problems.size();
     return is_known ? std::string_view(problems[entry.endpoint()]) : std::string_view();
 }
 
@@ -147,6 +147,87 @@ std::string to_string(const retry_history& history) {
         text += '\n';
     }
     return text;
+}
+
+namespace {
+
+// A text between quotation marks, with everything escaped that JSON does not allow there.
+void append_quoted(std::string& json, std::string_view text) {
+    json += '"';
+    for (const char each : text) {
+        if (each == '"' || each == '\\') {
+            json += '\\';
+            json += each;
+        } else if (static_cast<unsigned char>(each) < 0x20U) {
+            std::array<char, 8> escaped{};
+            std::snprintf(escaped.data(), escaped.size(), "\\u%04x", unsigned(each));
+            json += escaped.data();
+        } else {
+            json += each;
+        }
+    }
+    json += '"';
+}
+
+void append_text(std::string& json, std::string_view name, std::string_view text) {
+    if (!text.empty()) {
+        json += ",\"" + std::string(name) + "\":";
+        append_quoted(json, text);
+    }
+}
+
+void append_number(std::string& json, std::string_view name, std::int64_t value) {
+    json += ",\"" + std::string(name) + "\":" + std::to_string(value);
+}
+
+[[nodiscard]] std::int64_t microseconds(duration time) noexcept {
+    return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+}
+
+void append_entry(std::string& json, const retry_history& history, const history_entry& entry) {
+    json += "{\"attempt\":" + std::to_string(entry.attempt());
+    append_number(json, "offset_us", microseconds(entry.offset()));
+    if (!entry.is_attempt()) {
+        append_text(json, "kind", entry.is_hedge() ? "hedge" : "not made");
+    }
+    if (history.reason_name != nullptr) {
+        append_text(json, "reason", history.reason_name(entry.reason_code()));
+    }
+    append_text(json, "failure", history.message_of(entry));
+    if (entry.code() != 0) {
+        append_number(json, "code", entry.code());
+    }
+    append_text(json, "endpoint", history.endpoint_of(entry));
+    append_text(json, "problem", history.problem_of(entry));
+    if (const auto stage = entry.stage()) {
+        append_text(json, "stage", to_string(*stage));
+    }
+    json += entry.is_timeout() ? ",\"timeout\":true" : "";
+    json += entry.is_throttling() ? ",\"throttling\":true" : "";
+    if (entry.refusal() != refusal_reason::none) {
+        append_text(json, "refusal", to_string(entry.refusal()));
+    } else if (!entry.is_hedge()) {
+        append_number(json, "delay_us", microseconds(entry.delay()));
+    }
+    if (entry.budget_level() >= 0) {
+        append_number(json, "budget_milli_units", entry.budget_level());
+    }
+    json += '}';
+}
+
+}  // namespace
+
+std::string to_json(const retry_history& history) {
+    std::string json = "{\"failed_attempts\":" + std::to_string(history.failed_attempts());
+    append_number(json, "dropped", static_cast<std::int64_t>(history.entries.dropped()));
+    json += ",\"entries\":[";
+    bool is_first = true;
+    for (const history_entry& entry : history) {
+        json += is_first ? "" : ",";
+        is_first = false;
+        append_entry(json, history, entry);
+    }
+    return json + "]}";
 }
 
 std::ostream& operator<<(std::ostream& out, const retry_history& history) {

@@ -96,7 +96,7 @@ void write_counts(text& out, std::span<const observed_service> services) {
     write_family<metrics>(
         out, services, {"retry_retries_total", "counter", "Retries, by the failure before them."},
         [&](const retry_metrics& of) {
-            for (std::size_t index = 0; index < failure_kind_count; ++index) {
+            for (std::size_t index = 0; index < retry_metrics::failure_kind_count; ++index) {
                 const auto kind = static_cast<failure_kind>(index);
                 out.sample(
                     "retry_retries_total", text::word_label_of("reason", to_string(kind)),
@@ -116,8 +116,8 @@ void write_refusals(text& out, const retry_metrics& of) {
 }
 
 void write_state(text& out, const circuit_breaker& of) {
-    for (const breaker_state state :
-         {breaker_state::closed, breaker_state::open, breaker_state::half_open}) {
+    for (const circuit_state state :
+         {circuit_state::closed, circuit_state::open, circuit_state::half_open}) {
         out.sample(
             "retry_breaker_state", text::word_label_of("state", to_string(state)),
             std::uint64_t{of.state() == state ? 1U : 0U});
@@ -136,7 +136,7 @@ std::string to_prometheus(std::span<const observed_service> services, std::strin
         [&](const retry_metrics& of) { write_refusals(out, of); });
     write_family<&observed_service::bucket>(
         out, services, {"retry_budget_level", "gauge", "Units left in the token bucket."},
-        [&](const token_bucket& of) { out.sample("retry_budget_level", "", of.level()); });
+        [&](const token_bucket& of) { out.sample("retry_budget_level", "", of.available()); });
     write_family<&observed_service::breaker>(
         out, services,
         {"retry_breaker_state", "gauge", "1 for the state of the circuit breaker, else 0."},

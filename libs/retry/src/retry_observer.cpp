@@ -2,7 +2,7 @@
 #include <ostream>
 #include <string>
 
-#include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/retry_observer.hpp>
 
 namespace reprise {
@@ -68,7 +68,7 @@ std::shared_ptr<retry_observer> log_to(std::ostream& out) {
     });
 }
 
-std::shared_ptr<retry_observer> both_observers(
+std::shared_ptr<retry_observer> detail::both_observers(
     std::shared_ptr<retry_observer> first, std::shared_ptr<retry_observer> second) {
     if (first == nullptr || second == nullptr) {
         return first == nullptr ? second : first;

@@ -1,8 +1,8 @@
 #include <utility>
 
-#include <reprise/retry/retry_sink.hpp>
+#include <reprise/retry/driver/retry_sink.hpp>
 
-namespace reprise {
+namespace reprise::driver {
 
 answer_channel::~answer_channel() = default;
 
@@ -68,4 +68,4 @@ deferred_answer retry_sink::defer() {
     return {std::move(channel), ticket_};
 }
 
-}  // namespace reprise
+}  // namespace reprise::driver

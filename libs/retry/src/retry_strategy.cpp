@@ -8,18 +8,20 @@ namespace reprise {
 
 retry_strategy::~retry_strategy() = default;
 
-decision retry_strategy::on_start(token_state& token, const decision_context&) {
-    token = token_state{};
+driver::decision retry_strategy::on_start(
+    driver::token_state& token, const driver::decision_context&) {
+    token = driver::token_state{};
     return {};
 }
 
-void retry_strategy::on_success(const token_state&, const decision_context&) {}
+void retry_strategy::on_success(const driver::token_state&, const driver::decision_context&) {}
 
 retry_budget* retry_strategy::paying_budget() noexcept {
     return nullptr;
 }
 
-void retry_strategy::ask(const retry_question& question, retry_sink& sink) noexcept {
+void retry_strategy::ask(
+    const driver::retry_question& question, driver::retry_sink& sink) noexcept {
 #if defined(__cpp_exceptions)
     try {
         retry_after(question, sink);
@@ -31,15 +33,29 @@ void retry_strategy::ask(const retry_question& question, retry_sink& sink) noexc
 #else
     retry_after(question, sink);
 #endif
-    if (sink.current() == retry_sink::state::open) {
+    if (sink.current() == driver::retry_sink::state::open) {
         sink.fail("returned without an answer");
     }
 }
 
-retry_action detail::ask(retry_strategy& strategy, const retry_question& question) noexcept {
-    retry_sink sink(nullptr, nullptr);
+driver::decision retry_strategy::begin(
+    driver::token_state& token, const driver::decision_context& at) noexcept {
+    return detail::result_or(detail::strategy_failed(), [&] { return on_start(token, at); });
+}
+
+void retry_strategy::succeed(
+    const driver::token_state& token, const driver::decision_context& at) noexcept {
+    static_cast<void>(detail::result_or(false, [&] {
+        on_success(token, at);
+        return true;
+    }));
+}
+
+driver::retry_action detail::ask(
+    retry_strategy& strategy, const driver::retry_question& question) noexcept {
+    driver::retry_sink sink(nullptr, nullptr);
     strategy.ask(question, sink);
-    return sink.action().value_or(retry_action::no(refusal_reason::strategy_failed));
+    return sink.action().value_or(driver::retry_action::no(refusal_reason::strategy_failed));
 }
 
 std::uint64_t detail::next_issuer_id() noexcept {

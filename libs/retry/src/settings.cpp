@@ -116,12 +116,12 @@ std::optional<settings_error> check(const retry_prices& prices, double capacity)
     return check_price("refund", prices.refund, capacity);
 }
 
-std::optional<settings_error> check(const attempt_limits& limits) {
+std::optional<settings_error> driver::check(const attempt_limits& limits) {
     if (limits.attempts_max == 0U) {
-        return refuse("attempts_max", "must be at least 1: the first attempt counts");
+        return reprise::refuse("attempts_max", "must be at least 1: the first attempt counts");
     }
     if (limits.attempts_max > attempts_limit) {
-        return refuse(
+        return reprise::refuse(
             "attempts_max",
             "must be at most 2147483647; is it a negative number that was converted?");
     }
@@ -129,7 +129,7 @@ std::optional<settings_error> check(const attempt_limits& limits) {
 }
 
 std::optional<settings_error> check(const standard_options& options) {
-    if (auto error = check(attempt_limits{options.attempts_max})) {
+    if (auto error = check(driver::attempt_limits{options.attempts_max})) {
         return error;
     }
     if (auto error = check(options.backoff)) {

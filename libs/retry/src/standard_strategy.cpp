@@ -7,7 +7,7 @@ namespace {
 
 /// Checks all options before any part is built, so that errors contain full field names.
 [[nodiscard]] std::shared_ptr<token_bucket> own_bucket(const standard_options& options) {
-    return std::make_shared<token_bucket>(checked(options).bucket);
+    return std::make_shared<token_bucket>(detail::checked(options).bucket);
 }
 
 [[nodiscard]] standard_options for_shared_bucket(
@@ -16,7 +16,7 @@ namespace {
         detail::throw_invalid_settings({"bucket", "must not be null"});
     }
     options.bucket = {bucket->capacity(), std::nullopt};
-    return checked(options);
+    return detail::checked(options);
 }
 
 }  // namespace
@@ -33,23 +33,41 @@ standard_strategy::standard_strategy(
 standard_strategy::standard_strategy(
     std::in_place_t, const standard_options& options, const std::shared_ptr<token_bucket>& bucket)
     : composed_strategy(
-          attempt_limits{options.attempts_max}, stated_safety{options.safety},
+          driver::attempt_limits{options.attempts_max}, stated_safety{options.safety},
           exponential_backoff{options.backoff}, token_bucket_budget{bucket, options.prices},
-          options.parts) {}
+          {.breaker = options.breaker, .observer = options.observer}) {}
 
 namespace presets {
 
-standard_options smithy_guide() {
+standard_options smithy_guide_options() {
     standard_options options;
     options.attempts_max = 6;
     return options;
 }
 
-standard_options aws_standard() {
+standard_options aws_standard_options() {
     standard_options options;
     options.attempts_max = 3;
     options.prices.refund_last_cost = true;
     return options;
+}
+
+namespace {
+
+[[nodiscard]] standard_strategy with_bucket(
+    const standard_options& options, std::shared_ptr<token_bucket> bucket) {
+    return bucket == nullptr ? standard_strategy(options)
+                             : standard_strategy(options, std::move(bucket));
+}
+
+}  // namespace
+
+standard_strategy smithy_guide(std::shared_ptr<token_bucket> bucket) {
+    return with_bucket(smithy_guide_options(), std::move(bucket));
+}
+
+standard_strategy aws_standard(std::shared_ptr<token_bucket> bucket) {
+    return with_bucket(aws_standard_options(), std::move(bucket));
 }
 
 aws_2_1_strategy aws_2_1(std::shared_ptr<token_bucket> bucket) {
@@ -61,14 +79,14 @@ aws_2_1_strategy aws_2_1(std::shared_ptr<token_bucket> bucket) {
     const backoff_options throttling{1s, 2.0, 20s, jitter::full, 5s};
     const retry_prices prices{14.0, 14.0, 5.0, 1.0, true};
     return aws_2_1_strategy(
-        attempt_limits{3}, stated_safety{}, backoff_by_kind{transient, throttling},
+        driver::attempt_limits{3}, stated_safety{}, driver::backoff_by_kind{transient, throttling},
         token_bucket_budget{std::move(bucket), prices});
 }
 
 grpc_a6_strategy grpc_a6(const failure_throttle_options& throttle) {
     using namespace std::chrono_literals;
     return grpc_a6_strategy(
-        attempt_limits{4}, stated_safety{},
+        driver::attempt_limits{4}, stated_safety{},
         exponential_backoff{backoff_options{100ms, 2.0, 1s, jitter::full, std::nullopt}},
         failure_throttle{throttle});
 }
@@ -76,7 +94,7 @@ grpc_a6_strategy grpc_a6(const failure_throttle_options& throttle) {
 finagle_strategy finagle(const windowed_budget_options& budget) {
     using namespace std::chrono_literals;
     return finagle_strategy(
-        attempt_limits{std::nullopt}, stated_safety{},
+        driver::attempt_limits{std::nullopt}, stated_safety{},
         exponential_backoff{backoff_options{50ms, 2.0, 5s, jitter::full, std::nullopt}},
         windowed_budget{budget});
 }

@@ -7,7 +7,7 @@
 #include <random>
 
 #include <reprise/retry/clock.hpp>
-#include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/random_generator.hpp>
 
 namespace reprise {
@@ -74,7 +74,7 @@ retry_clock& real_clock() noexcept {
     return driver;
 }
 
-std::uint64_t thread_random() noexcept {
+std::uint64_t detail::thread_random() noexcept {
     thread_local random_generator generator(seed_from_system());
     return generator.next();
 }

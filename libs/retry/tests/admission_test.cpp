@@ -18,9 +18,9 @@ constexpr time_point asked_at{1h};
 class noted_budget final : public retry_budget {
 public:
     explicit noted_budget(int left) : left_(left) {}
-    payment try_pay(const failure_facts& facts, time_point) noexcept override {
+    driver::payment try_pay(const failure_facts& facts, time_point) noexcept override {
         prices.push_back(facts.timeout);
-        return left_-- > 0 ? payment{true, 5000, left_} : payment{false, 5000, 0};
+        return left_-- > 0 ? driver::payment{true, 5000, left_} : driver::payment{false, 5000, 0};
     }
     void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override {}
 
@@ -32,7 +32,7 @@ private:
 
 struct desk {
     waiting_bound bound{0, 2};
-    retry_allowance allowance{1};
+    driver::retry_allowance allowance{1};
     noted_budget budget{1};
     retry_limits limits{asked_at + 100ms, deadline_policy::refuse, &bound, &allowance, &budget};
     failure_facts facts = testing::transient();

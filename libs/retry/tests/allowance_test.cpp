@@ -53,7 +53,7 @@ TEST(nesting, an_allowance_limits_all_nested_loops_to_the_outer_loops_attempts) 
 }
 
 TEST(nesting, an_exhausted_outer_loop_stops_the_inner_one_without_charging_it) {
-    retry_allowance spent(0);
+    driver::retry_allowance spent(0);
     standard_strategy strategy;
     testing::virtual_clock clock;
     retry_history trace;
@@ -63,11 +63,11 @@ TEST(nesting, an_exhausted_outer_loop_stops_the_inner_one_without_charging_it) {
             .has_value());
     EXPECT_EQ(operation.calls(), 1U);
     EXPECT_EQ(trace.refusal(), refusal_reason::outer_allowance);
-    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(500));
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), detail::milli_units(500));
 }
 
 TEST(nesting, a_refusal_for_another_reason_returns_the_allowance) {
-    retry_allowance outer(3);
+    driver::retry_allowance outer(3);
     standard_strategy strategy;
     testing::virtual_clock clock;
     testing::scripted_operation operation{testing::permanent()};
@@ -77,14 +77,14 @@ TEST(nesting, a_refusal_for_another_reason_returns_the_allowance) {
 }
 
 TEST(nesting, three_levels_take_from_every_enclosing_one) {
-    retry_allowance top(1);
-    retry_allowance middle(5, &top);
+    driver::retry_allowance top(1);
+    driver::retry_allowance middle(5, &top);
     EXPECT_TRUE(middle.try_take());
     EXPECT_FALSE(middle.try_take()) << "the top is exhausted";
     EXPECT_EQ(middle.left(), 4U) << "what the outer level refused was returned";
     middle.give_back();
     EXPECT_EQ(top.left(), 1U);
-    EXPECT_EQ(retry_allowance(std::nullopt).left(), std::nullopt);
+    EXPECT_EQ(driver::retry_allowance(std::nullopt).left(), std::nullopt);
 }
 
 }  // namespace reprise

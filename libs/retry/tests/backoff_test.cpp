@@ -57,9 +57,9 @@ TEST(backoff, SM_13_decorrelated_jitter_grows_from_the_previous_delay) {
 
 TEST(backoff, SM_13_each_decorrelated_delay_of_a_call_grows_from_the_one_before) {
     const exponential_backoff backoff({.base = 1s, .cap = 20s, .jitter = jitter::decorrelated});
-    retry_question question;
+    driver::retry_question question;
     question.at.random = scripted_random::half;
-    token_state token;
+    driver::token_state token;
     token.attempt = 1;
     EXPECT_EQ(backoff.wait(token, question), 2s);
     token.attempt = 2;
@@ -140,10 +140,10 @@ TEST(backoff, SM_13_random_numbers_are_scaled_exactly_at_all_extremes) {
     static_assert(
         detail::multiply_high(0x1234'5678'9abc'def0, 0xfedc'ba98'7654'3210) ==
         0x121f'a00a'd77d'7422);
-    EXPECT_EQ(scale_random(duration::max(), most), duration::max() - 1ns);
-    EXPECT_EQ(scale_random(duration::max(), 0), 0ns);
-    EXPECT_EQ(scale_random(10ns, most), 9ns);
-    EXPECT_EQ(scale_random(10ns, most / 2 + 1), 5ns);
+    EXPECT_EQ(detail::scale_random(duration::max(), most), duration::max() - 1ns);
+    EXPECT_EQ(detail::scale_random(duration::max(), 0), 0ns);
+    EXPECT_EQ(detail::scale_random(10ns, most), 9ns);
+    EXPECT_EQ(detail::scale_random(10ns, most / 2 + 1), 5ns);
 }
 
 }  // namespace reprise

@@ -42,45 +42,49 @@ struct fixture {
 
 /// Grants no initial token.
 struct refusing_strategy {
-    decision begin(token_state&, const decision_context&) noexcept {
+    driver::decision begin(driver::token_state&, const driver::decision_context&) noexcept {
         return {refusal_reason::no_initial_token, -1};
     }
-    retry_action retry_after(token_state&, const retry_question&) noexcept {
+    driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) noexcept {
         ++refreshes;
-        return retry_action::after({});
+        return driver::retry_action::after({});
     }
-    void succeed(const token_state&, const decision_context&) noexcept { ++successes; }
+    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {
+        ++successes;
+    }
     int refreshes = 0;
     int successes = 0;
 };
 
 /// Allows every retry at once and counts them. Has no attempt limit.
 struct endless_strategy {
-    decision begin(token_state& token, const decision_context&) noexcept {
+    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
         token = {};
         token.delay = initial_delay;
         return {};
     }
-    retry_action retry_after(token_state&, const retry_question&) noexcept {
-        return retry_action::after({});
+    driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) noexcept {
+        return driver::retry_action::after({});
     }
-    void succeed(const token_state&, const decision_context&) noexcept { ++successes; }
+    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {
+        ++successes;
+    }
     duration initial_delay{};
     int successes = 0;
 };
 
 struct throwing_strategy {
-    decision begin(token_state& token, const decision_context&) {
+    driver::decision begin(driver::token_state& token, const driver::decision_context&) {
         if (throw_at == 0) {
             throw std::runtime_error("begin");
         }
         token = {};
         return {};
     }
-    retry_action retry_after(token_state&, const retry_question&) {
+    driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) {
         throw std::runtime_error("retry_after");
     }
-    void succeed(const token_state&, const decision_context&) {
+    void succeed(const driver::token_state&, const driver::decision_context&) {
         throw std::runtime_error("succeed");
     }
     int throw_at = 0;
@@ -179,7 +183,7 @@ TEST(blocking, SM_05_a_refusal_never_replaces_the_operations_own_error) {
     ASSERT_FALSE(result.has_value());
     EXPECT_EQ(result.error().facts, testing::timed_out());
     EXPECT_EQ(f.trace.refusal(), refusal_reason::budget_exhausted);
-    EXPECT_EQ(f.trace.entries.back().budget_level(), milli_units(4));
+    EXPECT_EQ(f.trace.entries.back().budget_level(), detail::milli_units(4));
     EXPECT_EQ(log.last.refusal(), refusal_reason::budget_exhausted) << "the refusal is logged";
 }
 
@@ -192,7 +196,7 @@ TEST(blocking, SM_07_success_returns_the_token_exactly_once) {
     auto failing = scripted_operation{testing::permanent()};
     standard_strategy standard;
     EXPECT_FALSE(retry(standard, f.options(), failing).has_value());
-    EXPECT_EQ(standard.budget().bucket()->milli_level(), milli_units(500));
+    EXPECT_EQ(standard.budget().bucket()->milli_level(), detail::milli_units(500));
 }
 
 TEST(blocking, SM_09_a_hint_past_the_deadline_means_no_retry_and_costs_nothing) {
@@ -205,7 +209,7 @@ TEST(blocking, SM_09_a_hint_past_the_deadline_means_no_retry_and_costs_nothing) 
     EXPECT_EQ(operation.calls(), 1U);
     EXPECT_TRUE(f.clock.waits().empty()) << "refused at once, not after waiting";
     EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
-    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(500));
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), detail::milli_units(500));
 }
 
 TEST(blocking, SM_09_a_hint_is_waited_for_above_the_cap) {
@@ -238,14 +242,15 @@ TEST(blocking, SM_19_a_retry_that_cannot_start_before_the_deadline_is_refused_un
     EXPECT_EQ(operation.calls(), 2U);
     EXPECT_EQ(f.clock.elapsed(), 500ms);
     EXPECT_EQ(f.trace.refusal(), refusal_reason::deadline);
-    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(495))
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), detail::milli_units(495))
         << "one retry was charged";
 }
 
 TEST(blocking, SM_19_the_loop_enforces_deadlines_that_a_strategy_ignores) {
     struct slow_strategy : endless_strategy {
-        retry_action retry_after(token_state&, const retry_question&) noexcept {
-            return retry_action::after(1s);
+        driver::retry_action retry_after(
+            driver::token_state&, const driver::retry_question&) noexcept {
+            return driver::retry_action::after(1s);
         }
     } strategy;
     fixture f;
@@ -303,13 +308,13 @@ TEST(blocking, a_retry_whose_wait_is_canceled_costs_nothing) {
     f.clock.after(100ms, [&] { stop.request_stop(); });
     call_options options = f.options();
     options.stop = stop.get_token();
-    retry_allowance outer(3);
+    driver::retry_allowance outer(3);
     options.outer_allowance = &outer;
     scripted_operation operation{testing::transient()};
     EXPECT_FALSE(
         retry(attempts(3).every(1s).budget(bucket), options, std::ref(operation)).has_value());
     EXPECT_EQ(f.trace.refusal(), refusal_reason::canceled);
-    EXPECT_DOUBLE_EQ(bucket->level(), 10.0);
+    EXPECT_DOUBLE_EQ(bucket->available(), 10.0);
     EXPECT_EQ(outer.left(), 3U) << "the enclosing loop has its retry back, too";
 }
 
@@ -321,7 +326,7 @@ TEST(blocking, a_retry_that_the_breaker_refuses_after_its_wait_costs_nothing) {
         circuit_breaker_options{.volume_threshold = 2, .sleep_window = 10s});
     f.clock.after(100ms, [&] {
         for (int i = 0; i < 2; ++i) {
-            breaker->on_failure(breaker_permit::regular, {}, f.clock.now());
+            breaker->on_failure(driver::breaker_permit::regular, {}, f.clock.now());
         }
     });
     scripted_operation operation{testing::transient()};
@@ -329,7 +334,7 @@ TEST(blocking, a_retry_that_the_breaker_refuses_after_its_wait_costs_nothing) {
     EXPECT_FALSE(retry(strategy, f.options(), std::ref(operation)).has_value());
     EXPECT_EQ(f.trace.refusal(), refusal_reason::circuit_open);
     EXPECT_EQ(operation.calls(), 1U);
-    EXPECT_DOUBLE_EQ(bucket->level(), 10.0);
+    EXPECT_DOUBLE_EQ(bucket->available(), 10.0);
 }
 
 TEST(blocking, SM_19_stopping_during_an_attempt_keeps_its_outcome_and_retries_no_more) {
@@ -346,7 +351,8 @@ TEST(blocking, SM_19_stopping_during_an_attempt_keeps_its_outcome_and_retries_no
     };
     EXPECT_FALSE(retry(strategy, options, failing).has_value());
     EXPECT_EQ(calls, 1);
-    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(500)) << "nothing was charged";
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), detail::milli_units(500))
+        << "nothing was charged";
     EXPECT_EQ(retry(strategy, options, [] { return 7U; }), 7U) << "a success stays a success";
 }
 
@@ -463,8 +469,10 @@ TEST(blocking, a_strategy_that_throws_is_a_refusal) {
 
 TEST(blocking, extreme_durations_from_a_strategy_are_defined) {
     struct extreme_strategy : endless_strategy {
-        retry_action retry_after(token_state& token, const retry_question&) noexcept {
-            return retry_action::after(token.attempt == 1 ? duration::min() : duration::max());
+        driver::retry_action retry_after(
+            driver::token_state& token, const driver::retry_question&) noexcept {
+            return driver::retry_action::after(
+                token.attempt == 1 ? duration::min() : duration::max());
         }
     } strategy;
     fixture f;
@@ -478,9 +486,9 @@ TEST(blocking, extreme_durations_from_a_strategy_are_defined) {
 
 TEST(blocking, attempt_counts_near_overflow_end_in_a_refusal) {
     auto strategy = unlimited_attempts();
-    token_state token;
+    driver::token_state token;
     token.attempt = 0xfffffffeU;
-    retry_question question;
+    driver::retry_question question;
     question.facts = testing::transient();
     driver::retry_progress progress;
     progress.token() = token;

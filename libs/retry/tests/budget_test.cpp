@@ -52,12 +52,13 @@ TEST(windowed_budget, earns_its_minimum_from_the_first_millisecond) {
     EXPECT_TRUE(paid.paid);
     EXPECT_EQ(paid.cost, 1000U);
     EXPECT_EQ(paid.level, 0);
-    EXPECT_EQ(budget.level(start), 0);
-    EXPECT_EQ(budget.level(start + 1ms), 1) << "a thousandth of a retry";
+    EXPECT_EQ(budget.milli_level(start), 0);
+    EXPECT_EQ(budget.milli_level(start + 1ms), 1) << "a thousandth of a retry";
     EXPECT_FALSE(budget.try_pay({}, start + 999ms).paid);
     const payment again = budget.try_pay({}, start + 1s);
     EXPECT_TRUE(again.paid) << "what it earned in between is not lost";
-    EXPECT_EQ(budget.level(start + 1h), 1000) << "never more than the window's minimum";
+    EXPECT_EQ(budget.milli_level(start + 1h), 1000) << "never more than the window's minimum";
+    EXPECT_EQ(budget.level(start + 1h), 1.0) << "in units, as a token bucket's";
 }
 
 TEST(windowed_budget, a_retry_that_is_not_made_is_given_back) {
@@ -65,12 +66,12 @@ TEST(windowed_budget, a_retry_that_is_not_made_is_given_back) {
     const payment paid = budget.try_pay({}, start);
     ASSERT_TRUE(paid.paid);
     budget.give_back(paid.cost, start);
-    EXPECT_EQ(budget.level(start), 1000);
+    EXPECT_EQ(budget.milli_level(start), 1000);
 }
 
 TEST(windowed_budget, threads_lose_no_units) {
     windowed_budget budget({.percent = 0, .minimum_per_second = 10'000, .window = 10s});
-    const std::int64_t before = budget.level(start);
+    const std::int64_t before = budget.milli_level(start);
     std::atomic<std::int64_t> paid{0};
     std::latch ready(4);
     {
@@ -85,7 +86,7 @@ TEST(windowed_budget, threads_lose_no_units) {
         }
     }
     EXPECT_EQ(paid.load(), 96'000);
-    EXPECT_EQ(before - budget.level(start), milli_units(96'000));
+    EXPECT_EQ(before - budget.milli_level(start), detail::milli_units(96'000));
 }
 
 TEST(windowed_budget, a_slow_minimum_adds_up) {
@@ -94,7 +95,7 @@ TEST(windowed_budget, a_slow_minimum_adds_up) {
     for (int tick = 1; tick <= 10; ++tick) {
         budget.on_request(start + tick * 1ms);
     }
-    EXPECT_EQ(budget.level(start + 10ms), 5) << "half a thousandth in each millisecond";
+    EXPECT_EQ(budget.milli_level(start + 10ms), 5) << "half a thousandth in each millisecond";
 }
 
 TEST(windowed_budget, each_request_deposits_its_share_and_a_retry_takes_a_unit) {
@@ -116,9 +117,9 @@ TEST(token_bucket_budget, each_kind_of_failure_has_its_price) {
     EXPECT_EQ(budget.try_pay(testing::transient(), start).cost, 1000U);
     EXPECT_EQ(budget.try_pay(testing::timed_out(), start).cost, 2000U);
     EXPECT_EQ(budget.try_pay(testing::throttled(), start).cost, 3000U);
-    EXPECT_EQ(bucket->milli_level(), milli_units(494));
+    EXPECT_EQ(bucket->milli_level(), detail::milli_units(494));
     budget.on_success(2000, 2, start);
-    EXPECT_EQ(bucket->milli_level(), milli_units(498));
+    EXPECT_EQ(bucket->milli_level(), detail::milli_units(498));
 }
 
 TEST(token_bucket_budget, a_success_returns_the_last_cost_only_after_a_retry) {
@@ -126,9 +127,9 @@ TEST(token_bucket_budget, a_success_returns_the_last_cost_only_after_a_retry) {
     token_bucket_budget budget(bucket, {.retry = 20, .refund = 3, .refund_last_cost = true});
     ASSERT_TRUE(budget.try_pay(testing::transient(), start).paid);
     budget.on_success(20'000, 1, start);
-    EXPECT_EQ(bucket->milli_level(), milli_units(483));
+    EXPECT_EQ(bucket->milli_level(), detail::milli_units(483));
     budget.on_success(15'000, 2, start);
-    EXPECT_EQ(bucket->milli_level(), milli_units(498));
+    EXPECT_EQ(bucket->milli_level(), detail::milli_units(498));
 }
 
 }  // namespace reprise

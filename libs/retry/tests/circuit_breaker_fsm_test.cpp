@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <reprise/retry/circuit_breaker_fsm.hpp>
+#include <reprise/retry/driver/circuit_breaker_fsm.hpp>
 
 namespace reprise::circuit_breaker_fsm_test {
 
@@ -12,27 +12,27 @@ constexpr time_point window_begin{1h};
 constexpr bool failed = true;
 constexpr bool good = false;
 
-void feed(circuit_breaker_fsm& breaker, int count, bool has_failed, time_point now) {
+void feed(driver::circuit_breaker_fsm& breaker, int count, bool has_failed, time_point now) {
     for (int index = 0; index < count; ++index) {
         breaker.on_outcome(has_failed, now);
     }
 }
 
-circuit_breaker_fsm opened_at(time_point now) {
-    circuit_breaker_fsm breaker{circuit_breaker_options{}};
+driver::circuit_breaker_fsm opened_at(time_point now) {
+    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
     feed(breaker, 20, failed, now);
     return breaker;
 }
 
 TEST(circuit_breaker_fsm, RH_34_opens_at_half_of_twenty_requests_and_not_before) {
-    circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
     feed(breaker, 19, failed, window_begin);
     EXPECT_TRUE(breaker.allows());
     EXPECT_EQ(breaker.next_due(), std::nullopt);
     breaker.on_outcome(failed, window_begin + 1s);
     EXPECT_FALSE(breaker.allows());
     EXPECT_EQ(breaker.next_due(), window_begin + 6s);
-    circuit_breaker_fsm half{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm half{circuit_breaker_options{}};
     feed(half, 11, good, window_begin);
     feed(half, 10, failed, window_begin);
     EXPECT_TRUE(half.allows());  // 10 of 21
@@ -41,11 +41,11 @@ TEST(circuit_breaker_fsm, RH_34_opens_at_half_of_twenty_requests_and_not_before)
 }
 
 TEST(circuit_breaker_fsm, RH_34_the_share_is_exact) {
-    circuit_breaker_fsm below{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm below{circuit_breaker_options{}};
     feed(below, 101, good, window_begin);
     feed(below, 100, failed, window_begin);
     EXPECT_TRUE(below.allows());  // 100 of 201
-    circuit_breaker_fsm equal{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm equal{circuit_breaker_options{}};
     feed(equal, 100, good, window_begin);
     feed(equal, 99, failed, window_begin);
     EXPECT_TRUE(equal.allows());  // 99 of 199
@@ -54,7 +54,7 @@ TEST(circuit_breaker_fsm, RH_34_the_share_is_exact) {
 }
 
 TEST(circuit_breaker_fsm, RH_34_outcomes_older_than_the_window_do_not_count) {
-    circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
     feed(breaker, 19, failed, window_begin);
     breaker.on_outcome(failed, window_begin + 60s);
     EXPECT_TRUE(breaker.allows());
@@ -66,7 +66,7 @@ TEST(circuit_breaker_fsm, RH_34_outcomes_older_than_the_window_do_not_count) {
 
 TEST(circuit_breaker_fsm, RH_34_the_window_rolls_and_is_never_reset) {
     // One request opens the count at 0 s; the failures come around the 60 s that follow it.
-    circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
     breaker.on_outcome(good, window_begin);
     feed(breaker, 15, failed, window_begin + 59s);
     EXPECT_TRUE(breaker.allows());
@@ -77,7 +77,7 @@ TEST(circuit_breaker_fsm, RH_34_the_window_rolls_and_is_never_reset) {
 }
 
 TEST(circuit_breaker_fsm, RH_34_old_successes_leave_the_window_one_step_at_a_time) {
-    circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
     for (int second = 0; second < 60; ++second) {
         feed(breaker, 1, good, window_begin + second * 1s);
     }
@@ -92,7 +92,7 @@ TEST(circuit_breaker_fsm, RH_34_old_successes_leave_the_window_one_step_at_a_tim
 }
 
 TEST(circuit_breaker_fsm, RH_34_a_steady_share_below_the_threshold_never_opens_it) {
-    circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
     for (int round = 0; round < 10000; ++round) {
         const time_point now = window_begin + round * 37ms;
         breaker.on_outcome(round % 5 < 2 ? failed : good, now);
@@ -101,13 +101,13 @@ TEST(circuit_breaker_fsm, RH_34_a_steady_share_below_the_threshold_never_opens_i
 }
 
 TEST(circuit_breaker_fsm, RH_34_after_a_long_silence_nothing_counts_and_short_windows_work) {
-    circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
     feed(breaker, 19, failed, window_begin);
     feed(breaker, 1, failed, window_begin + 24h * 300);
     EXPECT_TRUE(breaker.allows());
     circuit_breaker_options options;
     options.rolling_window = duration{1};  // a nanosecond: only what comes at the same time
-    circuit_breaker_fsm brief(options);
+    driver::circuit_breaker_fsm brief(options);
     feed(brief, 19, failed, window_begin);
     feed(brief, 1, failed, window_begin + duration{1});
     EXPECT_TRUE(brief.allows());
@@ -116,15 +116,15 @@ TEST(circuit_breaker_fsm, RH_34_after_a_long_silence_nothing_counts_and_short_wi
 }
 
 TEST(circuit_breaker_fsm, RH_34_a_probe_decides_between_closed_and_another_sleep) {
-    circuit_breaker_fsm breaker = opened_at(window_begin);
+    driver::circuit_breaker_fsm breaker = opened_at(window_begin);
     EXPECT_FALSE(breaker.on_due(window_begin + 4999ms));
-    EXPECT_EQ(breaker.state(), breaker_state::open);
+    EXPECT_EQ(breaker.state(), circuit_state::open);
     EXPECT_TRUE(breaker.on_due(window_begin + 5s));
-    EXPECT_EQ(breaker.state(), breaker_state::half_open);
+    EXPECT_EQ(breaker.state(), circuit_state::half_open);
     EXPECT_FALSE(breaker.allows());
     EXPECT_EQ(breaker.next_due(), window_begin + 10s);
     EXPECT_FALSE(breaker.on_due(window_begin + 10s));  // no answer
-    EXPECT_EQ(breaker.state(), breaker_state::open);
+    EXPECT_EQ(breaker.state(), circuit_state::open);
     EXPECT_EQ(breaker.next_due(), window_begin + 15s);
     EXPECT_TRUE(breaker.on_due(window_begin + 15s));
     breaker.on_probe_lost(window_begin + 16s);
@@ -144,7 +144,7 @@ TEST(circuit_breaker_fsm, RH_34_each_limit_can_be_configured) {
     options.rolling_window = 30s;
     options.sleep_window = 2s;
     options.probe_timeout = 700ms;
-    circuit_breaker_fsm breaker(options);
+    driver::circuit_breaker_fsm breaker(options);
     feed(breaker, 2, failed, window_begin);
     feed(breaker, 2, good, window_begin);
     EXPECT_TRUE(breaker.allows()) << "half of four is below the percentage";
@@ -161,17 +161,17 @@ TEST(circuit_breaker_fsm, RH_34_each_limit_can_be_configured) {
 }
 
 TEST(circuit_breaker_fsm, RH_34_late_outcomes_change_nothing) {
-    circuit_breaker_fsm breaker = opened_at(window_begin);
+    driver::circuit_breaker_fsm breaker = opened_at(window_begin);
     feed(breaker, 100, good, window_begin + 1s);
     breaker.on_probe_lost(window_begin + 1s);
-    EXPECT_EQ(breaker.state(), breaker_state::open);
+    EXPECT_EQ(breaker.state(), circuit_state::open);
     EXPECT_EQ(breaker.next_due(), window_begin + 5s);
 }
 
 // Threads read the clock before they take the lock, so outcomes may arrive in another order than
 // they happened. Once, a late one set the window back, and the next one aged everything twice.
 TEST(circuit_breaker_fsm, an_outcome_that_is_reported_late_does_not_age_the_others) {
-    circuit_breaker_fsm breaker({.volume_threshold = 20, .rolling_window = 30ms});
+    driver::circuit_breaker_fsm breaker({.volume_threshold = 20, .rolling_window = 30ms});
     feed(breaker, 10, failed, window_begin + 20ms);
     for (int index = 0; index < 5; ++index) {
         breaker.on_outcome(good, window_begin);

@@ -29,10 +29,10 @@ struct service {
     testing::virtual_clock clock;
     retry_history history;
     call_options options{.history = &history, .clock = &clock};
-    std::vector<std::pair<breaker_state, breaker_state>> changes;
+    std::vector<std::pair<circuit_state, circuit_state>> changes;
     std::shared_ptr<circuit_breaker> breaker = std::make_shared<circuit_breaker>(
         four, nullptr,
-        [this](breaker_state from, breaker_state to) { changes.emplace_back(from, to); });
+        [this](circuit_state from, circuit_state to) { changes.emplace_back(from, to); });
     bool is_up = false;
     int calls = 0;
 
@@ -49,16 +49,16 @@ struct service {
     }
     void open() {
         EXPECT_THROW(ask(4), down);
-        EXPECT_EQ(breaker->state(), breaker_state::open);
+        EXPECT_EQ(breaker->state(), circuit_state::open);
     }
 };
 
 TEST(circuit_breaker, opens_when_too_many_attempts_fail) {
     service s;
     EXPECT_THROW(s.ask(3), down);
-    EXPECT_EQ(s.breaker->state(), breaker_state::closed);
+    EXPECT_EQ(s.breaker->state(), circuit_state::closed);
     EXPECT_THROW(s.ask(), down);
-    EXPECT_EQ(s.breaker->state(), breaker_state::open);
+    EXPECT_EQ(s.breaker->state(), circuit_state::open);
 }
 
 TEST(circuit_breaker, ends_a_call_with_its_own_error_when_it_opens_on_the_way) {
@@ -105,9 +105,9 @@ TEST(circuit_breaker, a_probe_that_succeeds_closes_it) {
     s.clock.advance(5s);
     s.is_up = true;
     EXPECT_EQ(s.ask(), 5);
-    EXPECT_EQ(s.breaker->state(), breaker_state::closed);
-    using enum breaker_state;
-    const std::vector<std::pair<breaker_state, breaker_state>> expected{
+    EXPECT_EQ(s.breaker->state(), circuit_state::closed);
+    using enum circuit_state;
+    const std::vector<std::pair<circuit_state, circuit_state>> expected{
         {closed, open}, {open, half_open}, {half_open, closed}};
     EXPECT_EQ(s.changes, expected);
 }
@@ -118,7 +118,7 @@ TEST(circuit_breaker, a_probe_that_fails_opens_it_again) {
     s.clock.advance(5s);
     EXPECT_THROW(s.ask(3), down);
     EXPECT_EQ(s.calls, 5) << "one probe, no retry of it";
-    EXPECT_EQ(s.breaker->state(), breaker_state::open);
+    EXPECT_EQ(s.breaker->state(), circuit_state::open);
     s.clock.advance(4s);
     EXPECT_THROW(s.ask(), retry_error);
 }
@@ -129,15 +129,15 @@ TEST(circuit_breaker, while_the_probe_is_on_its_way_nothing_else_passes) {
     for (int index = 0; index < 4; ++index) {
         breaker.on_failure(breaker.try_acquire(start), {}, start);
     }
-    EXPECT_EQ(breaker.try_acquire(start + 5s), breaker_permit::probe);
-    EXPECT_EQ(breaker.try_acquire(start + 5s), breaker_permit::refused);
+    EXPECT_EQ(breaker.try_acquire(start + 5s), driver::breaker_permit::probe);
+    EXPECT_EQ(breaker.try_acquire(start + 5s), driver::breaker_permit::refused);
     // An attempt from before it opened says nothing about the probe.
-    breaker.on_success(breaker_permit::regular, start + 6s);
-    EXPECT_EQ(breaker.state(), breaker_state::half_open);
+    breaker.on_success(driver::breaker_permit::regular, start + 6s);
+    EXPECT_EQ(breaker.state(), circuit_state::half_open);
     // A probe that never ends is given up; the next sleep starts.
-    EXPECT_EQ(breaker.try_acquire(start + 10s), breaker_permit::refused);
-    EXPECT_EQ(breaker.state(), breaker_state::open);
-    EXPECT_EQ(breaker.try_acquire(start + 15s), breaker_permit::probe);
+    EXPECT_EQ(breaker.try_acquire(start + 10s), driver::breaker_permit::refused);
+    EXPECT_EQ(breaker.state(), circuit_state::open);
+    EXPECT_EQ(breaker.try_acquire(start + 15s), driver::breaker_permit::probe);
 }
 
 TEST(circuit_breaker, a_retry_that_waits_longer_than_the_sleep_becomes_the_probe) {
@@ -149,7 +149,7 @@ TEST(circuit_breaker, a_retry_that_waits_longer_than_the_sleep_becomes_the_probe
         breaker.on_failure(breaker.try_acquire({}), {}, {});
     }
     EXPECT_EQ(retry(rule, s.options, throws_on_failure([&] { return s.answer(); })), 2);
-    EXPECT_EQ(breaker.state(), breaker_state::closed);
+    EXPECT_EQ(breaker.state(), circuit_state::closed);
 }
 
 /// Waits before the first attempt.
@@ -157,12 +157,13 @@ class patient_strategy final : public retry_strategy {
 public:
     patient_strategy(circuit_breaker& breaker, duration delay)
         : retry_strategy({.needs_time = true, .circuit = &breaker}), delay_(delay) {}
-    decision on_start(token_state& token, const decision_context&) override {
-        token = token_state{.delay = delay_};
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context&) override {
+        token = driver::token_state{.delay = delay_};
         return {};
     }
-    void retry_after(const retry_question&, retry_sink& sink) override {
-        sink.answer(retry_action::no());
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        sink.answer(driver::retry_action::no());
     }
 
 private:
@@ -176,7 +177,7 @@ TEST(circuit_breaker, SM_01_is_asked_after_the_delay_of_the_initial_token) {
     patient_strategy strategy(*s.breaker, 5s);
     retry_strategy& plain = strategy;
     EXPECT_EQ(retry(plain, s.options, throws_on_failure([&] { return s.answer(); })), 5);
-    EXPECT_EQ(s.breaker->state(), breaker_state::closed) << "the sleep was over by then";
+    EXPECT_EQ(s.breaker->state(), circuit_state::closed) << "the sleep was over by then";
 }
 
 TEST(circuit_breaker, failures_that_are_the_clients_fault_do_not_count) {
@@ -184,12 +185,12 @@ TEST(circuit_breaker, failures_that_are_the_clients_fault_do_not_count) {
     for (int index = 0; index < 100; ++index) {
         breaker.on_failure(breaker.try_acquire({}), testing::permanent(), {});
     }
-    EXPECT_EQ(breaker.state(), breaker_state::closed);
+    EXPECT_EQ(breaker.state(), circuit_state::closed);
     circuit_breaker timeouts(four, [](const failure_facts& facts) { return facts.timeout; });
     for (int index = 0; index < 100; ++index) {
         timeouts.on_failure(timeouts.try_acquire({}), testing::transient(), {});
     }
-    EXPECT_EQ(timeouts.state(), breaker_state::closed);
+    EXPECT_EQ(timeouts.state(), circuit_state::closed);
 }
 
 // Users who close a page cancel its calls. Once, such calls counted as failures of the service, and
@@ -212,26 +213,26 @@ TEST(circuit_breaker, an_attempt_that_the_caller_canceled_says_nothing_about_the
     for (int index = 0; index < 100; ++index) {
         cancel_one();
     }
-    EXPECT_EQ(s.breaker->state(), breaker_state::closed);
+    EXPECT_EQ(s.breaker->state(), circuit_state::closed);
     s.open();
     s.clock.advance(5s);
     cancel_one();
-    EXPECT_EQ(s.breaker->state(), breaker_state::open) << "the probe brought no answer";
+    EXPECT_EQ(s.breaker->state(), circuit_state::open) << "the probe brought no answer";
     s.clock.advance(5s);
     s.is_up = true;
     EXPECT_EQ(s.ask(), s.calls) << "the next probe is sent";
-    EXPECT_EQ(s.breaker->state(), breaker_state::closed);
+    EXPECT_EQ(s.breaker->state(), circuit_state::closed);
 }
 
 TEST(circuit_breaker, is_shared_by_different_strategies) {
     service s;
     s.open();
-    standard_strategy standard({.parts = {.breaker = s.breaker}});
+    standard_strategy standard({.breaker = s.breaker});
     EXPECT_THROW(
         static_cast<void>(
             retry(standard, s.options, throws_on_failure([&] { return s.answer(); }))),
         retry_error);
-    virtual_strategy<standard_strategy> plugin(standard_options{.parts = {.breaker = s.breaker}});
+    virtual_strategy<standard_strategy> plugin(standard_options{.breaker = s.breaker});
     EXPECT_THROW(
         static_cast<void>(retry(plugin, s.options, throws_on_failure([&] { return s.answer(); }))),
         retry_error);
@@ -248,7 +249,8 @@ TEST(circuit_breaker, of_many_threads_exactly_one_sends_the_probe) {
         std::vector<std::jthread> threads;
         for (int index = 0; index < 4; ++index) {
             threads.emplace_back([&] {
-                const bool is_probe = breaker.try_acquire(time_point{5s}) == breaker_permit::probe;
+                const bool is_probe =
+                    breaker.try_acquire(time_point{5s}) == driver::breaker_permit::probe;
                 probes += is_probe ? 1 : 0;
             });
         }
@@ -263,7 +265,7 @@ TEST(circuit_breaker, threads_share_it_with_the_metrics_of_their_calls) {
     std::atomic<int> changes = 0;
     const auto breaker = std::make_shared<circuit_breaker>(
         circuit_breaker_options{.volume_threshold = 4, .sleep_window = 50us}, nullptr,
-        [&](breaker_state from, breaker_state to) { changes += from == to ? 1000 : 1; });
+        [&](circuit_state from, circuit_state to) { changes += from == to ? 1000 : 1; });
     const auto metrics = std::make_shared<retry_metrics>();
     std::atomic<int> refused = 0;
     std::atomic<int> made = 0;
@@ -299,7 +301,7 @@ TEST(circuit_breaker, no_retry_is_planned_while_another_calls_probe_is_out) {
     }
     EXPECT_FALSE(breaker.would_allow(start + 4s));
     EXPECT_TRUE(breaker.would_allow(start + 5s)) << "it would be the probe";
-    ASSERT_EQ(breaker.try_acquire(start + 5s), breaker_permit::probe);
+    ASSERT_EQ(breaker.try_acquire(start + 5s), driver::breaker_permit::probe);
     EXPECT_FALSE(breaker.would_allow(start + 60s)) << "nobody knows how the probe will end";
 }
 

@@ -61,16 +61,16 @@ TEST(clocks, a_windowed_budget_forgets_credit_at_any_uptime_and_after_any_jump) 
     for (const time_point start : starts()) {
         for (const duration jump : jumps()) {
             windowed_budget budget;
-            EXPECT_EQ(budget.level(start), milli_units(100)) << text(start);
+            EXPECT_EQ(budget.milli_level(start), detail::milli_units(100)) << text(start);
             for (int request = 0; request < 5000; ++request) {
                 budget.on_request(start + request * 1ms);
             }
             const time_point busy = start + 5s;
-            ASSERT_GT(budget.level(busy), milli_units(800)) << text(start);
-            EXPECT_EQ(budget.level(busy + jump) / 1000, 100)
+            ASSERT_GT(budget.milli_level(busy), detail::milli_units(800)) << text(start);
+            EXPECT_EQ(budget.milli_level(busy + jump) / 1000, 100)
                 << text(start) << " + " << text(time_point{jump});
             budget.on_request(busy + jump);
-            EXPECT_LE(budget.level(busy + jump), milli_units(100.3));
+            EXPECT_LE(budget.milli_level(busy + jump), detail::milli_units(100.3));
         }
     }
 }
@@ -91,10 +91,10 @@ TEST(clocks, a_windowed_budget_refills_its_reserve_at_any_uptime) {
         windowed_budget budget({.percent = 0, .minimum_per_second = 10});
         while (budget.try_pay({}, start).paid) {
         }
-        EXPECT_EQ(budget.level(start), 0) << text(start);
-        EXPECT_EQ(budget.level(start + 1s), milli_units(10)) << text(start);
-        EXPECT_EQ(budget.level(start + 1h), milli_units(100)) << text(start);
-        EXPECT_EQ(budget.level(start + year), milli_units(100)) << text(start);
+        EXPECT_EQ(budget.milli_level(start), 0) << text(start);
+        EXPECT_EQ(budget.milli_level(start + 1s), detail::milli_units(10)) << text(start);
+        EXPECT_EQ(budget.milli_level(start + 1h), detail::milli_units(100)) << text(start);
+        EXPECT_EQ(budget.milli_level(start + year), detail::milli_units(100)) << text(start);
         EXPECT_FALSE(budget.try_pay({}, start - 1s).paid) << "an older reading earns nothing";
     }
 }
@@ -103,9 +103,9 @@ TEST(clocks, budgets_without_time_do_the_same_at_any_uptime) {
     for (const time_point start : starts()) {
         token_bucket_budget bucket(std::make_shared<token_bucket>());
         failure_throttle throttle;
-        EXPECT_EQ(bucket.try_pay({}, start).level, milli_units(495));
+        EXPECT_EQ(bucket.try_pay({}, start).level, detail::milli_units(495));
         bucket.on_success(0, 1, start + year);
-        EXPECT_EQ(bucket.bucket()->milli_level(), milli_units(496));
+        EXPECT_EQ(bucket.bucket()->milli_level(), detail::milli_units(496));
         throttle.on_failure({}, start);
         EXPECT_TRUE(throttle.try_pay({}, start + year).paid);
     }
@@ -115,15 +115,15 @@ TEST(clocks, a_circuit_breaker_opens_sleeps_and_closes_at_any_uptime) {
     for (const time_point start : starts()) {
         circuit_breaker breaker({.volume_threshold = 4});
         for (int outcome = 0; outcome < 4; ++outcome) {
-            EXPECT_EQ(breaker.try_acquire(start + outcome * 1ms), breaker_permit::regular);
-            breaker.on_failure(breaker_permit::regular, {}, start + outcome * 1ms);
+            EXPECT_EQ(breaker.try_acquire(start + outcome * 1ms), driver::breaker_permit::regular);
+            breaker.on_failure(driver::breaker_permit::regular, {}, start + outcome * 1ms);
         }
-        ASSERT_EQ(breaker.state(), breaker_state::open) << text(start);
-        EXPECT_EQ(breaker.try_acquire(start + 5s), breaker_permit::refused);
+        ASSERT_EQ(breaker.state(), circuit_state::open) << text(start);
+        EXPECT_EQ(breaker.try_acquire(start + 5s), driver::breaker_permit::refused);
         EXPECT_TRUE(breaker.would_allow(start + 5003ms));
-        EXPECT_EQ(breaker.try_acquire(start + 5003ms), breaker_permit::probe);
-        breaker.on_success(breaker_permit::probe, start + 6s);
-        EXPECT_EQ(breaker.state(), breaker_state::closed);
+        EXPECT_EQ(breaker.try_acquire(start + 5003ms), driver::breaker_permit::probe);
+        breaker.on_success(driver::breaker_permit::probe, start + 6s);
+        EXPECT_EQ(breaker.state(), circuit_state::closed);
     }
 }
 
@@ -132,14 +132,14 @@ TEST(clocks, a_circuit_breaker_forgets_its_window_after_any_jump) {
         for (const duration jump : jumps()) {
             circuit_breaker breaker({.volume_threshold = 4});
             for (int outcome = 0; outcome < 3; ++outcome) {
-                breaker.on_failure(breaker_permit::regular, {}, start);
+                breaker.on_failure(driver::breaker_permit::regular, {}, start);
             }
-            breaker.on_failure(breaker_permit::regular, {}, start + jump);
-            EXPECT_EQ(breaker.state(), breaker_state::closed) << text(start);
+            breaker.on_failure(driver::breaker_permit::regular, {}, start + jump);
+            EXPECT_EQ(breaker.state(), circuit_state::closed) << text(start);
             for (int outcome = 0; outcome < 3; ++outcome) {
-                breaker.on_failure(breaker_permit::regular, {}, start + jump);
+                breaker.on_failure(driver::breaker_permit::regular, {}, start + jump);
             }
-            EXPECT_EQ(breaker.try_acquire(start + jump + year), breaker_permit::probe);
+            EXPECT_EQ(breaker.try_acquire(start + jump + year), driver::breaker_permit::probe);
         }
     }
 }

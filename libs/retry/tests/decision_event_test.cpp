@@ -112,6 +112,31 @@ TEST(decision_event, carries_the_failure_itself) {
     EXPECT_EQ(seen, (std::vector<std::string>{"SKU 7 is locked", "SKU 7 is locked"}));
 }
 
+// Code of others throws numbers and texts. A log must not be silent about them.
+TEST(decision_event, SM_05_a_thrown_object_that_is_no_exception_has_a_text) {
+    struct unknown {};
+    const auto text_of = [](auto thrown) {
+        testing::virtual_clock clock;
+        retry_history history;
+        std::string log;
+        const auto rule = attempts(1).observer(log_to([&](std::string_view line) { log = line; }));
+        const auto fail = [&] { throw thrown; };
+        EXPECT_THROW(retry(rule, {.history = &history, .clock = &clock}, fail), decltype(thrown));
+        const std::string kept = history.message_of(history.entries[0]);
+        EXPECT_EQ(log, "retry: attempt 1 failed, " + kept + "; not retried: attempts exhausted");
+        return kept;
+    };
+    EXPECT_EQ(text_of(42), "thrown number 42");
+    EXPECT_EQ(text_of(-7L), "thrown number -7");
+    EXPECT_EQ(text_of(7U), "thrown number 7");
+    EXPECT_EQ(text_of(~0ULL), "thrown number 18446744073709551615");
+    EXPECT_EQ(text_of("out of stock"), "out of stock");
+    EXPECT_EQ(text_of(std::string("out of stock")), "out of stock");
+    EXPECT_EQ(text_of(std::string_view("out of stock")), "out of stock");
+    EXPECT_EQ(text_of(static_cast<const char*>(nullptr)), "exception of an unknown type");
+    EXPECT_EQ(text_of(unknown{}), "exception of an unknown type");
+}
+
 TEST(decision_event, a_history_keeps_the_text_of_failures_without_a_category) {
     testing::virtual_clock clock;
     retry_history history;

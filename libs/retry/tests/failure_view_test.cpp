@@ -45,7 +45,8 @@ struct result {
 struct diary {
     std::vector<std::string> seen;
 
-    retry_action retry_after(token_state& token, const retry_question& question) {
+    driver::retry_action retry_after(
+        driver::token_state& token, const driver::retry_question& question) {
         const failure_view& failure = question.failure;
         if (const auto* quota = failure.get_if<quota_error>()) {
             seen.push_back("quota of " + quota->tenant);
@@ -60,30 +61,31 @@ struct diary {
         }
         // The second condition ends a loop that forgets its token: such a bug must fail, not hang.
         return token.attempt > 1 || seen.size() > 4
-                   ? retry_action::no(refusal_reason::attempts_exhausted)
-                   : retry_action::after({});
+                   ? driver::retry_action::no(refusal_reason::attempts_exhausted)
+                   : driver::retry_action::after({});
     }
 };
 
 struct inlined_diary : diary {
-    decision begin(token_state& token, const decision_context&) noexcept {
+    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
         token = {};
         return {};
     }
-    void succeed(const token_state&, const decision_context&) noexcept {}
+    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
 };
 
 /// The same strategy behind the virtual interface.
 class plugged_diary final : public retry_strategy, public diary {
-    void retry_after(const retry_question& question, retry_sink& sink) override {
-        token_state token = question.token;
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
+        driver::token_state token = question.token;
         sink.answer(diary::retry_after(token, question));
     }
 };
 
 /// Returns what strategies of both forms see of the operation's failures. Both must see the same.
 template <class... List, class Operation>
-[[nodiscard]] std::vector<std::string> seen_of(Operation operation, catching_t<List...> list = {}) {
+[[nodiscard]] std::vector<std::string> seen_of(
+    Operation operation, detail::catching_t<List...> list = {}) {
     testing::virtual_clock clock;
     inlined_diary inlined;
     plugged_diary plugged;
@@ -196,14 +198,15 @@ TEST(failure_view, SM_02_a_refresh_sees_the_result_that_a_predicate_calls_a_fail
 
 TEST(failure_view, a_policy_of_a_composed_strategy_may_look_at_the_failure) {
     struct only_blue : stated_safety {
-        [[nodiscard]] refusal_reason check(const retry_question& question) const noexcept {
+        [[nodiscard]] refusal_reason check(const driver::retry_question& question) const noexcept {
             const auto* quota = question.failure.get_if<quota_error>();
             return quota != nullptr && quota->tenant == "blue"
                        ? stated_safety::check(question.facts, question.repeat)
                        : refusal_reason::unsafe;
         }
     };
-    composed_strategy strategy(attempt_limits{3}, only_blue{}, exponential_backoff{}, no_budget{});
+    composed_strategy strategy(
+        driver::attempt_limits{3}, only_blue{}, exponential_backoff{}, driver::no_budget{});
     const auto attempts = [&](const std::string& tenant) {
         testing::virtual_clock clock;
         int calls = 0;

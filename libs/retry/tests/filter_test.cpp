@@ -51,7 +51,7 @@ TEST(filter, SM_10_a_stated_no_is_final_in_every_form_of_a_filter_and_for_every_
         attempts(3).when(is_503),
         attempts(3).on<scripted_error>(),
         attempts(3).when([](const failure_facts&) { return true; }),
-        attempts(3).when([](const retry_question&) { return true; }),
+        attempts(3).when([](const driver::retry_question&) { return true; }),
         attempts(3).when([](const failure_view&) { return true; }),
         attempts(3).when([](const scripted_error&) { return false; }).when(is_503),
         attempts(3).on<scripted_error>().budget(std::make_shared<token_bucket>()),
@@ -68,8 +68,11 @@ TEST(filter, SM_10_a_stated_no_is_final_in_every_form_of_a_filter_and_for_every_
 
 TEST(filter, SM_10_a_strategy_that_proposes_a_retry_of_a_stated_no_is_refused) {
     struct stubborn final : retry_strategy {
-        void retry_after(const retry_question& question, retry_sink& sink) override {
-            sink.answer(question.retry_attempts < 2 ? retry_action::after(0s) : retry_action::no());
+        void retry_after(
+            const driver::retry_question& question, driver::retry_sink& sink) override {
+            sink.answer(
+                question.retry_attempts < 2 ? driver::retry_action::after(0s)
+                                            : driver::retry_action::no());
         }
     } plug_in;
     struct everything {
@@ -77,15 +80,15 @@ TEST(filter, SM_10_a_strategy_that_proposes_a_retry_of_a_stated_no_is_refused) {
             return refusal_reason::none;
         }
     };
-    composed_strategy policies({3}, everything{}, exponential_backoff{}, no_budget{});
+    composed_strategy policies({3}, everything{}, exponential_backoff{}, driver::no_budget{});
     bench b;
     for (const repeatability mark : marks) {
         EXPECT_EQ(b.calls(plug_in, lost_post, mark), 1U);
         EXPECT_EQ(b.trace.refusal(), refusal_reason::unsafe);
         EXPECT_EQ(b.calls(policies, lost_post, mark), 1U);
     }
-    token_result first = policies.acquire_initial_token();
-    const token_result second =
+    driver::token_result first = policies.acquire_initial_token();
+    const driver::token_result second =
         policies.refresh_token(first.token, {.facts = lost_post, .repeat = marks[1]});
     EXPECT_FALSE(second);
     EXPECT_EQ(second.why.refusal, refusal_reason::unsafe);

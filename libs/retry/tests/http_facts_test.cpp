@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <reprise/retry.hpp>
+#include <reprise/retry/modelled_failure.hpp>
 #include <reprise/testing/scripted.hpp>
 
 namespace reprise {

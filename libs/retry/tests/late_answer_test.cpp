@@ -17,13 +17,13 @@ using namespace std::chrono_literals;
 /// Keeps each question until the test answers it.
 class thinking_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override {
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         kept = sink.defer();
         if (on_asked) {
             on_asked();
         }
     }
-    deferred_answer kept;
+    driver::deferred_answer kept;
     std::function<void()> on_asked;
 };
 
@@ -51,7 +51,8 @@ using namespace late_answer_test;  // NOLINT: one name per test file keeps unity
 
 TEST(late_answer, the_loop_waits_for_the_answer_and_then_for_its_delay) {
     call with;
-    with.clock.at(time_point{} + 3s, [&] { with.strategy.kept.answer(retry_action::after(2s)); });
+    with.clock.at(
+        time_point{} + 3s, [&] { with.strategy.kept.answer(driver::retry_action::after(2s)); });
     EXPECT_TRUE(with.run());
     EXPECT_EQ(with.operation.calls(), 2U);
     EXPECT_EQ(with.clock.elapsed(), 5s);
@@ -61,8 +62,9 @@ TEST(late_answer, an_answer_from_another_thread_wakes_the_loop) {
     thinking_strategy strategy;
     std::thread answering;
     strategy.on_asked = [&] {
-        answering = std::thread(
-            [kept = std::move(strategy.kept)]() mutable { kept.answer(retry_action::after(0ms)); });
+        answering = std::thread([kept = std::move(strategy.kept)]() mutable {
+            kept.answer(driver::retry_action::after(0ms));
+        });
     };
     testing::scripted_operation operation{testing::transient()};
     retry_strategy& plain = strategy;
@@ -72,7 +74,8 @@ TEST(late_answer, an_answer_from_another_thread_wakes_the_loop) {
 
 TEST(late_answer, a_refusal_ends_the_request_with_its_own_error) {
     call with;
-    with.clock.at(time_point{} + 1s, [&] { with.strategy.kept.answer(retry_action::no()); });
+    with.clock.at(
+        time_point{} + 1s, [&] { with.strategy.kept.answer(driver::retry_action::no()); });
     EXPECT_FALSE(with.run());
     EXPECT_EQ(with.trace.refusal(), refusal_reason::strategy_refused);
 }
@@ -89,7 +92,7 @@ TEST(late_answer, the_deadline_ends_the_wait_and_a_later_answer_has_no_effect) {
     EXPECT_FALSE(with.run(4s));
     EXPECT_EQ(with.trace.refusal(), refusal_reason::deadline);
     EXPECT_EQ(with.clock.elapsed(), 4s);
-    with.strategy.kept.answer(retry_action::after(0ms));
+    with.strategy.kept.answer(driver::retry_action::after(0ms));
     EXPECT_EQ(with.operation.calls(), 1U);
 }
 
@@ -103,8 +106,8 @@ TEST(late_answer, SM_19_a_stop_request_ends_the_wait) {
 
 TEST(late_answer, the_checked_calls_cannot_wait_and_report_it) {
     thinking_strategy strategy;
-    token_result first = strategy.acquire_initial_token();
-    const token_result second = strategy.refresh_token(first.token, {});
+    driver::token_result first = strategy.acquire_initial_token();
+    const driver::token_result second = strategy.refresh_token(first.token, {});
     EXPECT_FALSE(second);
     EXPECT_EQ(second.why.refusal, refusal_reason::strategy_failed);
 }

@@ -80,10 +80,10 @@ TEST(presets, aws_standard_returns_what_the_last_retry_cost) {
         golden(strategy, always(testing::transient())), "500ms@495 1000ms@490 !attempts exhausted");
     EXPECT_EQ(
         golden(strategy, {testing::transient(), testing::timed_out()}), "500ms@485 1000ms@475 ok");
-    EXPECT_EQ(bucket.milli_level(), milli_units(485))
+    EXPECT_EQ(bucket.milli_level(), detail::milli_units(485))
         << "the price of the timeout retry, 10, was returned";
     EXPECT_EQ(golden(strategy, {}), "ok");
-    EXPECT_EQ(bucket.milli_level(), milli_units(486)) << "a first-try success adds 1";
+    EXPECT_EQ(bucket.milli_level(), detail::milli_units(486)) << "a first-try success adds 1";
 }
 
 TEST(presets, aws_2_1_prices_and_bases_differ_for_throttling) {
@@ -93,7 +93,7 @@ TEST(presets, aws_2_1_prices_and_bases_differ_for_throttling) {
     EXPECT_EQ(
         golden(strategy, always(testing::throttled())), "500ms@467 1000ms@462 !attempts exhausted");
     EXPECT_EQ(golden(strategy, {testing::timed_out()}), "25ms@448 ok");
-    EXPECT_EQ(strategy.budget().bucket()->milli_level(), milli_units(462));
+    EXPECT_EQ(strategy.budget().bucket()->milli_level(), detail::milli_units(462));
 }
 
 TEST(presets, SM_09_every_strategy_waits_as_long_as_the_service_asks_except_aws_2_1) {
@@ -180,11 +180,14 @@ TEST(presets, a_windowed_budget_drops_old_credit_and_tolerates_older_times) {
     for (int request = 0; request < 100; ++request) {
         budget.on_request(time_point{} + 5s);
     }
-    EXPECT_EQ(budget.level(time_point{} + 5s), 100'000);
-    EXPECT_EQ(budget.level(time_point{} + 4s), 100'000) << "a thread with an older clock reading";
-    EXPECT_EQ(budget.level(time_point{} + 6s), 90'000) << "a tenth in each tenth of the window";
-    EXPECT_LT(budget.level(time_point{} + 65s), 1000) << "no credit is left after a quiet minute";
-    EXPECT_LE(budget.level(time_point{} + std::chrono::hours{24}), 0);
+    EXPECT_EQ(budget.milli_level(time_point{} + 5s), 100'000);
+    EXPECT_EQ(budget.milli_level(time_point{} + 4s), 100'000)
+        << "a thread with an older clock reading";
+    EXPECT_EQ(budget.milli_level(time_point{} + 6s), 90'000)
+        << "a tenth in each tenth of the window";
+    EXPECT_LT(budget.milli_level(time_point{} + 65s), 1000)
+        << "no credit is left after a quiet minute";
+    EXPECT_LE(budget.milli_level(time_point{} + std::chrono::hours{24}), 0);
 }
 
 }  // namespace reprise

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <reprise/retry/retry_after.hpp>
+#include <reprise/retry/http_facts.hpp>
 
 namespace reprise {
 namespace retry_after_test {

@@ -28,22 +28,22 @@ template <class Call>
 
 /// Waits before the first attempt.
 struct slow_start {
-    decision begin(token_state& token, const decision_context&) noexcept {
+    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
         token = {};
         token.delay = 1s;
         return {};
     }
-    retry_action retry_after(token_state&, const retry_question&) noexcept {
-        return retry_action::no(refusal_reason::attempts_exhausted);
+    driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) noexcept {
+        return driver::retry_action::no(refusal_reason::attempts_exhausted);
     }
-    void succeed(const token_state&, const decision_context&) noexcept {}
+    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
 };
 
 TEST(retry_errc, a_call_that_finds_its_breaker_open_fails_with_circuit_open) {
     testing::virtual_clock clock;
     const auto breaker =
         std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 1});
-    breaker->on_failure(breaker_permit::regular, {}, clock.now());
+    breaker->on_failure(driver::breaker_permit::regular, {}, clock.now());
     const auto error = error_of(
         [&] { retry(attempts(1).breaker(breaker), call_options{.clock = &clock}, [] {}); });
     ASSERT_TRUE(error);
@@ -97,7 +97,7 @@ TEST(retry_errc, results_and_exceptions_carry_the_same_code) {
     for (const refusal_reason why : {refusal_reason::circuit_open, refusal_reason::canceled}) {
         const std::error_code code = unattempted_outcome<std::error_code>::make(why);
         EXPECT_EQ(&code.category(), &retry_category());
-        EXPECT_EQ(refusal_of(static_cast<retry_errc>(code.value())), why);
+        EXPECT_EQ(detail::refusal_of(static_cast<retry_errc>(code.value())), why);
         EXPECT_NE(code.message(), "unknown error");
     }
 }

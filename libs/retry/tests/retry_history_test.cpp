@@ -47,6 +47,45 @@ TEST(retry_history, shows_failures_delays_and_the_refusal) {
         "(budget 3.5)\n");
 }
 
+TEST(retry_history, is_a_range_of_its_entries_in_order_of_time) {
+    retry_history history;
+    for (std::uint32_t attempt = 1; attempt <= 40; ++attempt) {
+        history.record(entry_of(attempt));
+    }
+    std::vector<std::uint32_t> attempts;
+    for (const history_entry& entry : history) {
+        attempts.push_back(entry.attempt());
+    }
+    ASSERT_EQ(attempts.size(), 32U);
+    EXPECT_EQ(attempts.front(), 1U);
+    EXPECT_EQ(attempts[7], 8U);
+    EXPECT_EQ(attempts[8], 17U);
+    EXPECT_EQ(attempts.back(), 40U);
+    EXPECT_EQ(std::ranges::count(history, 17U, &history_entry::attempt), 1);
+}
+
+TEST(retry_history, is_written_as_json_for_machines) {
+    retry_history history;
+    EXPECT_EQ(to_json(history), R"({"failed_attempts":0,"dropped":0,"entries":[]})");
+    history_entry first = entry_of(1);
+    first.set_code(503);
+    first.set_delay(250ms);
+    first.set_budget_level(495'000);
+    first.set_text(history.index_of(std::string_view("a \"quoted\" \\ path")));
+    history.record(first);
+    history_entry second = entry_of(2, refusal_reason::budget_exhausted);
+    second.set_offset(251ms);
+    second.set_facts(true, true);
+    history.record(second);
+    EXPECT_EQ(
+        to_json(history),
+        R"({"failed_attempts":2,"dropped":0,"entries":[)"
+        R"({"attempt":1,"offset_us":0,"failure":"a \"quoted\" \\ path","code":503,)"
+        R"("delay_us":250000,"budget_milli_units":495000},)"
+        R"({"attempt":2,"offset_us":251000,"timeout":true,"throttling":true,)"
+        R"("refusal":"budget exhausted"}]})");
+}
+
 TEST(retry_history, keeps_times_attempts_and_levels_within_their_bounds) {
     history_entry entry = entry_of(70'000);
     entry.set_offset(24h * 365);
@@ -104,18 +143,18 @@ TEST(retry_history, shows_what_a_protocol_adds) {
     answered.set_reason(3);
     answered.set_code(7);
     answered.set_endpoint(0);
-    answered.set_stage(attempt_stage::response);
+    answered.set_stage(driver::attempt_stage::response);
     answered.set_delay(1ms);
     history.record(answered);
     history_entry unsent = entry_of(2);
     unsent.set_reason(4);
     unsent.set_endpoint(0);
-    unsent.set_stage(attempt_stage::dispatch);
+    unsent.set_stage(driver::attempt_stage::dispatch);
     history.record(unsent);
     history_entry lost = entry_of(3, refusal_reason::unsafe);
     lost.set_reason(4);
     lost.set_endpoint(1);
-    lost.set_stage(attempt_stage::network);
+    lost.set_stage(driver::attempt_stage::network);
     history.record(lost);
     EXPECT_EQ(
         to_string(history),
@@ -131,7 +170,7 @@ TEST(retry_history, an_index_behind_the_last_endpoint_names_none) {
     history.endpoints.pop_back();
     history.problems.pop_back();
     history_entry entry = entry_of(1);
-    entry.set_stage(attempt_stage::dispatch);
+    entry.set_stage(driver::attempt_stage::dispatch);
     entry.set_endpoint(0);
     EXPECT_EQ(history.endpoint_of(entry), "a:1");
     EXPECT_EQ(history.problem_of(entry), "refused");

@@ -110,12 +110,12 @@ TEST(retry_observer, of_two_observers_both_see_each_decision_and_each_end) {
     first->completion = [&](const call_summary&) { seen += 'A'; };
     second->decision = [&](const decision_event&) { seen += 'b'; };
     second->completion = [&](const call_summary&) { seen += 'B'; };
-    const auto both = both_observers(first, second);
+    const auto both = detail::both_observers(first, second);
     both->on_decision({});
     both->on_completion({});
     EXPECT_EQ(seen, "abAB");
-    EXPECT_EQ(both_observers(first, nullptr), first);
-    EXPECT_EQ(both_observers(nullptr, second), second);
+    EXPECT_EQ(detail::both_observers(first, nullptr), first);
+    EXPECT_EQ(detail::both_observers(nullptr, second), second);
 }
 
 TEST(retry_observer, an_open_circuit_breaker_ends_a_call_without_attempts) {
@@ -136,7 +136,7 @@ TEST(retry_metrics, count_calls_attempts_retries_and_refusals) {
     const auto rule = attempts(2).every(1s).observer(metrics);
     testing::scripted_operation slow{testing::timed_out()};
     static_cast<void>(retry(rule, {.clock = &clock}, std::ref(slow)));
-    standard_strategy standard({.attempts_max = 1, .parts = {.observer = metrics}});
+    standard_strategy standard({.attempts_max = 1, .observer = metrics});
     testing::scripted_operation bad{testing::permanent()};
     static_cast<void>(retry(standard, {.clock = &clock}, std::ref(bad)));
     EXPECT_EQ(metrics->successes(), 1U);
@@ -197,8 +197,8 @@ TEST(retry_metrics, a_refused_hedge_is_no_refused_retry) {
     }
 }
 
-// Dashboards compare the buckets of many programs: what took exactly a limit belongs to it. Once,
-// limits were rounded to the places of the histogram, and 1 ms was counted as more than 1 ms.
+// The pages of two services, one after the other, described each family twice: `promtool` refused
+// the second HELP line.
 TEST(retry_metrics, several_services_share_one_valid_page) {
     retry_metrics prices;
     retry_metrics stock;
@@ -245,6 +245,8 @@ TEST(prometheus_text, numbers_have_a_point_in_every_locale) {
     std::setlocale(LC_NUMERIC, chosen.c_str());
 }
 
+// Dashboards compare the buckets of many programs: what took exactly a limit belongs to it. Once,
+// limits were rounded to the places of the histogram, and 1 ms was counted as more than 1 ms.
 TEST(prometheus_text, buckets_have_exact_limits_and_are_cumulative) {
     retry_metrics metrics;
     for (const duration took : {duration(1ms), duration(1ms + 1us), duration(5ms), duration(1h)}) {

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 TEST(retry_progress, counts_all_retries_and_the_token_only_those_of_its_strategy) {
     retry_progress progress;
     EXPECT_TRUE(progress.on_unpaid_retry({.delay = 1ms}, {}).is_admitted());
-    EXPECT_TRUE(
-        progress.on_proposal(retry_action::after(2ms).remembering(7), {}, {}).is_admitted());
+    EXPECT_TRUE(progress.on_proposal(driver::retry_action::after(2ms).remembering(7), {}, {})
+                    .is_admitted());
     EXPECT_EQ(progress.retries(), 2U);
     EXPECT_EQ(progress.token().attempt, 2U);
     EXPECT_EQ(progress.token().delay, 2ms);
@@ -27,8 +27,8 @@ TEST(retry_progress, counts_all_retries_and_the_token_only_those_of_its_strategy
 TEST(retry_progress, RH_33_an_unpaid_retry_leaves_nothing_to_return) {
     token_bucket_budget budget(std::make_shared<token_bucket>());
     retry_progress progress;
-    ASSERT_TRUE(
-        progress.on_proposal(retry_action::after(1ms), {}, {.budget = &budget}).is_admitted());
+    ASSERT_TRUE(progress.on_proposal(driver::retry_action::after(1ms), {}, {.budget = &budget})
+                    .is_admitted());
     EXPECT_EQ(progress.token().cost, 5000U);
     ASSERT_TRUE(progress.on_unpaid_retry({.delay = 1ms}, {.budget = &budget}).is_admitted());
     EXPECT_EQ(progress.token().cost, 0U);
@@ -36,17 +36,17 @@ TEST(retry_progress, RH_33_an_unpaid_retry_leaves_nothing_to_return) {
 
 TEST(retry_progress, a_retry_that_is_not_made_returns_only_what_it_took) {
     token_bucket_budget budget(std::make_shared<token_bucket>());
-    retry_allowance allowance(3);
+    driver::retry_allowance allowance(3);
     const retry_limits limits{.allowance = &allowance, .budget = &budget};
     retry_progress progress;
     progress.on_not_made(limits, {});
     EXPECT_EQ(allowance.left(), 3U) << "the first attempt takes nothing";
-    ASSERT_TRUE(progress.on_proposal(retry_action::after(1ms), {}, limits).is_admitted());
+    ASSERT_TRUE(progress.on_proposal(driver::retry_action::after(1ms), {}, limits).is_admitted());
     EXPECT_EQ(allowance.left(), 2U);
     ASSERT_TRUE(progress.on_unpaid_retry({.delay = 1ms}, limits).is_admitted());
     progress.on_not_made(limits, {});
     EXPECT_EQ(allowance.left(), 2U) << "the retry of the protocol took nothing";
-    ASSERT_TRUE(progress.on_proposal(retry_action::after(1ms), {}, limits).is_admitted());
+    ASSERT_TRUE(progress.on_proposal(driver::retry_action::after(1ms), {}, limits).is_admitted());
     EXPECT_EQ(allowance.left(), 1U);
     progress.on_not_made(limits, {});
     progress.on_not_made(limits, {});
@@ -59,7 +59,7 @@ TEST(retry_progress, RH_13_a_capped_retry_is_charged_when_it_is_woken_and_only_o
     const retry_limits limits{
         .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .budget = &budget};
     retry_progress progress;
-    ASSERT_TRUE(progress.on_proposal(retry_action::after(2s), {}, limits).is_capped);
+    ASSERT_TRUE(progress.on_proposal(driver::retry_action::after(2s), {}, limits).is_capped);
     EXPECT_TRUE(progress.is_charge_pending());
     EXPECT_EQ(progress.token().cost, 0U) << "a success would return nothing";
     EXPECT_EQ(progress.on_woken({}, limits).cost, 5000U);
@@ -70,11 +70,11 @@ TEST(retry_progress, RH_13_a_capped_retry_is_charged_when_it_is_woken_and_only_o
 }
 
 TEST(retry_progress, RH_13_a_woken_retry_that_nobody_pays_for_is_not_made) {
-    retry_allowance none(0);
+    driver::retry_allowance none(0);
     const retry_limits limits{
         .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .allowance = &none};
     retry_progress progress;
-    ASSERT_TRUE(progress.on_proposal(retry_action::after(2s), {}, limits).is_capped);
+    ASSERT_TRUE(progress.on_proposal(driver::retry_action::after(2s), {}, limits).is_capped);
     EXPECT_EQ(progress.retries(), 1U);
     EXPECT_EQ(progress.on_woken({}, limits).refusal, refusal_reason::outer_allowance);
     EXPECT_EQ(progress.retries(), 0U);
@@ -92,8 +92,8 @@ struct recorded_decisions final : decision_recorder {
 
 class two_seconds final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override {
-        sink.answer(retry_action::after(2s));
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        sink.answer(driver::retry_action::after(2s));
     }
 };
 
@@ -102,7 +102,7 @@ public:
 TEST(retry_progress, RH_13_a_woken_retry_that_is_not_made_is_recorded_with_its_attempt) {
     retry_progress_test::two_seconds strategy;
     retry_progress_test::recorded_decisions recorded;
-    retry_allowance none(0);
+    driver::retry_allowance none(0);
     retry_progress progress;
     orchestrator<retry_strategy> core(strategy, progress, nullptr);
     request_terms terms;
@@ -118,7 +118,7 @@ TEST(retry_progress, RH_13_a_woken_retry_that_is_not_made_is_recorded_with_its_a
 }
 
 TEST(retry_progress, RH_13_a_capped_retry_of_the_protocol_is_never_charged) {
-    retry_allowance none(0);
+    driver::retry_allowance none(0);
     const retry_limits limits{
         .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .allowance = &none};
     retry_progress progress;
@@ -131,10 +131,11 @@ TEST(retry_progress, a_refusal_of_any_kind_changes_nothing) {
     retry_progress progress;
     const waiting_bound full{1, 1};
     EXPECT_EQ(
-        progress.on_proposal(retry_action::no(refusal_reason::unsafe), {}, {}).refusal,
+        progress.on_proposal(driver::retry_action::no(refusal_reason::unsafe), {}, {}).refusal,
         refusal_reason::unsafe);
     EXPECT_EQ(
-        progress.on_proposal(retry_action::after(1ms).remembering(9), {}, {.bound = &full}).refusal,
+        progress.on_proposal(driver::retry_action::after(1ms).remembering(9), {}, {.bound = &full})
+            .refusal,
         refusal_reason::queue_full);
     EXPECT_EQ(
         progress.on_unpaid_retry({.delay = 1ms}, {.bound = &full}).refusal,
@@ -146,8 +147,9 @@ TEST(retry_progress, a_refusal_of_any_kind_changes_nothing) {
 
 TEST(retry_progress, keeps_the_strategys_memory_if_an_answer_has_none) {
     retry_progress progress;
-    static_cast<void>(progress.on_proposal(retry_action::after(0ms).remembering(3), {}, {}));
-    static_cast<void>(progress.on_proposal(retry_action::after(0ms), {}, {}));
+    static_cast<void>(
+        progress.on_proposal(driver::retry_action::after(0ms).remembering(3), {}, {}));
+    static_cast<void>(progress.on_proposal(driver::retry_action::after(0ms), {}, {}));
     EXPECT_EQ(progress.token().memory, 3U);
 }
 

@@ -20,20 +20,22 @@ public:
     time_point begun{};
     int successes = 0;
 
-    decision on_start(token_state& token, const decision_context& at) override {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context& at) override {
         token = {};
         begun = at.now;
         return {};
     }
-    void retry_after(const retry_question& question, retry_sink& sink) override {
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         if (throwing_) {
             throw std::logic_error("plug-in");
         }
         sink.answer(
-            question.token.attempt == 2 ? retry_action::no(refusal_reason::attempts_exhausted)
-                                        : retry_action::after(10ms));
+            question.token.attempt == 2
+                ? driver::retry_action::no(refusal_reason::attempts_exhausted)
+                : driver::retry_action::after(10ms));
     }
-    void on_success(const token_state&, const decision_context&) override {
+    void on_success(const driver::token_state&, const driver::decision_context&) override {
         if (throwing_) {
             throw std::logic_error("plug-in");
         }
@@ -68,9 +70,9 @@ TEST(plugin, the_virtual_interface_drives_the_same_loop) {
 
 TEST(plugin, SM_02_SM_03_the_virtual_interface_has_the_three_checked_calls) {
     plugin_test::two_attempts strategy;
-    token_result first = strategy.acquire_initial_token();
+    driver::token_result first = strategy.acquire_initial_token();
     ASSERT_TRUE(first);
-    token_result second = strategy.refresh_token(first.token, {});
+    driver::token_result second = strategy.refresh_token(first.token, {});
     ASSERT_TRUE(second);
     EXPECT_EQ(second.token.delay(), 10ms);
     EXPECT_TRUE(strategy.refresh_token(first.token, {}).is_invalid_argument());
@@ -89,7 +91,7 @@ TEST(plugin, a_throwing_plug_in_is_a_refusal_and_breaks_nothing) {
     EXPECT_FALSE(result.has_value());
     EXPECT_EQ(trace.refusal(), refusal_reason::strategy_failed);
     EXPECT_EQ(retry(plain, {.clock = &clock}, [] { return 3U; }), 3U);
-    token_result token = strategy.acquire_initial_token();
+    driver::token_result token = strategy.acquire_initial_token();
     EXPECT_EQ(strategy.refresh_token(token.token, {}).why.refusal, refusal_reason::strategy_failed);
 }
 
@@ -98,17 +100,17 @@ namespace plugin_test {
 /// Gives no answer.
 class forgetful final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink&) override {}
+    void retry_after(const driver::retry_question&, driver::retry_sink&) override {}
 };
 
 /// Cannot even begin.
 class never_begins final : public retry_strategy {
 public:
-    decision on_start(token_state&, const decision_context&) override {
+    driver::decision on_start(driver::token_state&, const driver::decision_context&) override {
         throw std::logic_error("plug-in");
     }
-    void retry_after(const retry_question&, retry_sink& sink) override {
-        sink.answer(retry_action::after(0ms));
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        sink.answer(driver::retry_action::after(0ms));
     }
 };
 
@@ -116,9 +118,9 @@ public:
 
 TEST(plugin, one_that_gives_no_answer_has_failed_and_the_cause_says_so) {
     plugin_test::forgetful strategy;
-    retry_sink sink(nullptr, nullptr);
+    driver::retry_sink sink(nullptr, nullptr);
     strategy.ask({}, sink);
-    EXPECT_EQ(sink.current(), retry_sink::state::failed);
+    EXPECT_EQ(sink.current(), driver::retry_sink::state::failed);
     EXPECT_EQ(sink.cause(), "returned without an answer");
 }
 
@@ -133,13 +135,13 @@ namespace plugin_test {
 class answers_and_throws final : public retry_strategy {
 public:
     explicit answers_and_throws(bool defers) : defers_(defers) {}
-    deferred_answer kept;
+    driver::deferred_answer kept;
 
-    void retry_after(const retry_question&, retry_sink& sink) override {
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         if (defers_) {
             kept = sink.defer();
         } else {
-            sink.answer(retry_action::after(1s));
+            sink.answer(driver::retry_action::after(1s));
         }
         throw std::runtime_error("plug-in");
     }
@@ -162,7 +164,7 @@ TEST(plugin, one_that_throws_has_failed_whatever_it_answered_before) {
         EXPECT_EQ(operation.calls(), 1U);
         EXPECT_EQ(trace.refusal(), refusal_reason::strategy_failed);
         EXPECT_EQ(clock.elapsed(), 0s);
-        strategy.kept.answer(retry_action::after(0ms));
+        strategy.kept.answer(driver::retry_action::after(0ms));
         EXPECT_EQ(operation.calls(), 1U);
     }
 }
@@ -172,8 +174,10 @@ namespace plugin_test {
 /// Retries everything and looks at nothing.
 class blind final : public retry_strategy {
 public:
-    void retry_after(const retry_question& question, retry_sink& sink) override {
-        sink.answer(question.token.attempt == 3 ? retry_action::no() : retry_action::after(0ms));
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
+        sink.answer(
+            question.token.attempt == 3 ? driver::retry_action::no()
+                                        : driver::retry_action::after(0ms));
     }
 };
 
@@ -215,7 +219,8 @@ TEST(plugin, SM_18_the_converter_decides_as_the_strategy_inside) {
 
 TEST(plugin, composition_changes_one_question_and_leaves_the_others) {
     composed_strategy strategy(
-        attempt_limits{3}, plugin_test::also_conflicts{}, exponential_backoff{}, no_budget{});
+        driver::attempt_limits{3}, plugin_test::also_conflicts{}, exponential_backoff{},
+        driver::no_budget{});
     testing::virtual_clock clock;
     const failure_facts conflict{.fault = failure_fault::client, .code = 409};
     auto operation = testing::scripted_operation{conflict}.fail_forever();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <reprise/retry/lint.hpp>
 #include <reprise/retry/presets.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 

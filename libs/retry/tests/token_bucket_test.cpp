@@ -13,7 +13,7 @@ namespace reprise {
 
 namespace bucket_test {
 
-[[nodiscard]] retry_question ask(const failure_facts& facts) {
+[[nodiscard]] driver::retry_question ask(const failure_facts& facts) {
     return {facts, {time_point{}, 0}, no_deadline, repeatability::unspecified};
 }
 
@@ -21,12 +21,12 @@ namespace bucket_test {
 
 TEST(token_bucket, SM_14_pays_the_whole_cost_or_nothing) {
     token_bucket bucket({.capacity = 12});
-    EXPECT_TRUE(bucket.try_take(milli_units(5)).paid);
-    EXPECT_TRUE(bucket.try_take(milli_units(5)).paid);
-    const auto refused = bucket.try_take(milli_units(5));
+    EXPECT_TRUE(bucket.try_take(detail::milli_units(5)).paid);
+    EXPECT_TRUE(bucket.try_take(detail::milli_units(5)).paid);
+    const auto refused = bucket.try_take(detail::milli_units(5));
     EXPECT_FALSE(refused.paid) << "2 units are left, 5 were asked";
-    EXPECT_EQ(refused.level, milli_units(2));
-    EXPECT_EQ(bucket.milli_level(), milli_units(2));
+    EXPECT_EQ(refused.level, detail::milli_units(2));
+    EXPECT_EQ(bucket.milli_level(), detail::milli_units(2));
 }
 
 TEST(token_bucket, SM_14_a_timeout_costs_its_price_also_when_it_is_throttling) {
@@ -34,38 +34,38 @@ TEST(token_bucket, SM_14_a_timeout_costs_its_price_also_when_it_is_throttling) {
         token_bucket_budget budget(std::make_shared<token_bucket>(), prices);
         return budget.try_pay({.throttling = throttling, .timeout = timeout}, time_point{}).cost;
     };
-    EXPECT_EQ(cost({}, true, true), milli_units(10)) << "as in Smithy's guide";
-    EXPECT_EQ(cost({}, false, true), milli_units(10));
-    EXPECT_EQ(cost({}, true, false), milli_units(5));
-    EXPECT_EQ(cost({.throttling = 2.0}, true, true), milli_units(10));
-    EXPECT_EQ(cost({.throttling = 2.0}, true, false), milli_units(2));
+    EXPECT_EQ(cost({}, true, true), detail::milli_units(10)) << "as in Smithy's guide";
+    EXPECT_EQ(cost({}, false, true), detail::milli_units(10));
+    EXPECT_EQ(cost({}, true, false), detail::milli_units(5));
+    EXPECT_EQ(cost({.throttling = 2.0}, true, true), detail::milli_units(10));
+    EXPECT_EQ(cost({.throttling = 2.0}, true, false), detail::milli_units(2));
 }
 
 TEST(token_bucket, SM_14_never_above_capacity_and_never_below_zero) {
     token_bucket bucket({.capacity = 10});
-    bucket.give(milli_units(3));
-    EXPECT_EQ(bucket.milli_level(), milli_units(10));
-    EXPECT_TRUE(bucket.try_take(milli_units(9.5)).paid);
-    EXPECT_FALSE(bucket.try_take(milli_units(0.501)).paid);
-    EXPECT_TRUE(bucket.try_take(milli_units(0.5)).paid);
+    bucket.give(detail::milli_units(3));
+    EXPECT_EQ(bucket.milli_level(), detail::milli_units(10));
+    EXPECT_TRUE(bucket.try_take(detail::milli_units(9.5)).paid);
+    EXPECT_FALSE(bucket.try_take(detail::milli_units(0.501)).paid);
+    EXPECT_TRUE(bucket.try_take(detail::milli_units(0.5)).paid);
     EXPECT_EQ(bucket.milli_level(), 0);
-    bucket.give(milli_units(0.25));
-    EXPECT_EQ(bucket.milli_level(), milli_units(0.25));
+    bucket.give(detail::milli_units(0.25));
+    EXPECT_EQ(bucket.milli_level(), detail::milli_units(0.25));
 }
 
 TEST(token_bucket, SM_14_defaults_are_500_5_10_and_1) {
     standard_strategy strategy;
     const auto& bucket = *strategy.budget().bucket();
-    EXPECT_EQ(bucket.milli_capacity(), milli_units(500));
+    EXPECT_EQ(bucket.milli_capacity(), detail::milli_units(500));
     EXPECT_EQ(bucket.capacity(), 500.0) << "units, as in the options";
-    EXPECT_EQ(bucket.level(), 500.0);
+    EXPECT_EQ(bucket.available(), 500.0);
     auto token = strategy.acquire_initial_token();
     token = strategy.refresh_token(token.token, bucket_test::ask(testing::transient()));
-    EXPECT_EQ(bucket.milli_level(), milli_units(495));
+    EXPECT_EQ(bucket.milli_level(), detail::milli_units(495));
     token = strategy.refresh_token(token.token, bucket_test::ask(testing::timed_out()));
-    EXPECT_EQ(bucket.milli_level(), milli_units(485));
+    EXPECT_EQ(bucket.milli_level(), detail::milli_units(485));
     EXPECT_EQ(strategy.record_success(token.token), std::errc{});
-    EXPECT_EQ(bucket.milli_level(), milli_units(486));
+    EXPECT_EQ(bucket.milli_level(), detail::milli_units(486));
 }
 
 TEST(token_bucket, SM_14_capacity_prices_and_refund_can_be_configured) {
@@ -77,11 +77,11 @@ TEST(token_bucket, SM_14_capacity_prices_and_refund_can_be_configured) {
     EXPECT_EQ(bucket.capacity(), 40.0);
     auto token = strategy.acquire_initial_token();
     token = strategy.refresh_token(token.token, bucket_test::ask(testing::transient()));
-    EXPECT_EQ(bucket.level(), 33.0);
+    EXPECT_EQ(bucket.available(), 33.0);
     token = strategy.refresh_token(token.token, bucket_test::ask(testing::timed_out()));
-    EXPECT_EQ(bucket.level(), 22.0);
+    EXPECT_EQ(bucket.available(), 22.0);
     EXPECT_EQ(strategy.record_success(token.token), std::errc{});
-    EXPECT_EQ(bucket.level(), 24.0);
+    EXPECT_EQ(bucket.available(), 24.0);
 }
 
 TEST(token_bucket, SM_14_a_random_walk_agrees_with_plain_arithmetic) {
@@ -107,9 +107,9 @@ TEST(token_bucket, SM_15_the_initial_token_is_granted_when_the_bucket_is_empty) 
     standard_options options;
     options.bucket.initial = 0.0;
     standard_strategy strategy(options);
-    token_result first = strategy.acquire_initial_token();
+    driver::token_result first = strategy.acquire_initial_token();
     ASSERT_TRUE(first);
-    token_result refused =
+    driver::token_result refused =
         strategy.refresh_token(first.token, bucket_test::ask(testing::transient()));
     EXPECT_FALSE(refused);
     EXPECT_EQ(refused.why.refusal, refusal_reason::budget_exhausted);
@@ -119,8 +119,8 @@ TEST(token_bucket, SM_15_the_initial_token_is_granted_when_the_bucket_is_empty) 
 TEST(token_bucket, SM_15_a_bucket_that_was_refilled_pays_for_the_retry) {
     auto bucket = std::make_shared<token_bucket>(token_bucket_options{500, 0.0});
     standard_strategy strategy({}, bucket);
-    token_result first = strategy.acquire_initial_token();
-    bucket->give(milli_units(5));
+    driver::token_result first = strategy.acquire_initial_token();
+    bucket->give(detail::milli_units(5));
     EXPECT_TRUE(strategy.refresh_token(first.token, bucket_test::ask(testing::transient())));
 }
 
@@ -180,7 +180,7 @@ TEST(token_bucket, SM_06_is_exact_under_concurrency) {
     first.join();
     second.join();
     EXPECT_FALSE(out_of_range.load());
-    EXPECT_EQ(bucket.milli_level() + outside.load(), milli_units(500));
+    EXPECT_EQ(bucket.milli_level() + outside.load(), detail::milli_units(500));
 }
 
 TEST(token_bucket, SM_06_the_price_is_reserved_and_not_only_checked) {

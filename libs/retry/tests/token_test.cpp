@@ -12,26 +12,27 @@ namespace reprise {
 
 namespace {
 
-[[nodiscard]] retry_question question_about(const failure_facts& facts) {
-    retry_question question;
+[[nodiscard]] driver::retry_question question_about(const failure_facts& facts) {
+    driver::retry_question question;
     question.facts = facts;
     question.at.random = testing::scripted_random::half;
     return question;
 }
 
 /// Counts its calls, and grants an initial token with a delay.
-class counting_strategy : public token_issuer<counting_strategy> {
+class counting_strategy : public driver::token_issuer<counting_strategy> {
 public:
-    decision begin(token_state& token, const decision_context&) noexcept {
+    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
         token = {};
         token.delay = std::chrono::milliseconds{7};
         return {};
     }
-    retry_action retry_after(token_state& token, const retry_question&) noexcept {
+    driver::retry_action retry_after(
+        driver::token_state& token, const driver::retry_question&) noexcept {
         ++token.memory;
-        return retry_action::after({});
+        return driver::retry_action::after({});
     }
-    void succeed(const token_state& token, const decision_context&) noexcept {
+    void succeed(const driver::token_state& token, const driver::decision_context&) noexcept {
         ++successes;
         last_memory = token.memory;
     }
@@ -43,12 +44,12 @@ public:
 
 TEST(token, SM_01_carries_the_delay_and_the_strategys_state_also_initially) {
     counting_strategy strategy;
-    token_result first = strategy.acquire_initial_token();
+    driver::token_result first = strategy.acquire_initial_token();
     ASSERT_TRUE(first);
     EXPECT_EQ(first.token.delay(), std::chrono::milliseconds{7});
     EXPECT_EQ(first.token.attempt(), 1U);
-    token_result second = strategy.refresh_token(first.token, question_about({}));
-    token_result third = strategy.refresh_token(second.token, question_about({}));
+    driver::token_result second = strategy.refresh_token(first.token, question_about({}));
+    driver::token_result third = strategy.refresh_token(second.token, question_about({}));
     EXPECT_EQ(third.token.attempt(), 3U);
     EXPECT_EQ(strategy.record_success(third.token), std::errc{});
     EXPECT_EQ(strategy.last_memory, 2U);
@@ -56,8 +57,8 @@ TEST(token, SM_01_carries_the_delay_and_the_strategys_state_also_initially) {
 
 TEST(token, SM_02_state_of_single_requests_lives_in_tokens) {
     standard_strategy strategy;
-    token_result a = strategy.acquire_initial_token();
-    token_result b = strategy.acquire_initial_token();
+    driver::token_result a = strategy.acquire_initial_token();
+    driver::token_result b = strategy.acquire_initial_token();
     for (int round = 0; round < 3; ++round) {
         a = strategy.refresh_token(a.token, question_about(testing::transient()));
         ASSERT_TRUE(a);
@@ -69,8 +70,9 @@ TEST(token, SM_02_state_of_single_requests_lives_in_tokens) {
 
 TEST(token, SM_03_a_used_token_is_an_invalid_argument_for_refresh_and_success) {
     standard_strategy strategy;
-    token_result first = strategy.acquire_initial_token();
-    token_result second = strategy.refresh_token(first.token, question_about(testing::transient()));
+    driver::token_result first = strategy.acquire_initial_token();
+    driver::token_result second =
+        strategy.refresh_token(first.token, question_about(testing::transient()));
     ASSERT_TRUE(second);
     EXPECT_TRUE(strategy.refresh_token(first.token, question_about(testing::transient()))
                     .is_invalid_argument());
@@ -82,7 +84,7 @@ TEST(token, SM_03_a_used_token_is_an_invalid_argument_for_refresh_and_success) {
 TEST(token, SM_03_a_token_of_another_object_of_the_same_type_is_refused_and_stays_usable) {
     standard_strategy issuer;
     standard_strategy other;
-    token_result mine = issuer.acquire_initial_token();
+    driver::token_result mine = issuer.acquire_initial_token();
     EXPECT_TRUE(other.refresh_token(mine.token, question_about(testing::transient()))
                     .is_invalid_argument());
     EXPECT_EQ(other.record_success(mine.token), std::errc::invalid_argument);
@@ -93,17 +95,17 @@ TEST(token, SM_03_a_token_of_another_object_of_the_same_type_is_refused_and_stay
 TEST(token, SM_03_a_new_strategy_at_an_old_address_refuses_the_old_ones_tokens) {
     std::optional<standard_strategy> place;
     place.emplace();
-    token_result old = place->acquire_initial_token();
+    driver::token_result old = place->acquire_initial_token();
     place.emplace();
     EXPECT_EQ(place->record_success(old.token), std::errc::invalid_argument);
 }
 
 TEST(token, SM_03_moved_from_and_default_tokens_are_invalid) {
     standard_strategy strategy;
-    token_result first = strategy.acquire_initial_token();
-    retry_token moved = std::move(first.token);
+    driver::token_result first = strategy.acquire_initial_token();
+    driver::retry_token moved = std::move(first.token);
     EXPECT_EQ(strategy.record_success(first.token), std::errc::invalid_argument);
-    retry_token empty;
+    driver::retry_token empty;
     EXPECT_EQ(strategy.record_success(empty), std::errc::invalid_argument);
     EXPECT_EQ(strategy.record_success(moved), std::errc{});
 }
@@ -112,13 +114,13 @@ TEST(token, SM_03_SM_07_of_two_threads_using_one_token_exactly_one_succeeds) {
     counting_strategy strategy;
     constexpr int rounds = 2000;
     std::barrier meet(2);
-    std::vector<retry_token> tokens;
+    std::vector<driver::retry_token> tokens;
     for (int round = 0; round < rounds; ++round) {
         tokens.push_back(std::move(strategy.acquire_initial_token().token));
     }
     std::atomic<int> accepted = 0;
     const auto racer = [&] {
-        for (retry_token& token : tokens) {
+        for (driver::retry_token& token : tokens) {
             meet.arrive_and_wait();
             if (strategy.record_success(token) == std::errc{}) {
                 ++accepted;
@@ -134,9 +136,9 @@ TEST(token, SM_03_SM_07_of_two_threads_using_one_token_exactly_one_succeeds) {
 }
 
 TEST(token, is_small_and_cannot_be_copied) {
-    EXPECT_LE(sizeof(retry_token), 32U);
-    EXPECT_FALSE(std::is_copy_constructible_v<retry_token>);
-    EXPECT_TRUE(std::is_nothrow_move_constructible_v<retry_token>);
+    EXPECT_LE(sizeof(driver::retry_token), 32U);
+    EXPECT_FALSE(std::is_copy_constructible_v<driver::retry_token>);
+    EXPECT_TRUE(std::is_nothrow_move_constructible_v<driver::retry_token>);
 }
 
 }  // namespace reprise

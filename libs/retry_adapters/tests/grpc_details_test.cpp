@@ -61,6 +61,13 @@ TEST(grpc_details, odd_delays_count_as_zero_or_as_a_year) {
     EXPECT_EQ(retry_info_delay(status_with("google.rpc.RetryInfo", negative)), 0s);
 }
 
+TEST(grpc_details, the_text_of_a_failure_names_its_status) {
+    using reprise::adapters::detail::grpc_text;
+    EXPECT_EQ(grpc_text(14, "no healthy upstream"), "UNAVAILABLE: no healthy upstream");
+    EXPECT_EQ(grpc_text(4, ""), "DEADLINE_EXCEEDED");
+    EXPECT_EQ(grpc_text(99, "odd"), "status 99: odd");
+}
+
 TEST(grpc_details, pushback_is_a_number_of_milliseconds_or_forbids_the_retry) {
     EXPECT_EQ(parse_retry_pushback("250"), 250ms);
     EXPECT_EQ(parse_retry_pushback("0"), 0ms);

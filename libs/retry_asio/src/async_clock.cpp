@@ -1,5 +1,5 @@
 #include <reprise/asio/async_clock.hpp>
-#include <reprise/retry/settings.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise {
 

@@ -72,7 +72,7 @@ TEST(async_breaker, a_fallback_stands_in_and_a_probe_closes_it) {
     o.is_up = true;
     o.ask(o.service());
     EXPECT_EQ(o.ec, error_code());
-    EXPECT_EQ(o.breaker->state(), breaker_state::closed);
+    EXPECT_EQ(o.breaker->state(), circuit_state::closed);
 }
 
 TEST(async_breaker, a_coroutine_loop_throws_or_returns_its_fallback) {

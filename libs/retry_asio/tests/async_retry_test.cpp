@@ -298,8 +298,8 @@ TEST(async_retry, SM_01_the_loop_waits_for_the_delay_of_the_initial_token) {
 TEST(async_retry, SM_20_the_loop_has_no_limit_of_its_own_and_inline_completions_use_no_stack) {
     scene s;
     auto endless = composed_strategy(
-        attempt_limits{std::nullopt}, stated_safety{}, exponential_backoff{{.base = 0s, .cap = 0s}},
-        no_budget{});
+        driver::attempt_limits{std::nullopt}, stated_safety{},
+        exponential_backoff{{.base = 0s, .cap = 0s}}, driver::no_budget{});
     int calls = 0;
     async_retry<void(error_code)>(
         s.io, endless, s.options,
@@ -395,11 +395,11 @@ TEST(async_retry, an_operation_that_drops_its_handler_drops_the_loop) {
 
 /// Throws from every call.
 struct broken_strategy {
-    decision begin(token_state&, const decision_context&) { return {}; }
-    retry_action retry_after(token_state&, const retry_question&) {
+    driver::decision begin(driver::token_state&, const driver::decision_context&) { return {}; }
+    driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) {
         throw std::runtime_error("broken");
     }
-    void succeed(const token_state&, const decision_context&) {
+    void succeed(const driver::token_state&, const driver::decision_context&) {
         throw std::runtime_error("broken");
     }
 };

@@ -162,19 +162,20 @@ TEST(co_retry, SM_08_listed_exception_types_take_part) {
 /// Retries once and keeps the last failure of type `Seen`.
 template <class Seen>
 struct observing_strategy {
-    decision begin(token_state& token, const decision_context&) noexcept {
+    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
         token = {};
         return {};
     }
-    retry_action retry_after(token_state& token, const retry_question& question) {
+    driver::retry_action retry_after(
+        driver::token_state& token, const driver::retry_question& question) {
         const Seen* failure = question.failure.get_if<Seen>();
         seen = failure != nullptr ? std::optional<Seen>(*failure) : std::nullopt;
         // The second condition ends a loop that forgets its token: such a bug must fail, not hang.
         return token.attempt > 1 || ++asked > 4
-                   ? retry_action::no(refusal_reason::attempts_exhausted)
-                   : retry_action::after({});
+                   ? driver::retry_action::no(refusal_reason::attempts_exhausted)
+                   : driver::retry_action::after({});
     }
-    void succeed(const token_state&, const decision_context&) noexcept {}
+    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
     int asked = 0;
     std::optional<Seen> seen{};
 };
@@ -448,8 +449,8 @@ TEST(co_retry, a_clock_that_can_only_block_is_refused_by_name) {
 TEST(co_retry, SM_20_the_loop_has_no_limit_of_its_own) {
     stage s;
     auto endless = composed_strategy(
-        attempt_limits{std::nullopt}, stated_safety{}, exponential_backoff{{.base = 0s, .cap = 0s}},
-        no_budget{});
+        driver::attempt_limits{std::nullopt}, stated_safety{},
+        exponential_backoff{{.base = 0s, .cap = 0s}}, driver::no_budget{});
     int calls = 0;
     s.play([&]() -> asio::awaitable<void> {
         auto operation = [&]() -> asio::awaitable<std::error_code> {

@@ -21,18 +21,18 @@ namespace reprise::testing {
 }
 
 /// Grants an initial token with a delay, then refuses every retry.
-class slow_start : public token_issuer<slow_start> {
+class slow_start : public driver::token_issuer<slow_start> {
 public:
     explicit slow_start(duration delay) : delay_(delay) {}
-    decision begin(token_state& token, const decision_context&) noexcept {
-        token = token_state{};
+    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
+        token = driver::token_state{};
         token.delay = delay_;
         return {};
     }
-    retry_action retry_after(token_state&, const retry_question&) noexcept {
-        return retry_action::no(refusal_reason::attempts_exhausted);
+    driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) noexcept {
+        return driver::retry_action::no(refusal_reason::attempts_exhausted);
     }
-    void succeed(const token_state&, const decision_context&) noexcept {}
+    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
 
 private:
     duration delay_;

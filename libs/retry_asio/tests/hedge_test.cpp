@@ -157,7 +157,7 @@ TEST(hedge, counts_as_a_retry_and_is_paid_from_the_same_budget) {
     limited.ask(attempts(2), {.delay = 50ms, .attempts_max = 4});
     EXPECT_EQ(limited.started, 2U) << "two attempts in all";
     EXPECT_EQ(limited.trace.entries.back().refusal(), refusal_reason::attempts_exhausted);
-    retry_allowance spent(0);
+    driver::retry_allowance spent(0);
     replica inner({{200ms}, {200ms}});
     inner.options.outer_allowance = &spent;
     inner.ask(attempts(2));
@@ -330,10 +330,10 @@ TEST(hedge, an_attempt_that_reached_its_limit_counts_as_slow_and_one_that_failed
 
 TEST(hedge, a_strategy_that_grants_no_retries_grants_no_hedges) {
     struct refusing final : retry_strategy {
-        void retry_after(const retry_question&, retry_sink& sink) override {
-            sink.answer(retry_action::after(0s));
+        void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+            sink.answer(driver::retry_action::after(0s));
         }
-        decision on_start(token_state&, const decision_context&) override {
+        driver::decision on_start(driver::token_state&, const driver::decision_context&) override {
             return {refusal_reason::budget_exhausted, -1};
         }
     } strategy;
@@ -354,8 +354,8 @@ TEST(hedge, an_open_circuit_breaker_allows_no_hedge_and_hears_one_outcome) {
         std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 2});
     replica r({{200ms}});
     r.time.after(20ms, [&] {
-        breaker->on_failure(breaker_permit::regular, {}, r.time.now());
-        breaker->on_failure(breaker_permit::regular, {}, r.time.now());
+        breaker->on_failure(driver::breaker_permit::regular, {}, r.time.now());
+        breaker->on_failure(driver::breaker_permit::regular, {}, r.time.now());
     });
     r.ask(attempts(3).breaker(breaker));
     EXPECT_EQ(r.started, 1U);
@@ -365,10 +365,10 @@ TEST(hedge, an_open_circuit_breaker_allows_no_hedge_and_hears_one_outcome) {
     r.script = {{}, {200ms}};
     r.ask(attempts(3).breaker(breaker));
     EXPECT_EQ(r.started, 2U) << "a probe is not hedged";
-    EXPECT_EQ(breaker->state(), breaker_state::closed);
+    EXPECT_EQ(breaker->state(), circuit_state::closed);
     replica failing({{60ms, refused}, {30ms, refused}});
     failing.ask(attempts(2).breaker(breaker));
-    EXPECT_EQ(breaker->state(), breaker_state::closed) << "one failed call, not two";
+    EXPECT_EQ(breaker->state(), circuit_state::closed) << "one failed call, not two";
 }
 
 // Attempts that could not be started are failed attempts if the signature has room for what was

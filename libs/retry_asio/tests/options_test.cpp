@@ -167,7 +167,7 @@ struct option_row {
 /// What options point to.
 struct surroundings {
     std::stop_source stop;
-    retry_allowance nothing_left{0};
+    driver::retry_allowance nothing_left{0};
     retry_history history;
     listener observer;
     testing::scripted_random random{testing::scripted_random::highest};

@@ -62,18 +62,19 @@ struct scenario {
 class late_strategy final : public retry_strategy {
 public:
     explicit late_strategy(standard_strategy& inner)
-        : retry_strategy(traits_of(inner)), inner_(inner) {}
+        : retry_strategy(driver::traits_of(inner)), inner_(inner) {}
 
-    void retry_after(const retry_question& question, retry_sink& sink) override {
-        token_state token = question.token;
-        const retry_action action = inner_.retry_after(token, question);
-        deferred_answer later = sink.defer();
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
+        driver::token_state token = question.token;
+        const driver::retry_action action = inner_.retry_after(token, question);
+        driver::deferred_answer later = sink.defer();
         later.answer(action.remembering(token.memory));
     }
-    decision on_start(token_state& token, const decision_context& at) override {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context& at) override {
         return inner_.begin(token, at);
     }
-    void on_success(const token_state& token, const decision_context& at) override {
+    void on_success(const driver::token_state& token, const driver::decision_context& at) override {
         inner_.succeed(token, at);
     }
     [[nodiscard]] retry_budget* paying_budget() noexcept override { return inner_.paying_budget(); }

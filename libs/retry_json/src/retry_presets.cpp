@@ -44,7 +44,7 @@ using detail::under;
 }
 
 [[nodiscard]] retry_options aws_2_1() {
-    retry_options options = from_standard(presets::aws_standard());
+    retry_options options = from_standard(presets::aws_standard_options());
     options.backoff = {50ms, 2.0, 20s, jitter::full, 5s};
     options.throttling_backoff = {1s, 2.0, 20s, jitter::full, 5s};
     options.budget = bucket_options{{}, {14.0, 14.0, 5.0, 1.0, true}};
@@ -175,10 +175,11 @@ std::span<const retry_preset> retry_presets() {
             "standard", "reprise::standard_strategy with its defaults",
             from_standard(standard_options{})},
         retry_preset{
-            "smithy", "The sample of Smithy's guide", from_standard(presets::smithy_guide())},
+            "smithy", "The sample of Smithy's guide",
+            from_standard(presets::smithy_guide_options())},
         retry_preset{
             "aws_standard", "The standard mode of AWS SDKs",
-            from_standard(presets::aws_standard())},
+            from_standard(presets::aws_standard_options())},
         retry_preset{"aws_2_1", "The 2.1 revision of AWS retries", aws_2_1()},
         retry_preset{"grpc_a6", "gRPC proposal A6 with the figures of its example", grpc_a6()},
         retry_preset{"finagle", "Retries up to 20 % of requests plus 10 per second", finagle()},

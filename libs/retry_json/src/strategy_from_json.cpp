@@ -50,13 +50,13 @@ struct settings_read {
 
 std::unique_ptr<configured_strategy> make_strategy(
     const retry_options& options, const safety_options& safety) {
-    static_cast<void>(checked(options));
-    shared_parts parts;
+    static_cast<void>(detail::checked(options));
+    driver::shared_parts parts;
     if (options.breaker) {
         parts.breaker = std::make_shared<circuit_breaker>(*options.breaker);
     }
     return std::make_unique<configured_strategy>(
-        attempt_limits{options.attempts_max}, stated_safety{safety},
+        driver::attempt_limits{options.attempts_max}, stated_safety{safety},
         retry_json::detail::configured_backoff(options),
         retry_json::detail::configured_budget(retry_json::detail::make_budget(options.budget)),
         std::move(parts));

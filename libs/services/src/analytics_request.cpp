@@ -27,7 +27,7 @@ service_call_result make_analytics_call(const analytics_request& request) {
     if (call) {
         call->is_idempotent = request.is_readonly;
         if (request.has_priority) {
-            call->headers.emplace_back("analytics-priority", "-1");
+            call->headers.push_back({"analytics-priority", "-1"});
         }
     }
     return call;

@@ -220,19 +220,19 @@ bool is_sent_before_execution(std::int64_t code) noexcept {
 
 // Checks the RFC's three codes of prepared statements and one text, then the server's flag. 12016
 // has the flag although a retry cannot create the index.
-query_retry query_retry_of(const query_problem& problem, request_access access) noexcept {
+retry_reason query_retry_reason(const query_problem& problem, request_access access) noexcept {
     if (problem.code == 4040 || problem.code == 4050 || problem.code == 4070) {
-        return query_retry::prepared_statement_failure;
+        return retry_reason::query_prepared_statement_failure;
     }
     if (problem.code == 5000 &&
         problem.message.find(queryport_index_not_found) != std::string::npos) {
-        return query_retry::index_not_found;
+        return retry_reason::query_index_not_found;
     }
     const bool is_harmless =
         access == request_access::reads || problem.code == query_queue_full_code;
     return is_harmless && problem.is_retry_advised && problem.code != 12016
-               ? query_retry::indicated_by_server
-               : query_retry::none;
+               ? retry_reason::service_response_code_indicated
+               : retry_reason::unknown;
 }
 
 errc classify_analytics_code(std::int64_t code, request_access access) noexcept {
@@ -281,24 +281,25 @@ bool may_errorless_have_acted(
 
 }  // namespace
 
-query_verdict classify_query(int http_status, const query_outcome& outcome, request_access access) {
+service_verdict classify_query(
+    int http_status, const query_outcome& outcome, request_access access) {
     if (outcome.errors.empty()) {
-        const auto error = classify_errorless(http_status, outcome.status, access);
-        return {error, query_retry::none, may_errorless_have_acted(http_status, error, access)};
+        const auto error = classify_errorless(http_status, outcome.state, access);
+        return {error, retry_reason::unknown, may_errorless_have_acted(http_status, error, access)};
     }
     const query_problem& first = outcome.errors.front();
-    const query_retry retry = query_retry_of(first, access);
+    const retry_reason reason = query_retry_reason(first, access);
     return {
-        classify_query_problem(first, access), retry,
-        access == request_access::may_write && retry == query_retry::none &&
+        classify_query_problem(first, access), reason,
+        access == request_access::may_write && reason == retry_reason::unknown &&
             !is_sent_before_execution(first.code)};
 }
 
-analytics_verdict classify_analytics(
+service_verdict classify_analytics(
     int http_status, const query_outcome& outcome, request_access access) {
     if (outcome.errors.empty()) {
-        const auto error = classify_errorless(http_status, outcome.status, access);
-        return {error, analytics_retry::none, may_errorless_have_acted(http_status, error, access)};
+        const auto error = classify_errorless(http_status, outcome.state, access);
+        return {error, retry_reason::unknown, may_errorless_have_acted(http_status, error, access)};
     }
     const std::int64_t code = outcome.errors.front().code;
     const bool is_temporary = code == 23000 || code == 23003 || code == 23007;
@@ -306,7 +307,7 @@ analytics_verdict classify_analytics(
     const bool is_refused = is_temporary || code / 1000 == 20 || code / 1000 == 24;
     return {
         classify_analytics_code(code, access),
-        is_temporary ? analytics_retry::temporary_failure : analytics_retry::none,
+        is_temporary ? retry_reason::analytics_temporary_failure : retry_reason::unknown,
         access == request_access::may_write && !is_refused};
 }
 

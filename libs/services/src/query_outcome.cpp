@@ -76,12 +76,12 @@ std::expected<std::vector<query_problem>, outcome_error> read_query_problems(
     return problems;
 }
 
-std::optional<query_metrics> read_query_metrics(const json::value& answer) {
+std::optional<couchbase::query_metrics> read_query_metrics(const json::value& answer) {
     const json::value* const found = answer.find("metrics");
     if (found == nullptr || found->as_object() == nullptr) {
         return std::nullopt;
     }
-    query_metrics metrics;
+    couchbase::query_metrics metrics;
     metrics.elapsed_time = parse_go_duration(detail::text_or_empty(*found, "elapsedTime"));
     metrics.execution_time = parse_go_duration(detail::text_or_empty(*found, "executionTime"));
     metrics.result_count = detail::number_or_zero(*found, "resultCount");
@@ -115,10 +115,13 @@ std::expected<query_outcome, outcome_error> parse_query_outcome(std::string_view
         return std::unexpected(std::move(errors.error()));
     }
     query_outcome outcome;
-    outcome.status = *status;
+    outcome.state = *status;
+    outcome.status = to_string(*status);
     outcome.errors = *std::move(errors);
     if (auto warnings = read_query_problems(*answer, "warnings"); warnings) {
-        outcome.warnings = *std::move(warnings);
+        for (query_problem& warning : *warnings) {
+            outcome.warnings.push_back({warning.code, std::move(warning.message)});
+        }
     }
     outcome.metrics = read_query_metrics(*answer);
     outcome.request_id = detail::text_or_empty(*answer, "requestID");

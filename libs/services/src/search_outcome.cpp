@@ -65,8 +65,8 @@ errc classify_search_refusal(std::string_view body) noexcept {
     return search_body_has(body, "num_fts_indexes") ? errc::quota_limited : errc::invalid_argument;
 }
 
-std::optional<errc> classify_search_answer(std::string_view body) {
-    const auto outcome = parse_search_outcome(body);
+std::optional<errc> classify_search_answer(
+    const std::expected<search_outcome, outcome_error>& outcome) {
     if (!outcome) {
         return errc::parsing_failure;
     }
@@ -97,30 +97,32 @@ std::expected<search_outcome, outcome_error> parse_search_outcome(std::string_vi
     return outcome;
 }
 
-search_verdict classify_search(int http_status, std::string_view body) {
+service_verdict classify_search(
+    int http_status, std::string_view body,
+    const std::expected<search_outcome, outcome_error>& outcome) {
     if (http_status >= 200 && http_status < 300) {
-        return {classify_search_answer(body), search_retry::none};
+        return {classify_search_answer(outcome), retry_reason::unknown};
     }
     switch (http_status) {
         case 400:
             if (search_body_has(body, "pindex not available")) {
-                return {errc::index_not_ready, search_retry::not_available_yet};
+                return {errc::index_not_ready, retry_reason::service_response_code_indicated};
             }
-            return {classify_search_refusal(body), search_retry::none};
+            return {classify_search_refusal(body), retry_reason::unknown};
         case 401:
         case 403:
-            return {errc::authentication_failure, search_retry::none};
+            return {errc::authentication_failure, retry_reason::unknown};
         case 404:
-            return {errc::feature_not_available, search_retry::none};
+            return {errc::feature_not_available, retry_reason::unknown};
         case 429:
             if (const auto limit = classify_search_limit(body); limit.has_value()) {
-                return {limit, search_retry::none};
+                return {limit, retry_reason::unknown};
             }
-            return {errc::temporary_failure, search_retry::too_many_requests};
+            return {errc::temporary_failure, retry_reason::search_too_many_requests};
         case 503:
-            return {errc::service_not_available, search_retry::none};
+            return {errc::service_not_available, retry_reason::unknown};
         default:
-            return {errc::internal_server_failure, search_retry::none};
+            return {errc::internal_server_failure, retry_reason::unknown};
     }
 }
 

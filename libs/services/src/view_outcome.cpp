@@ -14,14 +14,14 @@ bool view_body_has(std::string_view body, std::string_view part) noexcept {
     return body.find(part) != std::string_view::npos;
 }
 
-view_verdict classify_view_failure(std::string_view body) noexcept {
+service_verdict classify_view_failure(std::string_view body) noexcept {
     const bool is_view_missing = view_body_has(body, "{not_found, missing_named_view}");
     if (view_body_has(body, "error") && (is_view_missing || view_body_has(body, "\"badarg\""))) {
         return {
             view_body_has(body, "not_found") ? errc::view_not_found : errc::internal_server_failure,
-            view_retry::none};
+            retry_reason::unknown};
     }
-    return {errc::internal_server_failure, view_retry::temporary_failure};
+    return {errc::internal_server_failure, retry_reason::views_temporary_failure};
 }
 
 }  // namespace
@@ -66,15 +66,15 @@ std::expected<view_outcome, outcome_error> parse_view_outcome(std::string_view t
     return outcome;
 }
 
-view_verdict classify_view(int http_status, std::string_view body) noexcept {
+service_verdict classify_view(int http_status, std::string_view body) noexcept {
     if (http_status >= 200 && http_status < 300) {
         return {};
     }
     switch (http_status) {
         case 302:
-            return {errc::temporary_failure, view_retry::no_active_partition};
+            return {errc::temporary_failure, retry_reason::views_no_active_partition};
         case 401:
-            return {errc::authentication_failure, view_retry::temporary_failure};
+            return {errc::authentication_failure, retry_reason::views_temporary_failure};
         case 300:
         case 301:
         case 303:
@@ -88,21 +88,22 @@ view_verdict classify_view(int http_status, std::string_view body) noexcept {
         case 502:
         case 503:
         case 504:
-            return {errc::temporary_failure, view_retry::temporary_failure};
+            return {errc::temporary_failure, retry_reason::views_temporary_failure};
         case 404:
             return {
                 errc::view_not_found, view_body_has(body, R"("reason":"missing")")
-                                          ? view_retry::temporary_failure
-                                          : view_retry::none};
+                                          ? retry_reason::views_temporary_failure
+                                          : retry_reason::unknown};
         case 500:
             return classify_view_failure(body);
         case 403:
-            return {errc::authentication_failure, view_retry::none};
+            return {errc::authentication_failure, retry_reason::unknown};
         default:
             break;
     }
     const bool is_refused = http_status >= 400 && http_status < 500;
-    return {is_refused ? errc::invalid_argument : errc::internal_server_failure, view_retry::none};
+    return {
+        is_refused ? errc::invalid_argument : errc::internal_server_failure, retry_reason::unknown};
 }
 
 }  // namespace reprise::services

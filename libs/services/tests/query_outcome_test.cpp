@@ -18,7 +18,7 @@ query_outcome failed(const std::string& members) {
         .value();
 }
 
-query_verdict verdict_of(std::int64_t code, const std::string& message = "x") {
+service_verdict verdict_of(std::int64_t code, const std::string& message = "x") {
     return classify_query(
         200, failed("\"code\":" + std::to_string(code) + ",\"msg\":\"" + message + "\""),
         request_access::reads);
@@ -39,7 +39,7 @@ TEST(query_outcome, parses_everything_in_an_answer_except_its_rows) {
             R"("resultSize":9,"sortCount":2,"mutationCount":3,"errorCount":4,"warningCount":5},)"
             R"("prepared":"p1","profile":{"phases":[1, 2]}})")
             .value();
-    EXPECT_EQ(outcome.status, query_status::errors);
+    EXPECT_EQ(outcome.state, query_status::errors);
     EXPECT_EQ(outcome.request_id, "r1");
     EXPECT_EQ(outcome.client_context_id, "c1");
     EXPECT_EQ(outcome.signature, R"({"*":"*"})");
@@ -48,8 +48,8 @@ TEST(query_outcome, parses_everything_in_an_answer_except_its_rows) {
     ASSERT_EQ(outcome.errors.size(), 1u);
     EXPECT_EQ(outcome.errors[0], (query_problem{12009, "m", true, 17012}));
     ASSERT_EQ(outcome.warnings.size(), 1u);
-    EXPECT_EQ(outcome.warnings[0], (query_problem{1, "w", false, {}}));
-    EXPECT_EQ(outcome.metrics, (query_metrics{1500us, 84500ns, 1, 9, 2, 3, 4, 5, 0}));
+    EXPECT_EQ(outcome.warnings[0], (couchbase::query_warning{1, "w"}));
+    EXPECT_EQ(outcome.metrics, (couchbase::query_metrics{1500us, 84500ns, 1, 9, 2, 3, 4, 5, 0}));
 }
 
 TEST(query_outcome, informational_members_may_be_missing_or_of_any_type) {
@@ -57,14 +57,14 @@ TEST(query_outcome, informational_members_may_be_missing_or_of_any_type) {
         parse_query_outcome(R"({"status":"success","errors":null,"warnings":7,"requestID":[],)"
                             R"("metrics":{"elapsedTime":12,"resultCount":"many"},"prepared":null})")
             .value();
-    EXPECT_EQ(outcome.status, query_status::success);
+    EXPECT_EQ(outcome.state, query_status::success);
     EXPECT_TRUE(outcome.errors.empty());
     EXPECT_TRUE(outcome.warnings.empty());
     ASSERT_TRUE(outcome.metrics);
-    EXPECT_EQ(*outcome.metrics, query_metrics{});
-    EXPECT_EQ(parse_query_outcome("{}")->status, query_status::missing);
-    EXPECT_EQ(parse_query_outcome(R"({"status":"odd"})")->status, query_status::unknown);
-    EXPECT_EQ(parse_query_outcome(R"({"status":"missing"})")->status, query_status::unknown);
+    EXPECT_EQ(*outcome.metrics, couchbase::query_metrics{});
+    EXPECT_EQ(parse_query_outcome("{}")->state, query_status::missing);
+    EXPECT_EQ(parse_query_outcome(R"({"status":"odd"})")->state, query_status::unknown);
+    EXPECT_EQ(parse_query_outcome(R"({"status":"missing"})")->state, query_status::unknown);
 }
 
 TEST(query_outcome, members_that_decide_must_be_valid) {
@@ -94,13 +94,14 @@ TEST(query_classify, RH_20_three_codes_of_prepared_statements_are_retried) {
     for (const std::int64_t code : {4040, 4050, 4070}) {
         EXPECT_EQ(
             verdict_of(code),
-            (query_verdict{
-                errc::prepared_statement_failure, query_retry::prepared_statement_failure}))
+            (service_verdict{
+                errc::prepared_statement_failure, retry_reason::query_prepared_statement_failure}))
             << code;
     }
     for (const std::int64_t code : {4060, 4080, 4090}) {
         EXPECT_EQ(
-            verdict_of(code), (query_verdict{errc::prepared_statement_failure, query_retry::none}))
+            verdict_of(code),
+            (service_verdict{errc::prepared_statement_failure, retry_reason::unknown}))
             << code;
     }
 }
@@ -108,16 +109,16 @@ TEST(query_classify, RH_20_three_codes_of_prepared_statements_are_retried) {
 TEST(query_classify, RH_20_code_5000_is_retried_only_with_the_text_of_the_queryport) {
     EXPECT_EQ(
         verdict_of(5000, "GSI error - cause: queryport.indexNotFound"),
-        (query_verdict{errc::index_not_found, query_retry::index_not_found}));
+        (service_verdict{errc::index_not_found, retry_reason::query_index_not_found}));
     EXPECT_EQ(
         verdict_of(5000, "Index Not Found - cause: GSI index bla not found."),
-        (query_verdict{errc::index_not_found, query_retry::none}));
-    EXPECT_EQ(verdict_of(5001, "queryport.indexNotFound").retry, query_retry::none);
-    EXPECT_EQ(verdict_of(12016, "queryport.indexNotFound").retry, query_retry::none);
+        (service_verdict{errc::index_not_found, retry_reason::unknown}));
+    EXPECT_EQ(verdict_of(5001, "queryport.indexNotFound").reason, retry_reason::unknown);
+    EXPECT_EQ(verdict_of(12016, "queryport.indexNotFound").reason, retry_reason::unknown);
 }
 
 TEST(query_classify, RH_20_only_the_first_error_decides) {
-    EXPECT_EQ(verdict_of(3000), (query_verdict{errc::parsing_failure, query_retry::none}))
+    EXPECT_EQ(verdict_of(3000), (service_verdict{errc::parsing_failure, retry_reason::unknown}))
         << "the second one is 4040";
 }
 
@@ -127,25 +128,25 @@ TEST(query_classify, RH_42_the_servers_flag_is_followed_except_for_12016) {
                    200,
                    failed("\"code\":" + std::to_string(code) + ",\"msg\":\"x\",\"retry\":true"),
                    request_access::reads)
-            .retry;
+            .reason;
     };
-    EXPECT_EQ(flagged(99999), query_retry::indicated_by_server);
-    EXPECT_EQ(flagged(12004), query_retry::indicated_by_server);
-    EXPECT_EQ(flagged(5000), query_retry::indicated_by_server);
-    EXPECT_EQ(flagged(12016), query_retry::none);
-    EXPECT_EQ(flagged(4040), query_retry::prepared_statement_failure)
+    EXPECT_EQ(flagged(99999), retry_reason::service_response_code_indicated);
+    EXPECT_EQ(flagged(12004), retry_reason::service_response_code_indicated);
+    EXPECT_EQ(flagged(5000), retry_reason::service_response_code_indicated);
+    EXPECT_EQ(flagged(12016), retry_reason::unknown);
+    EXPECT_EQ(flagged(4040), retry_reason::query_prepared_statement_failure)
         << "its own rule takes precedence";
     EXPECT_EQ(
         classify_query(
             200, failed(R"("code":99999,"msg":"x","reason":{"retry":true})"), request_access::reads)
-            .retry,
-        query_retry::none)
+            .reason,
+        retry_reason::unknown)
         << "the flag belongs to the error, not to its reason";
     EXPECT_EQ(
         classify_query(
             200, failed(R"("code":99999,"msg":"x","retry":"true")"), request_access::reads)
-            .retry,
-        query_retry::none);
+            .reason,
+        retry_reason::unknown);
 }
 
 TEST(query_classify, RH_24_every_other_code_has_its_error_and_is_not_retried) {
@@ -183,7 +184,7 @@ TEST(query_classify, RH_24_every_other_code_has_its_error_and_is_not_retried) {
         {-1, internal_server_failure},
         {0, internal_server_failure}};
     for (const auto& [code, error] : cases) {
-        EXPECT_EQ(verdict_of(code), (query_verdict{error, query_retry::none})) << code;
+        EXPECT_EQ(verdict_of(code), (service_verdict{error, retry_reason::unknown})) << code;
     }
 }
 
@@ -242,8 +243,8 @@ TEST(query_classify, RH_45_a_200_with_errors_or_without_success_is_an_error) {
         return classify_query(
             http_status, parse_query_outcome(text).value(), request_access::reads);
     };
-    EXPECT_EQ(of(200, R"({"status":"success"})"), query_verdict{});
-    EXPECT_EQ(of(200, R"({"status":"completed"})"), query_verdict{});
+    EXPECT_EQ(of(200, R"({"status":"success"})"), service_verdict{});
+    EXPECT_EQ(of(200, R"({"status":"completed"})"), service_verdict{});
     EXPECT_EQ(
         of(200, R"({"status":"success","errors":[{"code":3000}]})").error, errc::parsing_failure);
     EXPECT_EQ(of(200, R"({"status":"fatal"})").error, errc::internal_server_failure);
@@ -261,10 +262,11 @@ TEST(analytics_classify, RH_21_three_codes_are_temporary) {
     };
     using enum errc;
     EXPECT_EQ(
-        of(23000), (analytics_verdict{temporary_failure, analytics_retry::temporary_failure}));
+        of(23000), (service_verdict{temporary_failure, retry_reason::analytics_temporary_failure}));
     EXPECT_EQ(
-        of(23003), (analytics_verdict{temporary_failure, analytics_retry::temporary_failure}));
-    EXPECT_EQ(of(23007), (analytics_verdict{job_queue_full, analytics_retry::temporary_failure}));
+        of(23003), (service_verdict{temporary_failure, retry_reason::analytics_temporary_failure}));
+    EXPECT_EQ(
+        of(23007), (service_verdict{job_queue_full, retry_reason::analytics_temporary_failure}));
     const std::tuple<std::int64_t, errc> others[] = {
         {20000, authentication_failure},
         {20999, authentication_failure},
@@ -285,17 +287,17 @@ TEST(analytics_classify, RH_21_three_codes_are_temporary) {
         {25000, internal_server_failure},
         {4040, internal_server_failure}};
     for (const auto& [code, error] : others) {
-        EXPECT_EQ(of(code), (analytics_verdict{error, analytics_retry::none})) << code;
+        EXPECT_EQ(of(code), (service_verdict{error, retry_reason::unknown})) << code;
     }
     EXPECT_EQ(
         classify_analytics(
             200, parse_query_outcome(R"({"status":"success"})").value(), request_access::may_write),
-        analytics_verdict{});
+        service_verdict{});
 }
 
 // --- statements that may change data ---
 
-query_verdict written(std::int64_t code, bool is_flagged) {
+service_verdict written(std::int64_t code, bool is_flagged) {
     return classify_query(
         200,
         failed(
@@ -308,25 +310,27 @@ query_verdict written(std::int64_t code, bool is_flagged) {
 // counter twice.
 TEST(query_classify, RH_42_the_flag_counts_for_writes_only_if_nothing_was_executed) {
     for (const std::int64_t code : {1080, 12008, 5000, 5999, 1181, 3000, 12004, 99999}) {
-        EXPECT_EQ(written(code, true).retry, query_retry::none) << code;
+        EXPECT_EQ(written(code, true).reason, retry_reason::unknown) << code;
     }
     EXPECT_EQ(
         written(1201, true),
-        (query_verdict{errc::internal_server_failure, query_retry::indicated_by_server, false}));
-    EXPECT_EQ(written(1201, false).retry, query_retry::none) << "without the flag";
+        (service_verdict{
+            errc::internal_server_failure, retry_reason::service_response_code_indicated, false}));
+    EXPECT_EQ(written(1201, false).reason, retry_reason::unknown) << "without the flag";
 }
 
 TEST(query_classify, RH_42_RH_29_the_servers_own_timeout_is_ambiguous_unless_readonly) {
-    const query_verdict ambiguous{errc::ambiguous_timeout, query_retry::none, true};
+    const service_verdict ambiguous{errc::ambiguous_timeout, retry_reason::unknown, true};
     EXPECT_EQ(written(1080, true), ambiguous);
     EXPECT_EQ(written(1080, false), ambiguous);
     const auto errorless = parse_query_outcome(R"({"status":"timeout"})").value();
     EXPECT_EQ(classify_query(200, errorless, request_access::may_write), ambiguous);
     EXPECT_EQ(
         classify_query(200, errorless, request_access::reads),
-        (query_verdict{errc::unambiguous_timeout, query_retry::none, false}));
+        (service_verdict{errc::unambiguous_timeout, retry_reason::unknown, false}));
     EXPECT_EQ(
-        verdict_of(1080), (query_verdict{errc::unambiguous_timeout, query_retry::none, false}));
+        verdict_of(1080),
+        (service_verdict{errc::unambiguous_timeout, retry_reason::unknown, false}));
     for (const request_access access : {request_access::reads, request_access::may_write}) {
         const auto late = classify_analytics(200, failed("\"code\":21002"), access);
         const bool is_ambiguous = access == request_access::may_write;

@@ -162,8 +162,7 @@ TEST(analytics_request, RH_18_is_idempotent_when_readonly_and_priority_is_a_head
     request.has_priority = true;
     const auto call = make_analytics_call(request).value();
     EXPECT_TRUE(call.is_idempotent);
-    using fields = std::vector<std::pair<std::string, std::string>>;
-    EXPECT_EQ(call.headers, (fields{{"analytics-priority", "-1"}}));
+    EXPECT_EQ(call.headers, (http::header_list{{"analytics-priority", "-1"}}));
     request.consistency = scan_consistency::at_plus;
     EXPECT_EQ(
         make_analytics_call(request).error(),

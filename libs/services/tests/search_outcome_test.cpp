@@ -7,6 +7,10 @@ namespace search_outcome_test {
 
 using namespace std::chrono_literals;
 
+service_verdict classified_search(int status, std::string_view body) {
+    return classify_search(status, body, parse_search_outcome(body));
+}
+
 TEST(search_outcome, a_partial_result_is_a_success_that_reports_what_failed) {
     const std::string_view trailer =
         R"({"status":{"total":6,"failed":2,"successful":4,"errors":{"p1":"slow","p2":{"a":1}}},)"
@@ -23,47 +27,47 @@ TEST(search_outcome, a_partial_result_is_a_success_that_reports_what_failed) {
     EXPECT_EQ(outcome.max_score, 0.5);
     EXPECT_EQ(outcome.took, 1500us);
     EXPECT_EQ(outcome.facets, R"({"f":{"total":1}})");
-    EXPECT_EQ(classify_search(200, trailer), search_verdict{});
+    EXPECT_EQ(classified_search(200, trailer), service_verdict{});
 }
 
 TEST(search_outcome, the_status_may_be_one_word) {
     const auto outcome = parse_search_outcome(R"({"status":"ok","hits":null})").value();
     EXPECT_EQ(outcome.status, "ok");
     EXPECT_FALSE(outcome.is_partial());
-    EXPECT_EQ(classify_search(200, R"({"status":"ok"})"), search_verdict{});
+    EXPECT_EQ(classified_search(200, R"({"status":"ok"})"), service_verdict{});
     EXPECT_EQ(
-        classify_search(200, R"({"status":"fail","error":"x"})").error,
+        classified_search(200, R"({"status":"fail","error":"x"})").error,
         errc::internal_server_failure);
-    EXPECT_EQ(classify_search(200, "<html>").error, errc::parsing_failure);
+    EXPECT_EQ(classified_search(200, "<html>").error, errc::parsing_failure);
     EXPECT_EQ(parse_search_outcome(R"({"took":18446744073709551615,"total_hits":-1})")->took, 0ns);
 }
 
 TEST(search_classify, RH_22_429_is_retried_unless_it_mentions_a_limit) {
     using enum errc;
     EXPECT_EQ(
-        classify_search(429, R"({"error":"busy"})"),
-        (search_verdict{temporary_failure, search_retry::too_many_requests}));
+        classified_search(429, R"({"error":"busy"})"),
+        (service_verdict{temporary_failure, retry_reason::search_too_many_requests}));
     EXPECT_EQ(
-        classify_search(429, ""),
-        (search_verdict{temporary_failure, search_retry::too_many_requests}));
+        classified_search(429, ""),
+        (service_verdict{temporary_failure, retry_reason::search_too_many_requests}));
     for (const char* limit :
          {"num_concurrent_requests", "num_queries_per_min", "ingress_mib_per_min",
           "egress_mib_per_min"}) {
         EXPECT_EQ(
-            classify_search(429, std::string("limit: ") + limit),
-            (search_verdict{rate_limited, search_retry::none}))
+            classified_search(429, std::string("limit: ") + limit),
+            (service_verdict{rate_limited, retry_reason::unknown}))
             << limit;
     }
     EXPECT_EQ(
-        classify_search(429, "num_fts_indexes (active + pending) >= limit"),
-        (search_verdict{quota_limited, search_retry::none}));
+        classified_search(429, "num_fts_indexes (active + pending) >= limit"),
+        (service_verdict{quota_limited, retry_reason::unknown}));
 }
 
 TEST(search_classify, RH_24_no_other_status_is_retried) {
     using enum errc;
     const auto of = [](int status, std::string_view body) {
-        const search_verdict verdict = classify_search(status, body);
-        EXPECT_EQ(verdict.retry, search_retry::none) << status;
+        const service_verdict verdict = classified_search(status, body);
+        EXPECT_EQ(verdict.reason, retry_reason::unknown) << status;
         return verdict.error;
     };
     EXPECT_EQ(of(400, R"({"error":"rest_auth: x, err: index not found"})"), index_not_found);

@@ -59,7 +59,11 @@ std::string_view to_string(cluster_errc code) noexcept {
 }
 
 cluster::cluster(std::unique_ptr<detail::cluster_state> state) noexcept
-    : state_(std::move(state)) {}
+    : state_(std::move(state)),
+      topology_(*state_),
+      buckets_(*state_),
+      durability_(*state_),
+      disturbances_(*state_) {}
 cluster::cluster(cluster&&) noexcept = default;
 cluster& cluster::operator=(cluster&&) noexcept = default;
 
@@ -126,63 +130,13 @@ void cluster::take_wakeups(std::vector<connection_id>& out) {
     state_->wakeups.clear();
 }
 
-std::vector<std::string> cluster::buckets() const {
-    std::vector<std::string> names;
-    for (const auto& [name, bucket] : state_->buckets) {
-        names.push_back(name);
-    }
-    return names;
+std::optional<time_point> cluster::next_due() const noexcept {
+    return state_->pending_due == time_point::max() ? std::nullopt
+                                                    : std::optional(state_->pending_due);
 }
 
-std::expected<void, cluster_errc> cluster::create_bucket(const bucket_options& bucket) {
-    if (state_->find_bucket(bucket.name) != nullptr) {
-        return std::unexpected(cluster_errc::already_exists);
-    }
-    if (find_problem(bucket)) {
-        return std::unexpected(cluster_errc::name_invalid);
-    }
-    if (state_->rebalance) {
-        return std::unexpected(cluster_errc::rebalance_running);
-    }
-    state_->add_bucket(bucket);
-    state_->publish(*state_->find_bucket(bucket.name));
-    return {};
-}
-
-std::expected<void, cluster_errc> cluster::drop_bucket(std::string_view bucket) {
-    const auto it = state_->buckets.find(bucket);
-    if (it == state_->buckets.end()) {
-        return std::unexpected(cluster_errc::unknown_bucket);
-    }
-    if (state_->rebalance) {
-        return std::unexpected(cluster_errc::rebalance_running);
-    }
-    state_->close_sessions(bucket);
-    for (const auto& node : state_->nodes) {
-        if (const auto local = node->buckets.find(bucket); local != node->buckets.end()) {
-            node->buckets.erase(local);
-        }
-    }
-    state_->buckets.erase(it);
-    ++state_->generation;
-    ++state_->removal_generation;
-    state_->settle_pending(state_->time_seen);
-    return {};
-}
-
-const wire::collections_manifest* cluster::manifest(std::string_view bucket) const noexcept {
-    const detail::bucket_record* found = state_->find_bucket(bucket);
-    return found == nullptr ? nullptr : &found->manifest;
-}
-
-std::expected<void, cluster_errc> cluster::set_bucket_settings(
-    std::string_view bucket, bucket_settings settings) {
-    detail::bucket_record* found = state_->find_bucket(bucket);
-    if (found == nullptr) {
-        return std::unexpected(cluster_errc::unknown_bucket);
-    }
-    found->options.settings = std::move(settings);
-    return {};
+void cluster::on_time(time_point now) {
+    state_->on_time(now);
 }
 
 account_list& cluster::accounts() noexcept {
@@ -197,56 +151,6 @@ error_code_list& cluster::error_codes() noexcept {
     return state_->error_codes;
 }
 
-namespace {
-
-// The configuration of a bucket, or of the cluster for an empty name, as `node` knows it. Null if
-// it does not.
-const detail::known_configuration* find_configuration(
-    detail::cluster_state& state, node_id node, std::string_view bucket) {
-    detail::node_record* at = state.find_node(node);
-    if (at == nullptr) {
-        return nullptr;
-    }
-    const detail::node_bucket* local = state.find_present(*at, bucket);
-    const detail::known_configuration* found = nullptr;
-    if (bucket.empty()) {
-        found = &at->global_configuration;
-    } else if (local != nullptr) {
-        found = &local->configuration;
-    }
-    return found != nullptr && found->is_known() ? found : nullptr;
-}
-
-}  // namespace
-
-std::optional<std::string> cluster::configuration_text(
-    node_id node, std::string_view bucket) const {
-    const auto* found = find_configuration(*state_, node, bucket);
-    if (found == nullptr) {
-        return std::nullopt;
-    }
-    const bool is_corrupt = state_->find_node(node)->disturbance.is_configuration_corrupt;
-    return is_corrupt ? std::string(detail::corrupted(found->text())) : found->text();
-}
-
-std::optional<wire::configuration_revision> cluster::configuration_revision(
-    node_id node, std::string_view bucket) const {
-    const auto* found = find_configuration(*state_, node, bucket);
-    return found == nullptr ? std::nullopt : std::optional(found->revision());
-}
-
-std::uint64_t cluster::configuration_generation() const noexcept {
-    return state_->generation;
-}
-
-std::uint64_t cluster::node_generation() const noexcept {
-    return state_->node_generation;
-}
-
-std::uint64_t cluster::removal_generation() const noexcept {
-    return state_->removal_generation;
-}
-
 fault_list& cluster::faults() noexcept {
     return state_->faults;
 }
@@ -257,35 +161,6 @@ audit_log& cluster::audit() noexcept {
 
 const audit_log& cluster::audit() const noexcept {
     return state_->audit;
-}
-
-std::optional<document_snapshot> cluster::find_document(
-    std::string_view bucket, wire::collection_id collection, std::string_view key, time_point now,
-    std::optional<node_id> on_node) const {
-    const std::size_t number = wire::vbucket_of(key, state_->options.vbucket_count).value;
-    const detail::bucket_record* record = state_->find_bucket(bucket);
-    if (record == nullptr) {
-        return std::nullopt;
-    }
-    const std::int16_t node =
-        on_node ? static_cast<std::int16_t>(on_node->value) : record->rows[number][0];
-    const detail::vbucket* copy = state_->find_copy(node, bucket, number);
-    const detail::document* found = copy == nullptr ? nullptr : copy->find({collection.value, key});
-    if (found == nullptr) {
-        return std::nullopt;
-    }
-    document_snapshot shown;
-    std::string scratch;
-    shown.value = detail::plain_value(*found, scratch);
-    shown.xattrs = found->xattrs.text();
-    shown.flags = found->flags;
-    shown.expiry = found->is_deleted ? 0 : found->expiry;
-    shown.cas = found->cas;
-    shown.seqno = found->seqno;
-    shown.revision = found->revision;
-    shown.is_deleted = found->is_deleted || found->is_expired(detail::seconds_of(now));
-    shown.is_locked = found->is_locked(now);
-    return shown;
 }
 
 }  // namespace reprise::sandbox

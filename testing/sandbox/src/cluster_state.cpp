@@ -39,7 +39,7 @@ wire::cluster_node make_endpoints(const std::string& hostname, std::size_t numbe
 
 cluster_state::cluster_state(cluster_options given)
     : options(std::move(given)),
-      rng(options.seed),
+      random(options.seed),
       faults(options.seed ^ 0xfa017u),
       audit(options.audit_entry_count_max),
       error_codes(options.error_map ? *options.error_map : wire::default_error_map()) {
@@ -105,7 +105,7 @@ std::string cluster_state::random_hex(std::size_t digit_count) {
     text.reserve(digit_count);
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < digit_count; ++i) {
-        bits = i % 16 == 0 ? rng() : bits >> 4;
+        bits = i % 16 == 0 ? random.next() : bits >> 4;
         text += base::to_hex_digit(bits);
     }
     return text;

@@ -5,13 +5,13 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include <reprise/retry/random_generator.hpp>
 #include <reprise/sandbox/cluster.hpp>
 #include <reprise/wire/cluster_configuration_encode.hpp>
 #include <reprise/wire/collections_manifest.hpp>
@@ -122,7 +122,7 @@ struct cluster_state {
     cluster_options options;
     // Generates uuids, nonces and references. Faults have their own generator, so that adding a
     // rule does not change these numbers.
-    std::mt19937_64 rng;
+    random_generator random;
     fault_list faults;
     audit_log audit;
     std::vector<std::unique_ptr<node_record>> nodes;  // by node number
@@ -169,7 +169,7 @@ struct cluster_state {
     std::string random_hex(std::size_t digit_count);
     // An id as used in the `ref` of an error body.
     std::string random_reference();
-    std::uint64_t random_uuid() { return rng() >> 16; }
+    std::uint64_t random_uuid() { return random.next() >> 16; }
 
     identity identity_of(const user_options& user) const;
     const wire::scram_credential& credential_of(

@@ -259,7 +259,8 @@ inline std::string key_on(
     const sandbox::cluster& cluster, std::uint32_t node, std::string_view bucket = "travel") {
     for (int i = 0; i < 1000; ++i) {
         std::string name = "key_" + std::to_string(i);
-        if (cluster.active_node(bucket, wire::vbucket_of(name, 16)) == sandbox::node_id{node}) {
+        if (cluster.topology().active_node(bucket, wire::vbucket_of(name, 16)) ==
+            sandbox::node_id{node}) {
             return name;
         }
     }

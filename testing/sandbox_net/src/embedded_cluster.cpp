@@ -130,13 +130,14 @@ std::expected<added_node, std::string> embedded_cluster::add_node() {
 
 std::expected<void, cluster_errc> embedded_cluster::rebalance(
     const rebalance_options& options, std::chrono::milliseconds interval) {
-    return parts_->begin([&](cluster& brain) { return brain.begin_rebalance(options); }, interval);
+    return parts_->begin(
+        [&](cluster& brain) { return brain.topology().begin_rebalance(options); }, interval);
 }
 
 std::expected<void, cluster_errc> embedded_cluster::graceful_failover(
     node_id node, std::chrono::milliseconds interval) {
     return parts_->begin(
-        [&](cluster& brain) { return brain.begin_graceful_failover(node); }, interval);
+        [&](cluster& brain) { return brain.topology().begin_graceful_failover(node); }, interval);
 }
 
 std::optional<rebalance_progress> embedded_cluster::wait_rebalance(

@@ -75,7 +75,7 @@ void kv_session::after_call() {
 }
 
 void kv_session::on_disturbance() {
-    cut_off(core_.brain().disturbance_of(role_.node).is_partitioned);
+    cut_off(core_.brain().disturbances().of(role_.node).is_partitioned);
 }
 
 void kv_session::release() noexcept {

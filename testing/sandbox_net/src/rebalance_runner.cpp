@@ -9,7 +9,7 @@
 namespace reprise::sandbox::detail {
 
 void rebalance_runner::run(std::chrono::milliseconds interval) {
-    const rebalance_progress progress = core_.brain().rebalance_status();
+    const rebalance_progress progress = core_.brain().topology().rebalance_status();
     if (!progress.is_running) {
         return;
     }
@@ -30,16 +30,16 @@ void rebalance_runner::arm() {
 }
 
 void rebalance_runner::on_due() {
-    rebalance_progress progress = core_.brain().rebalance_status();
+    rebalance_progress progress = core_.brain().topology().rebalance_status();
     // If another rebalance has begun since, its own caller steps it.
     if (!progress.is_running || progress.number != number_) {
         return;
     }
-    if (const auto step = core_.brain().step_rebalance(); !step) {
+    if (const auto step = core_.brain().topology().step_rebalance(); !step) {
         core_.notice("the rebalance failed: " + std::string(to_string(step.error())));
     }
     core_.settle();
-    progress = core_.brain().rebalance_status();
+    progress = core_.brain().topology().rebalance_status();
     if (progress.is_running && progress.number == number_) {
         // Follows the schedule, not the time at which the timer fired, but never runs a burst of
         // steps.
@@ -57,7 +57,7 @@ void rebalance_runner::notify() {
     if (waiters_.empty()) {
         return;
     }
-    const rebalance_progress progress = core_.brain().rebalance_status();
+    const rebalance_progress progress = core_.brain().topology().rebalance_status();
     if (progress.is_running) {
         return;
     }

@@ -167,7 +167,7 @@ void server_core::add_stream(service_session& session) {
 }
 
 bool server_core::is_up(node_id node) const noexcept {
-    return brain_.state_of(node) == node_state::up;
+    return brain_.topology().state_of(node) == node_state::up;
 }
 
 void server_core::settle() {
@@ -190,8 +190,8 @@ void server_core::settle() {
 // The allocator keeps the free blocks that removed documents leave between others, and cannot
 // return pages that hold anything else.
 void server_core::return_memory() {
-    if (std::exchange(removal_generation_seen_, brain_.removal_generation()) !=
-        brain_.removal_generation()) {
+    if (std::exchange(removal_generation_seen_, brain_.buckets().removal_generation()) !=
+        brain_.buckets().removal_generation()) {
         brain_.audit().compact();
         brain_.services().audit().compact();
 #if defined(__GLIBC__)

@@ -15,7 +15,7 @@ using tcp = boost::asio::ip::tcp;
 
 std::shared_ptr<channel> server_core::make_disturbed_channel(
     const port_role& role, tcp::socket socket) {
-    const tls_disturbance how = brain_.disturbance_of(role.node).tls;
+    const tls_disturbance how = brain_.disturbances().of(role.node).tls;
     if (how == tls_disturbance::reset) {
         reset_when_heard(std::move(socket));
         return nullptr;
@@ -48,7 +48,7 @@ void server_core::reset_when_heard(tcp::socket socket) {
 void server_core::update_disturbances() {
     ports_.pause([this](const port_role& role) {
         return role.what != port_role::kind::control &&
-               brain_.disturbance_of(role.node).is_partitioned;
+               brain_.disturbances().of(role.node).is_partitioned;
     });
     std::vector<std::uint64_t> keys;
     keys.reserve(sessions_.size());

@@ -130,13 +130,13 @@ std::expected<void, std::string> server_core::listen_all() {
 
 std::expected<void, std::string> server_core::publish() {
     for (std::size_t number = 0; number < addresses_.nodes.size(); ++number) {
-        const auto set =
-            brain_.set_endpoints(to_node_id(number), describe_ports(addresses_.nodes[number]));
+        const auto set = brain_.topology().set_endpoints(
+            to_node_id(number), describe_ports(addresses_.nodes[number]));
         if (!set) {
             return std::unexpected(std::string(to_string(set.error())));
         }
     }
-    generation_seen_ = brain_.configuration_generation();
+    generation_seen_ = brain_.topology().configuration_generation();
     addresses_.connection_string =
         join_addresses("couchbase://", addresses_.nodes, &node_ports::key_value);
     if (tls_) {
@@ -153,7 +153,7 @@ std::expected<node_id, std::string> server_core::add_node() {
     if (!ports) {
         return std::unexpected(ports.error());
     }
-    const auto added = brain_.add_node(describe_ports(*ports));
+    const auto added = brain_.topology().add_node(describe_ports(*ports));
     if (!added) {
         ports_.close(to_node_id(addresses_.nodes.size()));
         return std::unexpected(std::string(to_string(added.error())));
@@ -169,10 +169,10 @@ void server_core::run_rebalance(std::chrono::milliseconds interval) {
 }
 
 void server_core::update_ports() {
-    if (node_generation_seen_ == brain_.node_generation()) {
+    if (node_generation_seen_ == brain_.topology().node_generation()) {
         return;
     }
-    while (brain_.state_of(to_node_id(addresses_.nodes.size()))) {
+    while (brain_.topology().state_of(to_node_id(addresses_.nodes.size()))) {
         const std::size_t number = addresses_.nodes.size();
         const auto ports = listen_node(number);
         if (!ports) {
@@ -180,11 +180,12 @@ void server_core::update_ports() {
         }
         addresses_.nodes.push_back(ports ? *ports : node_ports{});
         // A node that already left has nothing to announce.
-        (void)brain_.set_endpoints(to_node_id(number), describe_ports(addresses_.nodes.back()));
+        (void)brain_.topology().set_endpoints(
+            to_node_id(number), describe_ports(addresses_.nodes.back()));
     }
-    node_generation_seen_ = brain_.node_generation();
+    node_generation_seen_ = brain_.topology().node_generation();
     for (std::size_t number = 0; number < addresses_.nodes.size(); ++number) {
-        if (brain_.state_of(to_node_id(number)) == node_state::left) {
+        if (brain_.topology().state_of(to_node_id(number)) == node_state::left) {
             ports_.close(to_node_id(number));
         }
     }
@@ -195,7 +196,7 @@ void server_core::update_ports() {
 void server_core::open_wanted_ports() {
     const bool is_complete = ports_.update([this](const port_role& role) {
         return role.what == port_role::kind::control ||
-               (is_up(role.node) && !brain_.disturbance_of(role.node).refuses_connections);
+               (is_up(role.node) && !brain_.disturbances().of(role.node).refuses_connections);
     });
     if (is_complete) {
         return;

@@ -22,7 +22,7 @@ void service_session::on_open(const std::string& certificate_user) {
 }
 
 bool service_session::is_silent() const noexcept {
-    return core_.brain().disturbance_of(role_.node).is_silent();
+    return core_.brain().disturbances().of(role_.node).is_silent();
 }
 
 void service_session::on_bytes(base::byte_view bytes) {
@@ -63,7 +63,7 @@ void service_session::on_disturbance() {
         core_.retire(*this);
         return;
     }
-    cut_off(core_.brain().disturbance_of(role_.node).is_partitioned);
+    cut_off(core_.brain().disturbances().of(role_.node).is_partitioned);
     if (is_silent() || !connection_) {
         return;
     }

@@ -103,11 +103,13 @@ TEST(sandbox_management, streams_the_configuration_and_every_change) {
     const std::string first = stream.receive_until("\n\n\n\n");
     ASSERT_TRUE(first.starts_with("HTTP/1.1 200")) << first;
     EXPECT_TRUE(first.contains("Transfer-Encoding: chunked"));
-    cluster->with_cluster([](sandbox::cluster& brain) { ASSERT_TRUE(brain.failover(node_id{1})); });
+    cluster->with_cluster(
+        [](sandbox::cluster& brain) { ASSERT_TRUE(brain.topology().failover(node_id{1})); });
     const std::string second = stream.receive_until("\n\n\n\n");
     EXPECT_TRUE(second.contains("\"rev\"")) << second;
-    cluster->with_cluster(
-        [](sandbox::cluster& brain) { ASSERT_TRUE(brain.set_node_state(node_id{0}, false)); });
+    cluster->with_cluster([](sandbox::cluster& brain) {
+        ASSERT_TRUE(brain.topology().set_node_state(node_id{0}, false));
+    });
     stream.receive_all();  // ends
 }
 

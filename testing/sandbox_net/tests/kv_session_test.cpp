@@ -142,7 +142,7 @@ TEST(sandbox_kv, answers_with_different_delays_are_sent_in_order_of_due_time) {
     cluster->with_cluster([](sandbox::cluster& brain) {
         for (const int delay : {300, 20}) {
             fault_rule rule = on_get(fault_delay{std::chrono::milliseconds(delay)});
-            rule.limit = 1;
+            rule.when.limit = 1;
             brain.faults().add(rule);
         }
     });
@@ -162,7 +162,7 @@ TEST(sandbox_kv, a_close_fault_closes_before_or_after_the_request_is_applied) {
     for (const bool applies : {false, true}) {
         fault_rule rule;
         rule.ops = {opcode::set};
-        rule.limit = 1;
+        rule.when.limit = 1;
         if (applies) {
             rule.effect = fault_close_after{};
         } else {
@@ -187,7 +187,8 @@ TEST(sandbox_kv, a_topology_change_is_pushed_to_subscribed_connections) {
         "default",
         {wire::hello_feature::xerror, wire::hello_feature::duplex,
          wire::hello_feature::clustermap_change_notification, wire::hello_feature::collections});
-    cluster->with_cluster([](sandbox::cluster& brain) { ASSERT_TRUE(brain.failover(node_id{1})); });
+    cluster->with_cluster(
+        [](sandbox::cluster& brain) { ASSERT_TRUE(brain.topology().failover(node_id{1})); });
     // The connection may receive earlier revisions first.
     std::size_t node_count = 0;
     while (node_count != 1) {
@@ -206,13 +207,15 @@ TEST(sandbox_kv, a_node_that_goes_down_closes_its_connections_and_refuses_new_on
     const auto cluster = start(std::move(options));
     raw_client client(kv_port(*cluster, 1));
     client.bootstrap();
-    cluster->with_cluster(
-        [](sandbox::cluster& brain) { ASSERT_TRUE(brain.set_node_state(node_id{1}, false)); });
+    cluster->with_cluster([](sandbox::cluster& brain) {
+        ASSERT_TRUE(brain.topology().set_node_state(node_id{1}, false));
+    });
     EXPECT_FALSE(client.receive());
     raw_client refused(kv_port(*cluster, 1));
     EXPECT_FALSE(refused.call(wire::empty_request{opcode::noop}));
-    cluster->with_cluster(
-        [](sandbox::cluster& brain) { ASSERT_TRUE(brain.set_node_state(node_id{1}, true)); });
+    cluster->with_cluster([](sandbox::cluster& brain) {
+        ASSERT_TRUE(brain.topology().set_node_state(node_id{1}, true));
+    });
     raw_client again(kv_port(*cluster, 1));
     again.bootstrap();
 }

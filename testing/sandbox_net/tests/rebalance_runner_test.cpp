@@ -151,7 +151,7 @@ TEST(sandbox_net_topology, a_peer_that_does_not_read_during_a_rebalance_gets_few
     EXPECT_EQ(ended->moves_done, 512u);
     wire::configuration_revision newest;
     cluster->with_cluster([&](sandbox::cluster& brain) {
-        newest = brain.configuration_revision(node_id{0}, "default").value();
+        newest = brain.topology().configuration_revision(node_id{0}, "default").value();
     });
     std::size_t pushed_count = 0;
     std::size_t pushed_size = 0;
@@ -172,7 +172,8 @@ TEST(sandbox_net_topology, a_graceful_failover_and_an_add_back_use_the_old_ports
     ASSERT_TRUE(cluster->graceful_failover(node_id{2}, milliseconds(0)));
     ASSERT_EQ(cluster->wait_rebalance(patience)->end, rebalance_end::finished);
     EXPECT_FALSE(raw_socket(kv_of(*cluster, 2)).is_connected());
-    cluster->with_cluster([](sandbox::cluster& brain) { ASSERT_TRUE(brain.add_back(node_id{2})); });
+    cluster->with_cluster(
+        [](sandbox::cluster& brain) { ASSERT_TRUE(brain.topology().add_back(node_id{2})); });
     ASSERT_TRUE(cluster->rebalance({}, milliseconds(0)));
     ASSERT_EQ(cluster->wait_rebalance(patience)->end, rebalance_end::finished);
     raw_client client(kv_of(*cluster, 2));
@@ -182,7 +183,8 @@ TEST(sandbox_net_topology, a_graceful_failover_and_an_add_back_use_the_old_ports
 
 TEST(sandbox_net_topology, a_node_added_directly_to_the_cluster_gets_ports_too) {
     const auto cluster = start_nodes(1);
-    cluster->with_cluster([](sandbox::cluster& brain) { ASSERT_TRUE(brain.add_node()); });
+    cluster->with_cluster(
+        [](sandbox::cluster& brain) { ASSERT_TRUE(brain.topology().add_node()); });
     raw_client client(kv_of(*cluster, 0));
     client.bootstrap();
     const auto configuration = ask_configuration(client);
@@ -226,7 +228,8 @@ TEST(sandbox_net_topology, ports_beyond_the_last_one_are_refused) {
     auto started = embedded_cluster::start(options);
     ASSERT_TRUE(started) << started.error();
     EXPECT_EQ((*started)->add_node().error(), "the port number is too high for this many nodes");
-    (*started)->with_cluster([](sandbox::cluster& brain) { EXPECT_EQ(brain.nodes().size(), 1u); });
+    (*started)->with_cluster(
+        [](sandbox::cluster& brain) { EXPECT_EQ(brain.topology().nodes().size(), 1u); });
 }
 
 TEST(sandbox_net_topology, the_control_port_adds_rebalances_and_restarts) {
@@ -255,13 +258,13 @@ TEST(sandbox_net_topology, an_older_timer_does_not_step_a_manual_rebalance) {
     const auto cluster = start_nodes(3);
     ASSERT_TRUE(cluster->rebalance({.eject = {node_id{2}}}, milliseconds(1)));
     cluster->with_cluster([](sandbox::cluster& brain) {
-        ASSERT_TRUE(brain.stop_rebalance());
-        ASSERT_TRUE(brain.begin_rebalance({.eject = {node_id{1}}}));
+        ASSERT_TRUE(brain.topology().stop_rebalance());
+        ASSERT_TRUE(brain.topology().begin_rebalance({.eject = {node_id{1}}}));
     });
     EXPECT_FALSE(cluster->wait_rebalance(milliseconds(50)));
     cluster->with_cluster([](sandbox::cluster& brain) {
-        EXPECT_EQ(brain.rebalance_status().moves_done, 0u);
-        ASSERT_TRUE(brain.stop_rebalance());
+        EXPECT_EQ(brain.topology().rebalance_status().moves_done, 0u);
+        ASSERT_TRUE(brain.topology().stop_rebalance());
     });
     EXPECT_EQ(cluster->wait_rebalance(patience)->end, rebalance_end::stopped);
 }
@@ -296,8 +299,9 @@ private:
 TEST(sandbox_net_topology, a_node_that_is_up_listens_again_once_there_are_descriptors) {
     const auto cluster = start_nodes(2);
     const auto set_up = [&](bool is_up) {
-        cluster->with_cluster(
-            [&](sandbox::cluster& brain) { ASSERT_TRUE(brain.set_node_state(node_id{1}, is_up)); });
+        cluster->with_cluster([&](sandbox::cluster& brain) {
+            ASSERT_TRUE(brain.topology().set_node_state(node_id{1}, is_up));
+        });
     };
     {
         const no_descriptors short_of_them;

@@ -38,8 +38,9 @@ std::unique_ptr<embedded_cluster> start(bool has_tls = false) {
 }
 
 void disturb(embedded_cluster& cluster, const node_disturbance& how) {
-    cluster.with_cluster(
-        [&how](sandbox::cluster& brain) { EXPECT_TRUE(brain.disturb(node_id{0}, how)); });
+    cluster.with_cluster([&how](sandbox::cluster& brain) {
+        EXPECT_TRUE(brain.disturbances().set(node_id{0}, how));
+    });
 }
 
 std::uint16_t port_of(const embedded_cluster& cluster, std::size_t node = 0) {
@@ -124,14 +125,16 @@ TEST(sandbox_disturbance, a_node_that_refuses_connections_keeps_existing_ones) {
 // again.
 TEST(sandbox_disturbance, the_port_of_a_node_that_is_down_stays_reserved) {
     const auto cluster = start();
-    cluster->with_cluster([](sandbox::cluster& brain) { EXPECT_TRUE(brain.kill(node_id{0})); });
+    cluster->with_cluster(
+        [](sandbox::cluster& brain) { EXPECT_TRUE(brain.topology().kill(node_id{0})); });
     boost::asio::io_context io;
     boost::asio::ip::tcp::socket other(io, boost::asio::ip::tcp::v4());
     boost::system::error_code ec;
     other.bind({boost::asio::ip::address_v4::loopback(), port_of(*cluster)}, ec);
     EXPECT_EQ(ec, boost::asio::error::address_in_use);
-    cluster->with_cluster(
-        [](sandbox::cluster& brain) { EXPECT_TRUE(brain.set_node_state(node_id{0}, true)); });
+    cluster->with_cluster([](sandbox::cluster& brain) {
+        EXPECT_TRUE(brain.topology().set_node_state(node_id{0}, true));
+    });
     raw_client again(port_of(*cluster));
     again.bootstrap();
 }
@@ -140,14 +143,16 @@ TEST(sandbox_disturbance, a_killed_node_resets_its_connections_and_closes_its_po
     const auto cluster = start();
     raw_client client(port_of(*cluster));
     client.bootstrap();
-    cluster->with_cluster([](sandbox::cluster& brain) { EXPECT_TRUE(brain.kill(node_id{0})); });
+    cluster->with_cluster(
+        [](sandbox::cluster& brain) { EXPECT_TRUE(brain.topology().kill(node_id{0})); });
     errno = 0;
     EXPECT_TRUE(client.stream().receive().empty());
     EXPECT_EQ(errno, ECONNRESET);
     EXPECT_FALSE(raw_socket(port_of(*cluster)).is_connected());
     EXPECT_FALSE(raw_socket(cluster->addresses().nodes.at(0).management).is_connected());
-    cluster->with_cluster(
-        [](sandbox::cluster& brain) { EXPECT_TRUE(brain.set_node_state(node_id{0}, true)); });
+    cluster->with_cluster([](sandbox::cluster& brain) {
+        EXPECT_TRUE(brain.topology().set_node_state(node_id{0}, true));
+    });
     raw_client again(port_of(*cluster));
     again.bootstrap();
 }
@@ -210,7 +215,8 @@ TEST(sandbox_disturbance, the_management_port_of_a_frozen_node_is_silent) {
 
 TEST(sandbox_disturbance, a_pending_durable_write_is_answered_once_its_replicas_have_it) {
     const auto cluster = start();
-    cluster->with_cluster([](sandbox::cluster& brain) { brain.set_replication_delay(30ms); });
+    cluster->with_cluster(
+        [](sandbox::cluster& brain) { brain.durability().set_replication_delay(30ms); });
     raw_client client(port_of(*cluster));
     client.bootstrap(
         "default", {wire::hello_feature::xerror, wire::hello_feature::select_bucket,
@@ -232,7 +238,7 @@ TEST(sandbox_disturbance, a_pending_write_progresses_without_its_client) {
     const auto cluster = start();
     std::promise<void> committed;
     cluster->with_cluster([&committed](sandbox::cluster& brain) {
-        brain.set_replication_delay(30ms);
+        brain.durability().set_replication_delay(30ms);
         brain.audit().set_observer([&committed](const audit_entry& entry) {
             if (entry.fate == answer_fate::committed) {
                 committed.set_value();

@@ -171,10 +171,10 @@ TEST(sandbox_services, apply_fault_rules_on_the_wire_and_audit_them) {
     };
     EXPECT_TRUE(with_rule(service_fault_answer{503, {{"Retry-After", "1"}}, "{}"})
                     .contains("Retry-After: 1\r\n"));
-    EXPECT_EQ(with_rule(service_fault_close_before{}), "");
+    EXPECT_EQ(with_rule(fault_close_before{}), "");
     EXPECT_TRUE(with_rule(service_fault_close_after_headers{}).ends_with("\r\n\r\n"));
     EXPECT_TRUE(with_rule(service_fault_close_mid_body{5}).ends_with("\r\n\r\n{\"req"));
-    EXPECT_TRUE(with_rule(service_fault_delay{std::chrono::milliseconds(20)}).contains("[1]"));
+    EXPECT_TRUE(with_rule(fault_delay{std::chrono::milliseconds(20)}).contains("[1]"));
     EXPECT_TRUE(with_rule(service_fault_bad_chunk{}).contains("not a size"));
     cluster->with_cluster([](sandbox::cluster& brain) {
         const auto contexts = brain.services().audit().contexts();
@@ -188,9 +188,9 @@ TEST(sandbox_services, a_frozen_node_answers_earlier_requests_once_it_is_release
     raw_stream stream(cluster->addresses().nodes.at(0).query);
     const auto freeze = [&](bool is_frozen) {
         cluster->with_cluster([is_frozen](sandbox::cluster& brain) {
-            node_disturbance how = brain.disturbance_of(node_id{0});
+            node_disturbance how = brain.disturbances().of(node_id{0});
             how.is_frozen = is_frozen;
-            ASSERT_TRUE(brain.disturb(node_id{0}, how));
+            ASSERT_TRUE(brain.disturbances().set(node_id{0}, how));
         });
     };
     freeze(true);

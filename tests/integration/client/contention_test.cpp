@@ -36,7 +36,9 @@ protected:
         const auto until = std::chrono::steady_clock::now() + 30s;
         std::size_t pending = wanted + 1;
         while (pending != wanted && std::chrono::steady_clock::now() < until) {
-            with([&](sandbox::cluster& cluster) { pending = cluster.pending_write_count(); });
+            with([&](sandbox::cluster& cluster) {
+                pending = cluster.durability().pending_write_count();
+            });
             std::this_thread::yield();
         }
         EXPECT_EQ(pending, wanted);
@@ -49,7 +51,7 @@ protected:
 };
 
 TEST_F(contention, RH_19_a_write_waits_for_a_pending_one_and_reads_see_the_old_value) {
-    with([](sandbox::cluster& cluster) { cluster.hold_replication(true); });
+    with([](sandbox::cluster& cluster) { cluster.durability().hold_replication(true); });
     const auto first = books_.begin("durable");
     auto durable = at_.async_upsert(
         "k", plain_text{first}, {.timeout = 30s, .durability = durability_level::majority},
@@ -66,7 +68,7 @@ TEST_F(contention, RH_19_a_write_waits_for_a_pending_one_and_reads_see_the_old_v
 
     const auto third = books_.begin("patient");
     auto patient = at_.async_upsert("k", plain_text{third}, {.timeout = 30s}, asio::use_future);
-    with([](sandbox::cluster& cluster) { cluster.hold_replication(false); });
+    with([](sandbox::cluster& cluster) { cluster.durability().hold_replication(false); });
     const auto done = durable.get();
     books_.settle(first, done);
     EXPECT_TRUE(done) << words(done);
@@ -78,7 +80,7 @@ TEST_F(contention, RH_19_a_write_waits_for_a_pending_one_and_reads_see_the_old_v
 }
 
 TEST_F(contention, a_durable_write_without_its_majority_in_time_is_ambiguous_and_may_happen_later) {
-    with([](sandbox::cluster& cluster) { cluster.hold_replication(true); });
+    with([](sandbox::cluster& cluster) { cluster.durability().hold_replication(true); });
     const auto value = books_.begin("durable");
     // The server gets nine tenths of the timeout, so its answer arrives before the client's own
     // timeout.
@@ -90,7 +92,7 @@ TEST_F(contention, a_durable_write_without_its_majority_in_time_is_ambiguous_and
     EXPECT_TRUE(stored.error().is_ambiguous());
     EXPECT_EQ(stored.error().retry_attempts(), 0U);
     EXPECT_EQ(at_.get("k")->text(), "committed");
-    with([](sandbox::cluster& cluster) { cluster.hold_replication(false); });
+    with([](sandbox::cluster& cluster) { cluster.durability().hold_replication(false); });
     await_pending(0);
     EXPECT_EQ(at_.get("k")->text(), value) << "ambiguous, and this time it was applied";
     EXPECT_EQ(books_.totals().unknown_applied, 1U);
@@ -99,8 +101,9 @@ TEST_F(contention, a_durable_write_without_its_majority_in_time_is_ambiguous_and
 
 TEST_F(contention, RH_19_a_write_waits_for_one_that_is_committed_again) {
     with([](sandbox::cluster& cluster) {
-        cluster.set_replication_delay(60s);  // prepared everywhere, acknowledged nowhere
-        cluster.hold_recommit(true);
+        cluster.durability().set_replication_delay(
+            60s);  // prepared everywhere, acknowledged nowhere
+        cluster.durability().hold_recommit(true);
     });
     const auto value = books_.begin("durable");
     auto durable = at_.async_upsert(
@@ -110,9 +113,9 @@ TEST_F(contention, RH_19_a_write_waits_for_one_that_is_committed_again) {
     with([](sandbox::cluster& cluster) {
         for (std::uint16_t row = 0; row < 16; ++row) {
             const reprise::wire::vbucket_id vbucket{row};
-            const auto owner = cluster.active_node(bucket_name, vbucket);
-            const auto nodes = cluster.nodes();
-            ASSERT_TRUE(cluster.move_vbucket(
+            const auto owner = cluster.topology().active_node(bucket_name, vbucket);
+            const auto nodes = cluster.topology().nodes();
+            ASSERT_TRUE(cluster.topology().move_vbucket(
                 bucket_name, vbucket, owner == nodes[0] ? nodes[1] : nodes[0]));
         }
     });
@@ -122,7 +125,7 @@ TEST_F(contention, RH_19_a_write_waits_for_one_that_is_committed_again) {
     EXPECT_TRUE(
         refused.error().retry_reasons().contains(retry_reason::kv_sync_write_re_commit_in_progress))
         << refused.error();
-    with([](sandbox::cluster& cluster) { cluster.hold_recommit(false); });
+    with([](sandbox::cluster& cluster) { cluster.durability().hold_recommit(false); });
     const auto later = at_.upsert("k", "plain");
     EXPECT_TRUE(later) << words(later);
     cluster_.close();
@@ -135,7 +138,7 @@ TEST_F(contention, RH_41_a_recreated_collection_is_resolved_again) {
     const auto airline = cluster_.bucket(bucket_name).scope("inventory").collection("airline");
     ASSERT_TRUE(airline.upsert("k", "of the first"));
     with([](sandbox::cluster& cluster) {
-        ASSERT_TRUE(cluster.recreate_collection(bucket_name, "inventory", "airline"));
+        ASSERT_TRUE(cluster.buckets().recreate_collection(bucket_name, "inventory", "airline"));
     });
     const auto read = airline.get("k");
     ASSERT_FALSE(read);
@@ -151,7 +154,7 @@ TEST_F(contention, RH_41_a_recreated_collection_is_resolved_again) {
 TEST_F(contention, RH_41_a_dropped_default_collection_is_reported_by_name) {
     ASSERT_TRUE(at_.upsert("k", "v"));
     with([](sandbox::cluster& cluster) {
-        ASSERT_TRUE(cluster.drop_collection(bucket_name, "_default", "_default"));
+        ASSERT_TRUE(cluster.buckets().drop_collection(bucket_name, "_default", "_default"));
     });
     const auto stored = at_.upsert("k", "w");
     ASSERT_FALSE(stored);
@@ -162,13 +165,13 @@ TEST_F(contention, RH_41_a_dropped_default_collection_is_reported_by_name) {
 TEST_F(contention, RH_28_an_outdated_node_is_asked_again_for_a_new_collection) {
     const auto nodes = [&] {
         std::vector<sandbox::node_id> all;
-        with([&](sandbox::cluster& cluster) { all = cluster.nodes(); });
+        with([&](sandbox::cluster& cluster) { all = cluster.topology().nodes(); });
         return all;
     }();
     with([&](sandbox::cluster& cluster) {
-        ASSERT_TRUE(cluster.create_collection(bucket_name, "inventory", "hotel"));
-        ASSERT_TRUE(
-            cluster.hide_collection(nodes.front(), bucket_name, "inventory", "hotel", true));
+        ASSERT_TRUE(cluster.buckets().create_collection(bucket_name, "inventory", "hotel"));
+        ASSERT_TRUE(cluster.buckets().hide_collection(
+            nodes.front(), bucket_name, "inventory", "hotel", true));
     });
     const auto hotel = cluster_.bucket(bucket_name).scope("inventory").collection("hotel");
     const auto patient = std::make_shared<couchbase::best_effort_strategy>();
@@ -180,8 +183,8 @@ TEST_F(contention, RH_28_an_outdated_node_is_asked_again_for_a_new_collection) {
     }
     EXPECT_TRUE(at_.upsert("k", "v")) << "other collections are not affected";
     with([&](sandbox::cluster& cluster) {
-        ASSERT_TRUE(
-            cluster.hide_collection(nodes.front(), bucket_name, "inventory", "hotel", false));
+        ASSERT_TRUE(cluster.buckets().hide_collection(
+            nodes.front(), bucket_name, "inventory", "hotel", false));
     });
     for (auto& each : all) {
         const auto stored = each.get();
@@ -191,19 +194,19 @@ TEST_F(contention, RH_28_an_outdated_node_is_asked_again_for_a_new_collection) {
 
 TEST_F(contention, an_old_configuration_that_is_pushed_again_changes_nothing) {
     with([](sandbox::cluster& cluster) {
-        const auto nodes = cluster.nodes();
+        const auto nodes = cluster.topology().nodes();
         for (std::uint16_t row = 0; row < 16; ++row) {
             const reprise::wire::vbucket_id vbucket{row};
-            const auto owner = cluster.active_node(bucket_name, vbucket);
-            ASSERT_TRUE(cluster.move_vbucket(
+            const auto owner = cluster.topology().active_node(bucket_name, vbucket);
+            ASSERT_TRUE(cluster.topology().move_vbucket(
                 bucket_name, vbucket, owner == nodes[0] ? nodes[1] : nodes[0]));
         }
     });
     ASSERT_TRUE(at_.get("k"));
     ASSERT_TRUE(at_.get("k")) << "the new map is in use";
     with([](sandbox::cluster& cluster) {
-        for (const auto node : cluster.nodes()) {
-            ASSERT_TRUE(cluster.replay_configuration(node));
+        for (const auto node : cluster.topology().nodes()) {
+            ASSERT_TRUE(cluster.disturbances().replay_configuration(node));
         }
     });
     for (int number = 0; number < 20; ++number) {
@@ -221,8 +224,8 @@ TEST(stale_tokens, RH_40_a_stale_bearer_token_is_retried_and_a_refused_one_is_re
     server->with_cluster([](sandbox::cluster& cluster) {
         sandbox::node_disturbance how;
         how.stale_login_count = 1;
-        for (const auto node : cluster.nodes()) {
-            ASSERT_TRUE(cluster.disturb(node, how));
+        for (const auto node : cluster.topology().nodes()) {
+            ASSERT_TRUE(cluster.disturbances().set(node, how));
         }
     });
     couchbase::cluster_options with;

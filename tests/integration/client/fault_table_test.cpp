@@ -55,7 +55,7 @@ std::function<void(sandbox::cluster&)> rule(
     return [=](sandbox::cluster& cluster) {
         for (const opcode op : {opcode::get, opcode::set}) {
             auto made = fault(op, effect);
-            made.limit = limit;
+            made.when.limit = limit;
             cluster.faults().add(made);
         }
     };
@@ -69,10 +69,10 @@ std::function<void(sandbox::cluster&)> answers(status code, std::uint64_t count)
 std::function<void(sandbox::cluster&)> nodes(
     std::function<void(sandbox::node_disturbance&)> change) {
     return [=](sandbox::cluster& cluster) {
-        for (const auto node : cluster.nodes()) {
+        for (const auto node : cluster.topology().nodes()) {
             sandbox::node_disturbance how;
             change(how);
-            EXPECT_TRUE(cluster.disturb(node, how));
+            EXPECT_TRUE(cluster.disturbances().set(node, how));
         }
     };
 }
@@ -162,8 +162,8 @@ std::vector<fault_case> broken_cases() {
         {.name = "killed_nodes",
          .disturb =
              [](sandbox::cluster& cluster) {
-                 for (const auto node : cluster.nodes()) {
-                     EXPECT_TRUE(cluster.kill(node));
+                 for (const auto node : cluster.topology().nodes()) {
+                     EXPECT_TRUE(cluster.topology().kill(node));
                  }
              },
          .read = waited_in_vain(errc::unambiguous_timeout, reason::node_not_available),
@@ -195,13 +195,13 @@ std::vector<fault_case> fresh_cases() {
          refused(errc::authentication_failure), refused(errc::authentication_failure), 0, 0},
         {"denied_bucket",
          [](sandbox::cluster& cluster) {
-             EXPECT_TRUE(cluster.deny_bucket(bucket_name, "app", true));
+             EXPECT_TRUE(cluster.buckets().deny(bucket_name, "app", true));
          },
          refused(errc::bucket_access_failure), refused(errc::bucket_access_failure), 0, 0},
         {"absent_bucket",
          [](sandbox::cluster& cluster) {
-             for (const auto node : cluster.nodes()) {
-                 EXPECT_TRUE(cluster.set_bucket_presence(
+             for (const auto node : cluster.topology().nodes()) {
+                 EXPECT_TRUE(cluster.buckets().set_presence(
                      node, bucket_name, sandbox::bucket_presence::absent));
              }
          },
@@ -315,13 +315,13 @@ protected:
     void expect_recovery() {
         server_->with_cluster([](sandbox::cluster& cluster) {
             cluster.faults().clear();
-            for (const auto node : cluster.nodes()) {
-                EXPECT_TRUE(cluster.disturb(node, {}));
-                EXPECT_TRUE(cluster.set_node_state(node, true));
-                EXPECT_TRUE(
-                    cluster.set_bucket_presence(node, bucket_name, sandbox::bucket_presence::full));
+            for (const auto node : cluster.topology().nodes()) {
+                EXPECT_TRUE(cluster.disturbances().set(node, {}));
+                EXPECT_TRUE(cluster.topology().set_node_state(node, true));
+                EXPECT_TRUE(cluster.buckets().set_presence(
+                    node, bucket_name, sandbox::bucket_presence::full));
             }
-            EXPECT_TRUE(cluster.deny_bucket(bucket_name, "app", false));
+            EXPECT_TRUE(cluster.buckets().deny(bucket_name, "app", false));
         });
         const auto patient = std::make_shared<couchbase::best_effort_strategy>();
         const auto value = books_.begin("afterwards");

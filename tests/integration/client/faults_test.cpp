@@ -24,7 +24,7 @@ protected:
     }
     void disturb(opcode op, sandbox::fault_effect effect, std::optional<std::uint64_t> limit = {}) {
         auto rule = fault(op, std::move(effect));
-        rule.limit = limit;
+        rule.when.limit = limit;
         add_fault(*server_, rule);
     }
     std::size_t requests(opcode op, const std::string& key) {
@@ -118,12 +118,12 @@ TEST_F(faults, a_late_answer_is_an_orphan_and_does_no_harm) {
 
 TEST_F(faults, a_moved_vbucket_is_found_again_by_both) {
     server_->with_cluster([](sandbox::cluster& cluster) {
-        const auto nodes = cluster.nodes();
+        const auto nodes = cluster.topology().nodes();
         for (std::uint16_t row = 0; row < 16; ++row) {
             const reprise::wire::vbucket_id vbucket{row};
-            const auto owner = cluster.active_node(bucket_name, vbucket);
+            const auto owner = cluster.topology().active_node(bucket_name, vbucket);
             const auto to = owner == nodes[0] ? nodes[1] : nodes[0];
-            ASSERT_TRUE(cluster.move_vbucket(bucket_name, vbucket, to));
+            ASSERT_TRUE(cluster.topology().move_vbucket(bucket_name, vbucket, to));
         }
     });
     const auto read = at_.get("old");
@@ -137,8 +137,9 @@ TEST_F(faults, a_failed_over_node_is_no_longer_used) {
     for (int number = 0; number < 16; ++number) {
         ASSERT_TRUE(at_.upsert("f" + std::to_string(number), "v"));
     }
-    server_->with_cluster(
-        [](sandbox::cluster& cluster) { ASSERT_TRUE(cluster.failover(cluster.nodes().back())); });
+    server_->with_cluster([](sandbox::cluster& cluster) {
+        ASSERT_TRUE(cluster.topology().failover(cluster.topology().nodes().back()));
+    });
     for (int number = 0; number < 16; ++number) {
         const auto read = at_.get("f" + std::to_string(number));
         ASSERT_TRUE(read) << words(read);

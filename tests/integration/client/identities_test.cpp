@@ -29,8 +29,8 @@ void set_password(sandbox::embedded_cluster& server, const std::string& password
 void end_all_connections(sandbox::embedded_cluster& server) {
     for (const bool is_up : {false, true}) {
         server.with_cluster([&](sandbox::cluster& cluster) {
-            for (const auto node : cluster.nodes()) {
-                ASSERT_TRUE(cluster.set_node_state(node, is_up));
+            for (const auto node : cluster.topology().nodes()) {
+                ASSERT_TRUE(cluster.topology().set_node_state(node, is_up));
             }
         });
     }
@@ -50,8 +50,8 @@ void expect_new_password_mends(
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code(), errc::authentication_failure) << refused.error();
     ASSERT_TRUE(cluster.replace_credentials({.username = "app", .password = "next"}));
-    const auto mended = at.get("k", {.timeout = 20s, .strategy = patient});
-    EXPECT_TRUE(mended) << words(mended);
+    const auto repaired = at.get("k", {.timeout = 20s, .strategy = patient});
+    EXPECT_TRUE(repaired) << words(repaired);
     const auto standard = at.get("k");
     EXPECT_TRUE(standard) << words(standard);
 }
@@ -141,9 +141,9 @@ TEST(buckets, RH_27_an_open_bucket_is_not_missing_while_its_nodes_restart) {
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     server->with_cluster([](sandbox::cluster& restarted) {
-        for (const auto node : restarted.nodes()) {
-            ASSERT_TRUE(
-                restarted.restart(node, sandbox::restart_kind::with_data, {.absence = 600ms}));
+        for (const auto node : restarted.topology().nodes()) {
+            ASSERT_TRUE(restarted.topology().restart(
+                node, sandbox::restart_kind::with_data, {.absence = 600ms}));
         }
     });
     // A write could be lost with its connection.
@@ -164,7 +164,7 @@ TEST(buckets, RH_39_a_bucket_created_later_is_found_without_a_restart) {
     server->with_cluster([](sandbox::cluster& at) {
         sandbox::bucket_options bucket;
         bucket.name = "late";
-        ASSERT_TRUE(at.create_bucket(bucket));
+        ASSERT_TRUE(at.buckets().create(bucket));
     });
     const auto stored = late.upsert(
         "k", "v",

@@ -164,7 +164,7 @@ TEST_P(operations, expiry_is_set_kept_and_touched) {
     const auto expiry_of = [&] {
         std::uint32_t found = 0;
         server_->with_cluster([&](sandbox::cluster& cluster) {
-            const auto document = cluster.find_document(
+            const auto document = cluster.buckets().find_document(
                 bucket_name, reprise::wire::default_collection, key(), sandbox::time_point{});
             found = document ? document->expiry : 0;
         });

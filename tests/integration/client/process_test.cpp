@@ -77,10 +77,10 @@ TEST_P(closed_peer, a_write_to_it_raises_no_signal) {
     relay between(is_tls ? ports.key_value_tls : ports.key_value);
     const auto over = is_tls ? reprise::wire::transport::tls : reprise::wire::transport::plain;
     server->with_cluster([&](sandbox::cluster& cluster) {
-        const auto node = cluster.nodes().front();
-        auto announced = *cluster.endpoints_of(node);
+        const auto node = cluster.topology().nodes().front();
+        auto announced = *cluster.topology().endpoints_of(node);
         announced.ports.set(reprise::wire::service::key_value, over, between.port());
-        ASSERT_TRUE(cluster.set_endpoints(node, announced));
+        ASSERT_TRUE(cluster.topology().set_endpoints(node, announced));
     });
     auto options = app_options();
     options.threads = thread_mode::caller_drives;

@@ -144,7 +144,7 @@ TEST_F(projections, errors_are_those_of_a_get) {
 
 TEST_F(projections, RH_16_it_is_sent_again_when_its_connection_breaks) {
     auto rule = fault(opcode::subdoc_multi_lookup, sandbox::fault_close_after{});
-    rule.limit = 1;
+    rule.when.limit = 1;
     add_fault(*server_, rule);
     const auto found = at_.get("airline", {.with_expiry = true, .project = {"name"}});
     ASSERT_TRUE(found) << words(found);

@@ -88,7 +88,7 @@ TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
     ASSERT_TRUE(at().upsert("k", "v"));
     add_fault(*server_, fault(opcode::get, sandbox::fault_no_answer{}));
     auto rule = fault(opcode::get_replica, sandbox::fault_no_answer{});
-    rule.limit = 1;  // one of the replicas
+    rule.when.limit = 1;  // one of the replicas
     add_fault(*server_, rule);
     const auto any = at().get_any_replica("k", {.timeout = 60s});
     ASSERT_TRUE(any) << words(any);
@@ -151,7 +151,7 @@ TEST_P(replica_reads, lookups_read_all_copies_or_the_first_one) {
 TEST_P(replica_reads, RH_18_a_lookup_of_a_replica_is_sent_again_when_its_connection_breaks) {
     ASSERT_TRUE(at().upsert("k", json_text{R"({"a":1})"}));
     auto rule = fault(opcode::subdoc_multi_lookup, sandbox::fault_close_after{});
-    rule.limit = 2;
+    rule.when.limit = 2;
     add_fault(*server_, rule);
     const auto all = at().lookup_in_all_replicas("k", {look::get("a")});
     ASSERT_TRUE(all) << words(all);

@@ -73,8 +73,8 @@ protected:
             sandbox::fault_rule rule;
             rule.ops = {op};
             rule.effect = std::move(effect);
-            rule.skip = skip;
-            rule.limit = count;
+            rule.when.skip = skip;
+            rule.when.limit = count;
             cluster.faults().add(rule);
         });
     }
@@ -195,9 +195,9 @@ TEST_P(scans, RH_49_vbuckets_that_move_during_a_scan_leave_no_gap_and_no_repetit
             server_->with_cluster([&](sandbox::cluster& cluster) {
                 for (std::uint16_t number = 0; number < 16; ++number) {
                     const reprise::wire::vbucket_id vbucket{number};
-                    const auto owner = cluster.active_node(bucket_name, vbucket)->value;
-                    EXPECT_TRUE(
-                        cluster.move_vbucket(bucket_name, vbucket, sandbox::node_id{1 - owner}));
+                    const auto owner = cluster.topology().active_node(bucket_name, vbucket)->value;
+                    EXPECT_TRUE(cluster.topology().move_vbucket(
+                        bucket_name, vbucket, sandbox::node_id{1 - owner}));
                 }
             });
         }

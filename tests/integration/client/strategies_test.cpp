@@ -68,7 +68,7 @@ TEST(
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     auto rule = fault(opcode::get);
-    rule.limit = 1;
+    rule.when.limit = 1;
     add_fault(*server, rule);
     const auto silent = std::make_shared<thinker>();
     const auto read = at.get("k", {.timeout = 200ms, .strategy = silent});
@@ -85,7 +85,7 @@ TEST(strategies, RH_02_an_answer_from_another_thread_continues_the_request) {
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     auto rule = fault(opcode::get);
-    rule.limit = 1;
+    rule.when.limit = 1;
     add_fault(*server, rule);
     const auto slow = std::make_shared<thinker>();
     auto read = at.async_get("k", {.strategy = slow}, asio::use_future);
@@ -134,7 +134,7 @@ TEST(strategies, RH_02_one_that_throws_fails_its_request_with_that_cause) {
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     auto rule = fault(opcode::get);
-    rule.limit = 1;
+    rule.when.limit = 1;
     add_fault(*server, rule);
     const auto read = at.get("k", {.strategy = std::make_shared<throwing_strategy>()});
     ASSERT_FALSE(read);
@@ -158,7 +158,7 @@ TEST(strategies, RH_36_a_reason_overridden_for_the_client_leaves_the_others_unch
     EXPECT_EQ(refused.error().code(), errc::document_locked);
     EXPECT_EQ(refused.error().retry_attempts(), 0U);
     auto rule = fault(opcode::get);
-    rule.limit = 2;
+    rule.when.limit = 2;
     add_fault(*server, rule);
     const auto read = at.get("other");
     EXPECT_EQ(read.error().code(), errc::document_not_found);
@@ -311,7 +311,7 @@ TEST(strategies, the_observer_and_the_server_identify_every_attempt_alike) {
     const auto cluster = connect(*server, options);
     const auto at = documents(cluster);
     auto rule = fault(opcode::set);
-    rule.limit = 2;
+    rule.when.limit = 2;
     add_fault(*server, rule);
     ASSERT_TRUE(at.upsert("k", "v"));
     ASSERT_TRUE(at.get("k"));

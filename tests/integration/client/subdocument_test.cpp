@@ -170,7 +170,7 @@ TEST_F(subdocument, a_change_may_have_expiry_and_durability) {
         {.expiry = 10min, .durability = couchbase::durability_level::majority});
     ASSERT_TRUE(changed) << words(changed);
     server_->with_cluster([&](sandbox::cluster& cluster) {
-        const auto stored = cluster.find_document(
+        const auto stored = cluster.buckets().find_document(
             bucket_name, reprise::wire::default_collection, "airline", sandbox::time_point{});
         ASSERT_TRUE(stored);
         EXPECT_GT(stored->expiry, 0U);
@@ -179,13 +179,13 @@ TEST_F(subdocument, a_change_may_have_expiry_and_durability) {
 
 TEST_F(subdocument, RH_16_RH_18_lookups_are_sent_again_and_changes_are_not) {
     auto rule = fault(opcode::subdoc_multi_lookup, sandbox::fault_close_before{});
-    rule.limit = 1;
+    rule.when.limit = 1;
     add_fault(*server_, rule);
     const auto seen = at_.lookup_in("airline", {look::get("name")});
     ASSERT_TRUE(seen) << words(seen);
     EXPECT_GE(seen->trace.retry_attempts, 1U);
     rule = fault(opcode::subdoc_multi_mutation, sandbox::fault_close_after{});
-    rule.limit = 1;
+    rule.when.limit = 1;
     add_fault(*server_, rule);
     const auto changed = at_.mutate_in("airline", {change::increment("flights")});
     ASSERT_FALSE(changed);

@@ -126,7 +126,7 @@ TEST(bad_answers, invalid_bytes_after_many_rows_are_an_error_after_these_rows) {
 TEST(bad_answers, a_slow_answer_ends_at_the_timeout) {
     const auto server = start_services();
     const auto cluster = connect(*server);
-    add_rule(*server, disturb(service::search, sandbox::service_fault_delay{10s}));
+    add_rule(*server, disturb(service::search, sandbox::fault_delay{10s}));
     const auto result =
         cluster.search("words", couchbase::search_query::match_all(), {.timeout = 100ms});
     ASSERT_FALSE(result);
@@ -136,7 +136,7 @@ TEST(bad_answers, a_slow_answer_ends_at_the_timeout) {
 TEST(bad_answers, cancellation_ends_a_waiting_call) {
     const auto server = start_services();
     const auto cluster = connect(*server);
-    add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}, 2));
+    add_rule(*server, disturb(service::query, sandbox::fault_no_answer{}, 2));
     asio::cancellation_signal signal;
     std::promise<std::expected<couchbase::query_result, couchbase::error>> ended;
     cluster.async_query(

@@ -77,9 +77,9 @@ TEST(diagnostics, of_a_node_that_is_down_are_degraded_and_of_all_offline) {
     ASSERT_TRUE(documents(cluster).upsert("k", "v"));
     const auto set_up = [&](std::size_t from, bool is_up) {
         server->with_cluster([&](sandbox::cluster& at) {
-            const auto nodes = at.nodes();
+            const auto nodes = at.topology().nodes();
             for (std::size_t index = from; index < nodes.size(); ++index) {
-                ASSERT_TRUE(at.set_node_state(nodes[index], is_up));
+                ASSERT_TRUE(at.topology().set_node_state(nodes[index], is_up));
             }
         });
     };
@@ -155,7 +155,7 @@ TEST(ping, asks_every_node_and_names_the_one_that_does_not_answer) {
             EXPECT_EQ(names.size(), node_count) << to_string(service);
         }
     }
-    auto silent = disturb(service::query, sandbox::service_fault_no_answer{}, 1000);
+    auto silent = disturb(service::query, sandbox::fault_no_answer{}, 1000);
     silent.node = sandbox::node_id{1};
     add_rule(*server, silent);
     sandbox::fault_rule noop;
@@ -190,7 +190,7 @@ TEST(ping, reports_what_does_not_answer_and_ends_with_its_timeout) {
     EXPECT_EQ(states_of(*nowhere).at(service_kind::key_value), ping_state::error);
     EXPECT_EQ(states_of(*nowhere).at(service_kind::query), ping_state::ok);
     EXPECT_FALSE(nowhere->is_well());
-    add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}, 1000));
+    add_rule(*server, disturb(service::query, sandbox::fault_no_answer{}, 1000));
     const auto begun = std::chrono::steady_clock::now();
     const auto silent = cluster.ping({.timeout = 300ms});
     EXPECT_LT(std::chrono::steady_clock::now() - begun, 10s);

@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <boost/asio/use_future.hpp>
 #include <string>
+
+#include <reprise/couchbase/asio.hpp>
 
 #include "live_services.hpp"
 
@@ -34,7 +38,7 @@ protected:
         add_rule(*server_, disturb(service::query, query_error(1201, "queue full", true)));
     }
     void lose_next_management_request() {
-        add_rule(*server_, disturb(service::management, sandbox::service_fault_close_before{}));
+        add_rule(*server_, disturb(service::management, sandbox::fault_close_before{}));
     }
 
     std::unique_ptr<sandbox::embedded_cluster> server_ = start_services();
@@ -101,6 +105,28 @@ TEST_F(service_histories, RH_30_managers_of_buckets_and_collections_have_one) {
     ASSERT_TRUE(made) << words(made);
     EXPECT_EQ(made->trace.retry_attempts, 0U);
     EXPECT_EQ(made->trace.history, nullptr) << "nothing was retried";
+}
+
+TEST_F(service_histories, asynchronous_managers_return_what_the_blocking_ones_do) {
+    lose_next_management_request();
+    const auto buckets = cluster_.buckets().async_list({}, boost::asio::use_future).get();
+    ASSERT_TRUE(buckets) << words(buckets);
+    expect_one_retry(buckets->trace, retry_reason::socket_closed_while_in_flight, "buckets");
+    const auto one = cluster_.buckets().async_get(bucket_name, {}, boost::asio::use_future).get();
+    ASSERT_TRUE(one) << words(one);
+    EXPECT_EQ(one->bucket.name, bucket_name);
+    const auto collections = cluster_.bucket(bucket_name).collections();
+    const couchbase::collection_settings settings{.scope = "later", .name = "made"};
+    ASSERT_TRUE(collections.async_create_scope("later", {}, boost::asio::use_future).get());
+    ASSERT_TRUE(collections.async_create_collection(settings, {}, boost::asio::use_future).get());
+    const auto scopes = collections.async_list({}, boost::asio::use_future).get();
+    ASSERT_TRUE(scopes) << words(scopes);
+    EXPECT_EQ(
+        std::ranges::count(scopes->scopes, std::string("later"), &couchbase::scope_settings::name),
+        1);
+    const auto again = collections.async_create_scope("later", {}, boost::asio::use_future).get();
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code(), couchbase::errc::scope_exists) << again.error();
 }
 
 // The second attempt was answered, but not with a list of buckets.

@@ -68,10 +68,10 @@ void set_token(sandbox::embedded_cluster& server, const std::string& token) {
 
 void set_tls(sandbox::embedded_cluster& server, sandbox::tls_disturbance kind) {
     server.with_cluster([&](sandbox::cluster& at) {
-        for (const auto node : at.nodes()) {
+        for (const auto node : at.topology().nodes()) {
             sandbox::node_disturbance wanted;
             wanted.tls = kind;
-            ASSERT_TRUE(at.disturb(node, wanted));
+            ASSERT_TRUE(at.disturbances().set(node, wanted));
         }
     });
 }
@@ -198,10 +198,10 @@ TEST(service_identities, RH_26_a_service_that_is_no_longer_trusted_is_reported_b
     EXPECT_EQ(refused.error().info().last_reason, retry_reason::tls_error) << refused.error();
     EXPECT_TRUE(documents(cluster).get("k")) << "existing connections keep working";
     set_tls(*server, sandbox::tls_disturbance::none);
-    const auto mended = cluster.query(
+    const auto repaired = cluster.query(
         "SELECT RAW 1",
         {.readonly = true, .strategy = std::make_shared<couchbase::best_effort_strategy>()});
-    EXPECT_TRUE(mended) << words(mended);
+    EXPECT_TRUE(repaired) << words(repaired);
 }
 
 TEST(service_identities, RH_25_an_expired_token_is_reported_and_a_new_one_is_used_at_once) {
@@ -217,8 +217,8 @@ TEST(service_identities, RH_25_an_expired_token_is_reported_and_a_new_one_is_use
     ASSERT_FALSE(buckets);
     EXPECT_EQ(buckets.error().code(), errc::authentication_failure) << buckets.error();
     ASSERT_TRUE(cluster.replace_credentials({.bearer_token = next_token}));
-    const auto mended = cluster.query("SELECT RAW 1", {.readonly = true});
-    EXPECT_TRUE(mended) << words(mended);
+    const auto repaired = cluster.query("SELECT RAW 1", {.readonly = true});
+    EXPECT_TRUE(repaired) << words(repaired);
     EXPECT_TRUE(cluster.buckets().list());
 }
 
@@ -275,7 +275,7 @@ std::string use_and_hear(
     note(cluster.search("nowhere", couchbase::search_query::match_all()));
     note(cluster.bucket(bucket_name).view_query("none", "none", {.timeout = 200ms}));
     note(cluster.management_request({.target = "/nowhere"}));
-    add_rule(server, disturb(service::query, sandbox::service_fault_close_after{}));
+    add_rule(server, disturb(service::query, sandbox::fault_close_after{}));
     note(cluster.query("INSERT INTO travel (KEY, VALUE) VALUES ('a', 1)"));
     note(cluster.replace_credentials({}));
     const auto report = cluster.diagnostics();

@@ -34,7 +34,7 @@ inline sandbox::service_fault_rule disturb(
     service where, sandbox::service_fault_effect effect, std::uint64_t count = 1) {
     sandbox::service_fault_rule rule;
     rule.service = where;
-    rule.limit = count;
+    rule.when.limit = count;
     rule.effect = std::move(effect);
     return rule;
 }

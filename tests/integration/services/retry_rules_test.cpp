@@ -116,8 +116,7 @@ TEST(service_retries, RH_17_the_strategy_of_a_client_and_of_a_call_is_asked_for_
     const auto cluster = connect(*server, options);
     std::size_t asked = 0;
     for (const service where : all_services) {
-        const auto ended =
-            disturbed(*server, cluster, where, sandbox::service_fault_close_before{});
+        const auto ended = disturbed(*server, cluster, where, sandbox::fault_close_before{});
         EXPECT_TRUE(ended.is_ok()) << *ended.failure;
         EXPECT_EQ(ended.retry_attempts, 1U);
         ASSERT_EQ(of_client->asked().size(), ++asked);
@@ -125,7 +124,7 @@ TEST(service_retries, RH_17_the_strategy_of_a_client_and_of_a_call_is_asked_for_
 
         const auto of_call = std::make_shared<noting_strategy>(true);
         const auto refused = disturbed(
-            *server, cluster, where, sandbox::service_fault_close_before{}, {.strategy = of_call});
+            *server, cluster, where, sandbox::fault_close_before{}, {.strategy = of_call});
         EXPECT_FALSE(refused.is_ok());
         EXPECT_EQ(of_call->asked().size(), 1U);
         EXPECT_EQ(of_client->asked().size(), asked) << "the call's is asked instead";
@@ -143,8 +142,8 @@ TEST(service_retries, RH_18_only_idempotent_requests_are_sent_again_after_a_clos
     const auto server = start_filled();
     const auto cluster = connect(*server);
     for (const service where : all_services) {
-        const auto again = disturbed(
-            *server, cluster, where, sandbox::service_fault_close_after{}, {.context = "read"});
+        const auto again =
+            disturbed(*server, cluster, where, sandbox::fault_close_after{}, {.context = "read"});
         EXPECT_TRUE(again.is_ok()) << *again.failure;
         EXPECT_EQ(again.retry_attempts, 1U);
     }
@@ -152,7 +151,7 @@ TEST(service_retries, RH_18_only_idempotent_requests_are_sent_again_after_a_clos
     for (const service where : {service::query, service::analytics, service::management}) {
         const auto before = requests_to(*server, where);
         const auto once = disturbed(
-            *server, cluster, where, sandbox::service_fault_close_after{},
+            *server, cluster, where, sandbox::fault_close_after{},
             {.is_readonly = false, .context = "write"});
         ASSERT_FALSE(once.is_ok());
         EXPECT_EQ(once.failure->code(), errc::request_canceled) << *once.failure;
@@ -309,7 +308,7 @@ private:
 // changes stay. The client's own timeout is half a second longer, so a retry would be possible.
 TEST(service_retries, RH_42_a_statement_that_the_server_timed_out_is_executed_exactly_once) {
     counted_write write;
-    const auto error = write.raise(sandbox::service_fault_delay{20s}, 5001ms);
+    const auto error = write.raise(sandbox::fault_delay{20s}, 5001ms);
     EXPECT_EQ(error.code(), errc::ambiguous_timeout) << error;
     EXPECT_TRUE(error.is_ambiguous());
     EXPECT_EQ(error.service_code(), 1080U) << error;
@@ -389,7 +388,7 @@ TEST(service_retries, RH_43_retry_after_is_the_minimum_delay) {
 TEST(service_retries, timeouts_are_ambiguous_only_for_statements_that_may_have_written) {
     const auto server = start_filled();
     const auto cluster = connect(*server);
-    add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}, 2));
+    add_rule(*server, disturb(service::query, sandbox::fault_no_answer{}, 2));
     const auto read = cluster.query("SELECT 1", {.timeout = 100ms, .readonly = true});
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code(), errc::unambiguous_timeout) << read.error();

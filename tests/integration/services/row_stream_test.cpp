@@ -57,7 +57,7 @@ TEST(row_stream, three_hundred_thousand_rows_pass_through_bounded_memory) {
     EXPECT_FALSE(stream->metadata()) << "not before the end";
     // The reader pauses until another call times out. In that time all rows would arrive if the
     // client kept reading.
-    add_rule(*server, disturb(service::analytics, sandbox::service_fault_no_answer{}));
+    add_rule(*server, disturb(service::analytics, sandbox::fault_no_answer{}));
     ASSERT_FALSE(cluster.analytics_query("SELECT 1", {.timeout = 300ms}));
     const auto rest = read_all(*stream);
     EXPECT_FALSE(rest.failure) << *rest.failure;
@@ -241,7 +241,7 @@ TEST(row_stream, destroying_or_canceling_it_ends_the_request_and_the_client_keep
 TEST(row_stream, a_reader_slower_than_the_timeout_gets_the_timeout) {
     const auto server = start_services();
     const auto cluster = connect(*server);
-    add_rule(*server, disturb(service::analytics, sandbox::service_fault_no_answer{}));
+    add_rule(*server, disturb(service::analytics, sandbox::fault_no_answer{}));
     const auto warm = cluster.query("SELECT RAW 1", {.readonly = true});
     ASSERT_TRUE(warm) << words(warm);  // connecting takes none of the stream's time
     auto stream = cluster.query_stream(
@@ -297,7 +297,7 @@ TEST(row_stream, caller_driven_clients_read_too) {
 TEST(row_stream, a_second_read_is_refused_while_the_first_waits) {
     const auto server = start_services();
     const auto cluster = connect(*server);
-    add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}));
+    add_rule(*server, disturb(service::query, sandbox::fault_no_answer{}));
     auto stream = cluster.query_stream("SELECT 1", {.readonly = true});
     ASSERT_TRUE(stream) << words(stream);
     auto first = stream->async_next(asio::use_future);
@@ -315,7 +315,7 @@ TEST(row_stream, a_second_read_is_refused_while_the_first_waits) {
 TEST(row_stream, closing_the_client_ends_a_waiting_stream) {
     const auto server = start_services();
     auto cluster = std::make_optional(connect(*server));
-    add_rule(*server, disturb(service::query, sandbox::service_fault_no_answer{}));
+    add_rule(*server, disturb(service::query, sandbox::fault_no_answer{}));
     auto stream = cluster->query_stream("SELECT 1", {.readonly = true});
     ASSERT_TRUE(stream) << words(stream);
     auto waiting = stream->async_next(asio::use_future);

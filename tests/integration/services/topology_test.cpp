@@ -23,8 +23,8 @@ TEST(service_topology, no_writing_statement_runs_twice_through_a_failover_and_a_
     const auto server = start(std::move(options));
     const auto cluster = connect(*server);
     // Some of them also lose their answers. A statement that was sent must not be sent again.
-    auto lost = disturb(service::query, sandbox::service_fault_close_after{}, 1'000'000);
-    lost.every = 7;
+    auto lost = disturb(service::query, sandbox::fault_close_after{}, 1'000'000);
+    lost.when.every = 7;
     add_rule(*server, lost);
     constexpr int thread_count = 4;
     std::atomic<int> phase{0};
@@ -54,7 +54,7 @@ TEST(service_topology, no_writing_statement_runs_twice_through_a_failover_and_a_
     };
     await_more(50);
     server->with_cluster(
-        [](sandbox::cluster& at) { EXPECT_TRUE(at.failover(sandbox::node_id{2})); });
+        [](sandbox::cluster& at) { EXPECT_TRUE(at.topology().failover(sandbox::node_id{2})); });
     await_more(50);
     EXPECT_TRUE(server->add_node());
     EXPECT_TRUE(server->rebalance());

@@ -19,7 +19,7 @@ void visit_cells(const sim::reason_cells& cells, const Visit& visit) {
         for (std::size_t stage = 0; stage < sim::stage_count; ++stage) {
             for (std::size_t of = 0; of < engine::operation_class_count; ++of) {
                 const auto why = static_cast<couchbase::retry_reason>(reason);
-                const auto where = static_cast<attempt_stage>(stage);
+                const auto where = static_cast<driver::attempt_stage>(stage);
                 const auto what = static_cast<engine::operation_class>(of);
                 const bool can_be = engine::cell_of(why, where, what).applicable ==
                                     engine::reason_applicability::yes;

@@ -18,6 +18,7 @@
 #include "sandbox/call.hpp"
 #include "sandbox/control_members.hpp"
 #include "sandbox/disturb.hpp"
+#include "sandbox/effect_options.hpp"
 #include "sandbox/services.hpp"
 #include "sandbox/tables.hpp"
 
@@ -31,17 +32,26 @@ struct fault_options {
     std::string key;
     std::string bucket;
     cadence_options cadence;
-    std::string status;
+    effect_input effect;
     std::string context;
-    std::string delay;
-    bool never_answer = false;
-    bool close_before = false;
-    bool close_after = false;
-    bool answer_twice = false;
-    bool wrong_opaque = false;
-    std::optional<std::uint64_t> truncate;
-    std::optional<std::uint64_t> garbage;
-    std::string trickle;
+};
+
+constexpr effect_option status_effect[] = {
+    {"--status", "status", effect_option::form::text,
+     "Answer with this status, 0xNN or a name; apply nothing"},
+};
+
+constexpr effect_option answer_effects[] = {
+    {"--answer-twice", "answer_twice", effect_option::form::word,
+     "Apply once, send the answer twice"},
+    {"--wrong-opaque", "wrong_opaque", effect_option::form::word,
+     "Apply, answer with a wrong opaque"},
+    {"--truncate", "truncate", effect_option::form::count,
+     "Apply, send this many bytes, then close"},
+    {"--garbage", "garbage", effect_option::form::count,
+     "Apply, send this many random bytes instead"},
+    {"--trickle", "trickle_ms", effect_option::form::time,
+     "Apply, send one byte per interval: 5ms"},
 };
 
 struct audit_options {
@@ -58,45 +68,17 @@ struct audit_options {
     return fmt::format("fault {} added\n", id != nullptr ? json::serialize(*id) : "?");
 }
 
-/// The effects that consist of a single word.
-[[nodiscard]] std::vector<std::string_view> effect_words(const fault_options& typed) {
-    return typed_words({
-        {typed.never_answer, "no_answer"},
-        {typed.close_before, "close_before"},
-        {typed.close_after, "close_after"},
-        {typed.answer_twice, "answer_twice"},
-        {typed.wrong_opaque, "wrong_opaque"},
-    });
-}
-
 [[nodiscard]] json::value make_effect(const fault_options& typed) {
-    const std::vector<std::string_view> words = effect_words(typed);
-    const auto count = words.size() + std::size_t{!typed.status.empty()} +
-                       std::size_t{!typed.delay.empty()} + std::size_t{typed.truncate.has_value()} +
-                       std::size_t{typed.garbage.has_value()} + std::size_t{!typed.trickle.empty()};
-    if (count != 1) {
-        throw usage_error(
-            "--status, --delay, --never-answer, --close-before, --close-after, --answer-twice, "
-            "--wrong-opaque, --truncate, --garbage, --trickle: use exactly one");
+    json::value effect = typed.effect.make();
+    if (typed.context.empty()) {
+        return effect;
     }
-    if (!typed.context.empty() && typed.status.empty()) {
+    if (!typed.effect.is_typed("--status")) {
         throw usage_error("--context: requires --status");
     }
-    if (!words.empty()) {
-        return words.front();
-    }
-    json::object effect;
-    set_text(effect, "status", typed.status);
-    set_text(effect, "context", typed.context);
-    set_value(effect, "truncate", typed.truncate);
-    set_value(effect, "garbage", typed.garbage);
-    if (!typed.delay.empty()) {
-        effect.set("delay_ms", parse_milliseconds("--delay", typed.delay));
-    }
-    if (!typed.trickle.empty()) {
-        effect.set("trickle_ms", parse_milliseconds("--trickle", typed.trickle));
-    }
-    return effect;
+    json::object members = *effect.as_object();
+    members.set("context", typed.context);
+    return members;
 }
 
 [[nodiscard]] json::value make_fault_command(const fault_options& typed) {
@@ -111,15 +93,6 @@ struct audit_options {
     return command;
 }
 
-/// Options that corrupt an answer.
-void add_answer_options(CLI::App& add, fault_options& typed) {
-    add.add_flag("--answer-twice", typed.answer_twice, "Apply once, send the answer twice");
-    add.add_flag("--wrong-opaque", typed.wrong_opaque, "Apply, answer with a wrong opaque");
-    add.add_option("--truncate", typed.truncate, "Apply, send this many bytes, then close");
-    add.add_option("--garbage", typed.garbage, "Apply, send this many random bytes instead");
-    add.add_option("--trickle", typed.trickle, "Apply, send one byte per interval: 5ms");
-}
-
 void add_fault_add_command(CLI::App& fault) {
     CLI::App* add = fault.add_subcommand("add", "Add a rule that disturbs key-value requests");
     const auto remote = std::make_shared<remote_options>();
@@ -130,14 +103,10 @@ void add_fault_add_command(CLI::App& fault) {
     add->add_option("--key", typed->key, "Pattern with * and ? (all)");
     add->add_option("--bucket", typed->bucket, "Name of a bucket (all)");
     add_cadence_options(*add, typed->cadence);
-    add->add_option(
-        "--status", typed->status, "Answer with this status, 0xNN or a name; apply nothing");
+    typed->effect.add_options(*add, status_effect);
     add->add_option("--context", typed->context, "Error text to send with --status");
-    add->add_option("--delay", typed->delay, "Apply, answer later: 200ms, 2s");
-    add->add_flag("--never-answer", typed->never_answer, "Apply, and never answer");
-    add->add_flag("--close-before", typed->close_before, "Close without applying");
-    add->add_flag("--close-after", typed->close_after, "Apply, then close without an answer");
-    add_answer_options(*add, *typed);
+    typed->effect.add_options(*add, shared_effects);
+    typed->effect.add_options(*add, answer_effects);
     add->footer(
         "Examples:\n"
         "  reprise sandbox fault add --ready-file r.json --opcode get --status 0x86 --count 10\n"

@@ -12,6 +12,7 @@
 #include "output/output.hpp"
 #include "sandbox/cadence.hpp"
 #include "sandbox/control_members.hpp"
+#include "sandbox/effect_options.hpp"
 #include "sandbox/tables.hpp"
 
 namespace reprise::app {
@@ -25,21 +26,30 @@ struct service_fault_options {
     std::string statement;
     std::string context;
     cadence_options cadence;
-    std::optional<std::uint64_t> status;
+    effect_input effect;
     std::optional<std::string> body;
     std::vector<std::string> headers;
     std::optional<std::string> retry_after;
-    std::string delay;
-    bool never_answer = false;
-    bool close_before = false;
-    bool close_after = false;
-    bool close_after_headers = false;
-    bool bad_chunk = false;
-    std::optional<std::uint64_t> close_mid_body;
-    std::optional<std::int64_t> wrong_length;
-    std::string encoding;
-    std::string redirect;
-    std::optional<std::uint64_t> continue_first;
+};
+
+constexpr effect_option http_status_effect[] = {
+    {"--status", "status", effect_option::form::count,
+     "Answer with this status, 100 to 999; apply nothing", "--redirect"},
+};
+
+constexpr effect_option http_effects[] = {
+    {"--redirect", "redirect", effect_option::form::text,
+     "Redirect to this location; --status defaults to 302"},
+    {"--close-after-headers", "close_after_headers", effect_option::form::word,
+     "Apply, close after the headers"},
+    {"--close-mid-body", "close_mid_body", effect_option::form::count,
+     "Apply, close after this many bytes of the body"},
+    {"--wrong-length", "wrong_length", effect_option::form::integer,
+     "Apply, make Content-Length wrong by this much"},
+    {"--bad-chunk", "bad_chunk", effect_option::form::word, "Apply, send an invalid chunk size"},
+    {"--encoding", "encoding", effect_option::form::text, "Apply, claim this Content-Encoding"},
+    {"--continue", "continue_first", effect_option::form::count,
+     "Apply, send this many '100 Continue' first"},
 };
 
 [[nodiscard]] std::string print_service_fault_id(const json::value& answer) {
@@ -64,53 +74,21 @@ struct service_fault_options {
     return headers;
 }
 
-[[nodiscard]] std::vector<std::string_view> service_effect_words(
-    const service_fault_options& typed) {
-    return typed_words({
-        {typed.never_answer, "no_answer"},
-        {typed.close_before, "close_before"},
-        {typed.close_after, "close_after"},
-        {typed.close_after_headers, "close_after_headers"},
-        {typed.bad_chunk, "bad_chunk"},
-    });
-}
-
 [[nodiscard]] json::value make_service_effect(const service_fault_options& typed) {
-    const std::vector<std::string_view> words = service_effect_words(typed);
-    const bool is_answer = typed.status && typed.redirect.empty();
-    const auto count = words.size() + std::size_t{is_answer} + std::size_t{!typed.delay.empty()} +
-                       std::size_t{typed.close_mid_body.has_value()} +
-                       std::size_t{typed.wrong_length.has_value()} +
-                       std::size_t{!typed.encoding.empty()} + std::size_t{!typed.redirect.empty()} +
-                       std::size_t{typed.continue_first.has_value()};
-    if (count != 1) {
-        throw usage_error(
-            "--status, --redirect, --delay, --never-answer, --close-before, --close-after, "
-            "--close-after-headers, --close-mid-body, --wrong-length, --bad-chunk, --encoding, "
-            "--continue: use exactly one");
-    }
+    json::value effect = typed.effect.make();
     const json::object headers = make_headers(typed);
-    if ((typed.body || !headers.empty()) && !is_answer) {
+    if (!typed.body && headers.empty()) {
+        return effect;
+    }
+    if (!typed.effect.is_typed("--status") || typed.effect.is_typed("--redirect")) {
         throw usage_error("--body, --header, --retry-after: require --status");
     }
-    if (!words.empty()) {
-        return words.front();
-    }
-    json::object effect;
-    set_value(effect, "status", typed.status);
-    set_value(effect, "body", typed.body);
+    json::object members = *effect.as_object();
+    set_value(members, "body", typed.body);
     if (!headers.empty()) {
-        effect.set("headers", headers);
+        members.set("headers", headers);
     }
-    set_value(effect, "close_mid_body", typed.close_mid_body);
-    set_value(effect, "wrong_length", typed.wrong_length);
-    set_text(effect, "encoding", typed.encoding);
-    set_text(effect, "redirect", typed.redirect);
-    set_value(effect, "continue_first", typed.continue_first);
-    if (!typed.delay.empty()) {
-        effect.set("delay_ms", parse_milliseconds("--delay", typed.delay));
-    }
-    return effect;
+    return members;
 }
 
 [[nodiscard]] json::value make_service_fault_command(const service_fault_options& typed) {
@@ -126,27 +104,13 @@ struct service_fault_options {
 }
 
 void add_effect_options(CLI::App& add, service_fault_options& typed) {
-    add.add_option("--status", typed.status, "Answer with this status, 100 to 999; apply nothing");
+    typed.effect.add_options(add, http_status_effect);
     add.add_option("--body", typed.body, "Body for --status");
     add.add_option("--header", typed.headers, "'Name: value' for --status, repeatable")
         ->allow_extra_args(false);
     add.add_option("--retry-after", typed.retry_after, "Seconds or a date, for --status");
-    add.add_option(
-        "--redirect", typed.redirect, "Redirect to this location; --status defaults to 302");
-    add.add_option("--delay", typed.delay, "Apply, answer later: 200ms, 2s");
-    add.add_flag("--never-answer", typed.never_answer, "Apply, and never answer");
-    add.add_flag("--close-before", typed.close_before, "Close without applying");
-    add.add_flag("--close-after", typed.close_after, "Apply, then close without an answer");
-    add.add_flag(
-        "--close-after-headers", typed.close_after_headers, "Apply, close after the headers");
-    add.add_option(
-        "--close-mid-body", typed.close_mid_body, "Apply, close after this many bytes of the body");
-    add.add_option(
-        "--wrong-length", typed.wrong_length, "Apply, make Content-Length wrong by this much");
-    add.add_flag("--bad-chunk", typed.bad_chunk, "Apply, send an invalid chunk size");
-    add.add_option("--encoding", typed.encoding, "Apply, claim this Content-Encoding");
-    add.add_option(
-        "--continue", typed.continue_first, "Apply, send this many '100 Continue' first");
+    typed.effect.add_options(add, shared_effects);
+    typed.effect.add_options(add, http_effects);
 }
 
 // --- audit --------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ using clock = std::chrono::steady_clock;
 constexpr int writer_count = 4;
 constexpr int steps_per_turn = 32;
 constexpr int steps_per_insert = 8;
-constexpr auto pause = 1000ms * writer_count / load_writes_per_second_max;
+constexpr auto write_interval = 1000ms * writer_count / load_writes_per_second_max;
 constexpr int read_tries = 4;
 
 // Shared by the writers.
@@ -269,7 +269,7 @@ private:
 
     /// A writer that falls behind does not catch up.
     void pace() {
-        next_ = std::max(next_ + pause, clock::now());
+        next_ = std::max(next_ + write_interval, clock::now());
         std::this_thread::sleep_until(next_);
     }
 

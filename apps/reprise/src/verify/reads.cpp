@@ -195,7 +195,7 @@ check_outcome check_scans(verify_session& session) {
                               : failed(fmt::format("a sample of 3 has {}", sample->count));
 }
 
-constexpr std::array reading{
+constexpr std::array read_check_rows{
     verify_check{"get with expiry", check_get_with_expiry},
     verify_check{"projection", check_projection},
     verify_check{"replica reads", check_replica_reads},
@@ -207,7 +207,7 @@ constexpr std::array reading{
 }  // namespace
 
 std::span<const verify_check> read_checks() noexcept {
-    return reading;
+    return read_check_rows;
 }
 
 }  // namespace reprise::app

@@ -111,7 +111,7 @@ check_outcome check_views(verify_session& session) {
     return expect_error(rows, errc::view_not_found);
 }
 
-constexpr std::array services{
+constexpr std::array service_check_rows{
     verify_check{"query by key", check_query},
     verify_check{"query stream", check_query_stream},
     verify_check{"wrong statement is reported at once", check_wrong_statement},
@@ -123,7 +123,7 @@ constexpr std::array services{
 }  // namespace
 
 std::span<const verify_check> service_checks() noexcept {
-    return services;
+    return service_check_rows;
 }
 
 }  // namespace reprise::app

@@ -55,7 +55,7 @@ bootstrap_options connections::options_for(const node_link& link, connection_id 
     const engine_options& options = context_.options;
     return {
         .client = options,
-        .identity = context_.client.identity,
+        .identity = context_.client.identity.get(),
         .agent_key = wire::make_agent_key({options.agent, context_.client_number, id.value}),
         .features = wanted_features(options, link),
         .bucket = link.bucket->name,
@@ -70,7 +70,7 @@ void connections::on_connected(kv_connection& connection, time_point now) {
     connection.received_last = now;
     connection.has_error_map_share = true;
     connection.link->endpoint->share_error_map();
-    connection.identity_number = context_.client.identity_number;
+    connection.identity_number = context_.client.identity.number();
     connection.bootstrap =
         std::make_unique<bootstrap_fsm>(options_for(*connection.link, connection.id));
     // The next fresh connection asks again.
@@ -87,7 +87,11 @@ void connections::on_bootstrap_step(kv_connection& connection, time_point now) {
         on_authenticated(connection, now);
     }
     if (bootstrap.is_bucket_selected()) {
+        const bool was_refused = terminal_reason(*connection.link->bucket).has_value();
         clear_bucket_refusals(*connection.link->bucket);
+        if (was_refused) {
+            owners_.nodes.tell_terminal_state();
+        }
     }
     if (bootstrap.has_failed()) {
         return on_bootstrap_failed(connection, now);
@@ -109,12 +113,12 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
     bool is_terminal = false;
     bucket_state* affected = nullptr;
     // A refusal of the replaced credentials is no evidence against the new ones.
-    link.has_old_identity = connection.identity_number != context_.client.identity_number;
+    link.has_old_identity = connection.identity_number != context_.client.identity.number();
     endpoint_record& endpoint = *link.endpoint;
     if (is_login_refusal(failure) && !link.has_old_identity) {
         endpoint.terminal->is_auth_refused = true;
         endpoint.terminal->is_refusal_proven = is_server_verified(context_.options);
-        endpoint.refusal = why;
+        endpoint.terminal->refusal.set(why);
         is_terminal = true;
     }
     switch (link.has_old_identity ? bootstrap_failure::none : failure) {
@@ -127,12 +131,12 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
             break;
         case bootstrap_failure::bucket_no_access:
             link.bucket->terminal->is_access_denied = true;
-            link.bucket->access_problem = endpoint.name + ": " + why;
+            link.bucket->terminal->access_problem.set(endpoint.name + ": " + why);
             affected = link.bucket;
             is_terminal = true;
             break;
         case bootstrap_failure::bucket_not_found:
-            link.bucket->access_problem = endpoint.name + ": " + why;
+            link.bucket->terminal->access_problem.set(endpoint.name + ": " + why);
             on_bucket_missing(link, now);
             owners_.nodes.watch_missing(*link.bucket, now);
             break;
@@ -145,6 +149,7 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
     owners_.nodes.refresh_terminal_states();
     fail(connection, why, now);
     if (is_terminal) {
+        owners_.nodes.tell_terminal_state();
         owners_.nodes.on_terminal_state(affected, now);
     }
 }
@@ -197,9 +202,11 @@ void connections::on_authenticated(kv_connection& connection, time_point now) {
     }
     if (endpoint.terminal->is_auth_refused) {
         endpoint.terminal->is_auth_refused = false;
+        owners_.nodes.tell_terminal_state();
         owners_.nodes.refresh_terminal_states();
     }
-    if (endpoint.logins.on_proved()) {
+    if (endpoint.logins->on_proved()) {
+        context_.tell_others({loop_note::subject::logins_allowed, endpoint.name});
         owners_.nodes.reconnect_now(endpoint, now);  // logins no longer have to wait
     }
 }
@@ -209,17 +216,21 @@ void connections::on_authenticated(kv_connection& connection, time_point now) {
 void connections::pace_logins(
     endpoint_record& endpoint, const kv_connection& ended, time_point now) {
     const bootstrap_failure failure = ended.bootstrap->failure();
-    const bool has_old_identity = ended.identity_number != context_.client.identity_number;
+    const bool has_old_identity = ended.identity_number != context_.client.identity.number();
     if (is_server_unproved(failure)) {
-        endpoint.logins.on_unproved(now);
+        endpoint.logins->on_unproved(now);
     } else if (failure != bootstrap_failure::credentials_refused) {
-        endpoint.logins.on_lost(now);
+        endpoint.logins->on_lost(now);
     } else if (!has_old_identity) {
-        endpoint.logins.on_refused(now);
+        endpoint.logins->on_refused(now);
     }
-    if (!endpoint.logins.has_to_wait()) {
-        return;
+    if (endpoint.logins->has_to_wait()) {
+        context_.tell_others({loop_note::subject::logins_held_back, endpoint.name});
+        end_pending_logins(endpoint, now);
     }
+}
+
+void connections::end_pending_logins(const endpoint_record& endpoint, time_point now) {
     std::vector<kv_connection*> pending;
     for (const auto& [id, connection] : connections_) {
         const bool is_beginning = connection->state == connection_state::connecting ||
@@ -266,6 +277,11 @@ void connections::on_key_derived(derivation_id derivation, std::string&& key, ti
         }
     }
     wire::wipe_secret(key);
+    context_.tell_others({loop_note::subject::derivation_ended});
+    begin_derivations();
+}
+
+void connections::begin_derivations() {
     if (!context_.is_closed) {
         keys_.begin(context_.actions);
     }

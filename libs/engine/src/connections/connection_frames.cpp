@@ -32,6 +32,7 @@ void connections::on_bytes(
     connection.probe_sent.reset();
     if (connection.link->endpoint->terminal->is_tls_failed) {
         connection.link->endpoint->terminal->is_tls_failed = false;
+        owners_.nodes.tell_terminal_state();
         owners_.nodes.refresh_terminal_states();
     }
     if (!std::exchange(connection.has_received, true) && is_stranger(bytes)) {

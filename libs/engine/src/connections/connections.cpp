@@ -23,13 +23,25 @@ bool is_clogged(const kv_connection& connection, const engine_options& options) 
 }  // namespace
 
 kv_connection* connections::find(connection_id id) noexcept {
+    if (found_last_ != nullptr && found_last_->id == id) {
+        return found_last_;
+    }
     const auto found = connections_.find(id);
-    return found == connections_.end() ? nullptr : found->second.get();
+    if (found == connections_.end()) {
+        return nullptr;
+    }
+    found_last_ = found->second.get();
+    return found_last_;
+}
+
+void connections::forget(const kv_connection& connection) noexcept {
+    found_last_ = nullptr;
+    connections_.erase(connection.id);
 }
 
 bool connections::begin_connect(connect_request& wish, time_point now) {
     auto& link = static_cast<node_link&>(wish);
-    if (const auto next = link.endpoint->logins.try_begin(now)) {
+    if (const auto next = link.endpoint->logins->try_begin(now)) {
         link.has_failed = true;
         context_.wheel.arm(link, *next);
         return false;
@@ -61,7 +73,7 @@ connect_action connections::connect_action_for(connection_id id, const endpoint_
 void connections::on_connect_failed(
     kv_connection& connection, connect_failure failure, std::string_view text, time_point now) {
     if (connection.state == connection_state::closed) {
-        connections_.erase(connection.id);
+        forget(connection);
         return;
     }
     endpoint_record& endpoint = *connection.link->endpoint;
@@ -74,11 +86,12 @@ void connections::on_connect_failed(
     const bool is_terminal = is_tls_failure(failure);
     endpoint.terminal->is_tls_failed = endpoint.terminal->is_tls_failed || is_terminal;
     if (is_terminal) {
-        endpoint.refusal = connection.link->problem;
+        endpoint.terminal->refusal.set(connection.link->problem);
+        owners_.nodes.tell_terminal_state();
     }
     owners_.nodes.refresh_terminal_states();
     finish(connection, 0, true, now);
-    connections_.erase(connection.id);
+    forget(connection);
     if (is_terminal) {
         owners_.nodes.on_terminal_state(nullptr, now);
     }
@@ -113,14 +126,15 @@ void connections::on_closed(
         context_.log(
             has_failed ? log_level::warn : log_level::info, endpoint.name + ": " + problem);
         if (is_terminal) {
-            endpoint.refusal = problem;
+            endpoint.terminal->refusal.set(problem);
+            owners_.nodes.tell_terminal_state();
         }
         finish(connection, connection.sent_end(unwritten_size), has_failed, now);
         if (is_terminal) {
             owners_.nodes.on_terminal_state(nullptr, now);
         }
     }
-    connections_.erase(connection.id);
+    forget(connection);
 }
 
 // Ends the connection: its link reconnects, and its operations are dispatched again or fail.

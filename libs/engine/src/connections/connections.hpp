@@ -75,6 +75,13 @@ public:
     void close();
     void add_to(engine_statistics& seen) const noexcept;
 
+    // --- what another loop of the client found out (connection_bootstrap.cpp) ---
+
+    // Ends logins to a server that gave no proof before they send it another one.
+    void end_pending_logins(const endpoint_record& endpoint, time_point now);
+    // There may be a place for a key to be derived.
+    void begin_derivations();
+
 private:
     // connection_bootstrap.cpp: the bootstrap, and the effect of logins on a node.
     [[nodiscard]] bootstrap_options options_for(const node_link& link, connection_id id) const;
@@ -100,6 +107,7 @@ private:
     void on_push(kv_connection& connection, const wire::frame_view& frame, time_point now);
 
     // connections.cpp: the life of a connection.
+    void forget(const kv_connection& connection) noexcept;
     [[nodiscard]] connect_action connect_action_for(
         connection_id id, const endpoint_record& to) const;
     void finish(kv_connection& connection, std::uint64_t sent_end, bool has_failed, time_point now);
@@ -108,7 +116,8 @@ private:
     engine_context& context_;
     connection_owners owners_;
     std::unordered_map<connection_id, std::unique_ptr<kv_connection>> connections_;
-    key_derivations keys_;
+    kv_connection* found_last_ = nullptr;  // what the driver reports is often about the same one
+    key_derivations keys_{context_.client.derivations};
     base::block_pool value_pool_;  // users' results may outlive it
 };
 

@@ -32,16 +32,15 @@ void key_derivations::forget(connection_id by) {
 }
 
 void key_derivations::begin(action_list& out) {
-    while (running_count_ < running_count_max) {
+    while (true) {
         // The first of several smallest ones.
         const auto next = std::ranges::min_element(jobs_, {}, [](const job& each) {
             return std::pair(each.is_running, each.wanted.iterations);
         });
-        if (next == jobs_.end() || next->is_running) {
+        if (next == jobs_.end() || next->is_running || !places_.try_enter()) {
             return;
         }
         next->is_running = true;
-        ++running_count_;
         out.emplace_back(derive_key_action{next->id, next->wanted});
     }
 }
@@ -58,7 +57,7 @@ std::vector<connection_id> key_derivations::on_derived(
     wire::wipe_secret(done->wanted.password);
     std::vector<connection_id> waited = std::move(done->waiting);
     jobs_.erase(done);
-    --running_count_;
+    places_.release();
     return waited;
 }
 

@@ -9,20 +9,23 @@
 #include <reprise/engine/ids.hpp>
 #include <reprise/wire/scram.hpp>
 
+#include "limited_places.hpp"
+
 namespace reprise::engine {
 
 // The keys that logins need: known, being derived, or queued. Connections that need the same key
-// share one derivation. At most two derivations run at once, so that servers cannot occupy the
-// machine.
+// share one derivation. The places for running derivations are the client's, so that servers cannot
+// occupy the machine.
 //
 //     find -> known
 //          -> want -> begin: derive_key_action -> on_derived: who waited
 //
 class key_derivations {
 public:
-    static constexpr std::size_t running_count_max = 2;
     // How many different keys may be pending at once.
     static constexpr std::size_t wanted_count_max = 1024;
+
+    explicit key_derivations(limited_places& places) noexcept : places_(places) {}
 
     [[nodiscard]] std::optional<std::string> find(const wire::key_derivation& wanted) {
         return known_.find(wanted);
@@ -49,8 +52,8 @@ private:
         bool is_running = false;
     };
 
+    limited_places& places_;
     std::vector<job> jobs_;  // in the order in which they were requested
-    std::size_t running_count_ = 0;
     std::uint64_t id_last_ = 0;
     wire::salted_password_cache known_;
 };

@@ -32,8 +32,10 @@ base::byte_writer kv_connection::begin_outgoing() {
     handed_before_ += outgoing_size_;
     written_ = 0;
     base::byte_writer writer(outgoing_, 0, base::byte_writer::reuse_tag{});
-    writer.write_bytes(control);
-    control.clear();
+    if (!control.empty()) {
+        writer.write_bytes(control);
+        control.clear();
+    }
     on_appended(writer);
     return writer;
 }

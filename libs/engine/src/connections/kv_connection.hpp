@@ -74,8 +74,9 @@ public:
     [[nodiscard]] bool has_credit() const noexcept { return waiting.operation_count() < credit_; }
     // Asks the driver for a write if there is something to send and no write is in progress.
     void request_write(action_list& actions) {
-        if (!is_write_requested && state != connection_state::closed && outstanding().empty() &&
-            (!control.empty() || (!ready.empty() && has_credit()))) {
+        const bool has_some = !control.empty() || (!ready.empty() && has_credit());
+        if (has_some && !is_write_requested && state != connection_state::closed &&
+            outgoing_size_ == written_) {
             is_write_requested = true;
             actions.emplace_back(write_action{id});
         }

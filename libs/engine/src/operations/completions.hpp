@@ -42,7 +42,7 @@ public:
     // Runs everything that was queued before this call and returns how much that was. A call from
     // inside a completion does nothing, because the outer call continues.
     std::size_t drain() {
-        if (!draining_.empty()) {
+        if (!draining_.empty() || empty()) {
             return 0;
         }
         std::size_t count = notices_.empty() ? 0 : call_notices();

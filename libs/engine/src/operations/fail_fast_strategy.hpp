@@ -9,8 +9,8 @@ namespace reprise::engine {
 // lines.
 class fail_fast_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override {
-        sink.answer(retry_action::no());
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        sink.answer(driver::retry_action::no());
     }
 };
 

@@ -5,7 +5,8 @@
 namespace reprise::engine {
 
 void late_answer_queue::post(
-    decision_ticket ticket, std::optional<retry_action> action, std::string cause) noexcept {
+    driver::decision_ticket ticket, std::optional<driver::retry_action> action,
+    std::string cause) noexcept {
     // The hook runs under the lock, because close() must not return while it is still running.
     const std::lock_guard lock(mutex_);
     if (is_closed_) {

@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
-#include <reprise/retry/retry_sink.hpp>
+#include <reprise/retry/driver/retry_sink.hpp>
 
 namespace reprise::engine {
 
 // Collects late answers of strategies, from any thread, until the engine takes them. Every
 // deferred_answer shares the queue, so it may outlive the engine.
-class late_answer_queue final : public answer_channel {
+class late_answer_queue final : public driver::answer_channel {
 public:
     struct entry {
-        decision_ticket ticket;
-        std::optional<retry_action> action;
+        driver::decision_ticket ticket;
+        std::optional<driver::retry_action> action;
         std::string cause;
     };
 
     void post(
-        decision_ticket ticket, std::optional<retry_action> action,
+        driver::decision_ticket ticket, std::optional<driver::retry_action> action,
         std::string cause) noexcept override;
     // Returns the answers that arrived since the last call.
     [[nodiscard]] std::vector<entry> take();

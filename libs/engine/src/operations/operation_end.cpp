@@ -53,6 +53,7 @@ void operations::close(time_point now) {
             slot, errc::request_canceled,
             {.is_ambiguous = is_ambiguous, .detail = "the client was closed"}, now);
     });
+    waiting_.close();
 }
 
 }  // namespace reprise::engine

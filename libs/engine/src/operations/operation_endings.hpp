@@ -59,7 +59,7 @@ private:
     operation_routes routes_;
     lifecycle& life_;
     scan_operations& scans_;
-    operation_pool slots_;
+    operation_pool slots_{context_.loop};
 };
 
 }  // namespace reprise::engine

@@ -83,10 +83,10 @@ operation_retries::operation_retries(engine_context& context, endpoint_table& en
       strategy_(
           context.options.strategy ? context.options.strategy
                                    : std::make_shared<default_strategy>()),
-      log_(context.options.log, context.options.log_decisions_per_second_max),
+      log_(context.client.decisions),
       watch_(context, endpoints) {}
 
-std::shared_ptr<answer_channel> operation_retries::channel_of(void* self) {
+std::shared_ptr<driver::answer_channel> operation_retries::channel_of(void* self) {
     return static_cast<operation_retries*>(self)->late_answers_;
 }
 
@@ -116,7 +116,7 @@ driver::request_terms operation_retries::terms_of(
 }
 
 duration operation_retries::begin(const retry_subject& subject, time_point now) {
-    const strategy_traits& traits = strategy_of(subject.strategy).traits();
+    const driver::strategy_traits& traits = strategy_of(subject.strategy).traits();
     retry_subject started = subject;
     if (traits.circuit != nullptr || traits.observer != nullptr) {
         call_options named;

@@ -29,9 +29,9 @@ struct retry_subject {
     time_point deadline = no_deadline;
     const std::any* user_data = nullptr;
     retry_strategy* strategy = nullptr;  // null: the client's
-    retry_allowance* allowance = nullptr;
+    driver::retry_allowance* allowance = nullptr;
     retry_budget* budget = nullptr;  // charged unless the strategy has its own; null: none
-    decision_ticket ticket{};
+    driver::decision_ticket ticket{};
     driver::retry_progress* progress = nullptr;  // never null
     reprise::detail::call_attachments* attached = nullptr;
     std::int32_t asked = -1;  // the client's own requests: number of the endpoint
@@ -135,7 +135,7 @@ private:
     };
 
     // Nothing happens when a request of such a strategy starts or succeeds.
-    [[nodiscard]] static bool is_plain(const strategy_traits& traits) noexcept {
+    [[nodiscard]] static bool is_plain(const driver::strategy_traits& traits) noexcept {
         return traits.only_answers && traits.circuit == nullptr && traits.observer == nullptr;
     }
     [[nodiscard]] retry_strategy& strategy_of(retry_strategy* of_request) const noexcept {
@@ -158,14 +158,14 @@ private:
         const retry_subject& subject, const failed_attempt& failed, const history_entry& entry,
         const driver::retry_step& step, time_point now);
     void report(const reported_attempt& what, time_point now);
-    static std::shared_ptr<answer_channel> channel_of(void* self);
+    static std::shared_ptr<driver::answer_channel> channel_of(void* self);
 
     engine_context& context_;
     endpoint_table& endpoints_;
     std::shared_ptr<late_answer_queue> late_answers_;
     std::shared_ptr<retry_strategy> strategy_;
     fail_fast_strategy own_strategy_;
-    decision_log log_;
+    decision_log& log_;  // the client's
     operation_watch watch_;
     engine_timer log_timer_{timer_kind::log};
 };

@@ -104,7 +104,7 @@ retry_case scan_operations::on_failure(
     }
     slot.scan->forget_id();
     if (!slot.scan->can_begin_again()) {
-        broken.veto = refusal_reason::rows_taken;
+        broken.veto = refusal_reason::partly_delivered;
     }
     return broken;
 }

@@ -21,7 +21,7 @@ void operation_pool::grow() {
     chunks_.push_back(std::make_unique<operation_slot[]>(chunk_size));
     for (std::size_t index = chunk_size; index > 0; --index) {
         operation_slot& slot = chunks_.back()[index - 1];
-        slot.index = static_cast<std::uint32_t>(base + index - 1);
+        slot.index = mark_ | static_cast<std::uint32_t>(base + index - 1);
         slot.next_free = std::exchange(first_free_, slot.index);
     }
 }
@@ -72,7 +72,7 @@ void operation_pool::release(operation_slot& slot) {
 }
 
 operation_slot* operation_pool::find(operation_id id) noexcept {
-    const auto index = static_cast<std::uint32_t>(id.value);
+    const auto index = static_cast<std::uint32_t>(id.value) & index_mask;
     if (index >= chunks_.size() * chunk_size) {
         return nullptr;
     }

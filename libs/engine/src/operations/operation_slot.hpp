@@ -33,7 +33,7 @@ struct operation_slot : operation_base {
     operation_slot() noexcept : operation_base(timer_kind::operation) {}
 
     // Small fields come first to save memory: a million operations may wait.
-    std::uint32_t index = 0;
+    std::uint32_t index = 0;  // in the pool, with the loop's number in front; see operation_pool
     std::uint32_t generation = 0;
     std::uint32_t next_free = 0;  // while it is free: index of the next free slot
     bool is_idempotent = false;
@@ -69,6 +69,11 @@ static_assert(sizeof(operation_slot) <= 768);
 // A pool of slots that never move. The generation in an id detects stale ids.
 class operation_pool {
 public:
+    // Ids of different loops differ: observers of a client know operations by their ids.
+    static constexpr unsigned index_bits = 26;
+    explicit operation_pool(std::size_t loop = 0) noexcept
+        : mark_(static_cast<std::uint32_t>(loop) << index_bits) {}
+
     // Returns a free slot of a new generation, ready to be started with this request.
     operation_slot& acquire(operation_request&& request = {}) {
         return take(rebuild(std::move(request)));
@@ -84,7 +89,7 @@ public:
     // Null if the operation has ended.
     [[nodiscard]] operation_slot* find(operation_id id) noexcept;
     [[nodiscard]] operation_slot& at(std::uint32_t index) noexcept {
-        return chunks_[index / chunk_size][index % chunk_size];
+        return chunks_[(index & index_mask) / chunk_size][index % chunk_size];
     }
     [[nodiscard]] std::size_t open_count() const noexcept { return open_count_; }
 
@@ -125,6 +130,8 @@ private:
 
     static constexpr std::size_t chunk_size = 256;
     static constexpr std::uint32_t no_slot = 0xffff'ffff;
+    static constexpr std::uint32_t index_mask = (1U << index_bits) - 1;
+    std::uint32_t mark_;  // the loop's number
     std::vector<std::unique_ptr<operation_slot[]>> chunks_;
     std::uint32_t first_free_ = no_slot;  // the slot that was released last
     std::size_t open_count_ = 0;

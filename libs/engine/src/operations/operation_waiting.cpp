@@ -66,9 +66,54 @@ void waiting_operations::wake_if(wait_list& list, bool is_woken, time_point now,
 // Only the first `count_max` are affected; the others arrived after the change and have taken it
 // into account.
 void waiting_operations::wake(wait_list& list, std::size_t count_max, time_point now) {
-    const auto always = [](const operation_slot&) { return true; };
-    const auto go = [&](operation_slot& slot) { resume(slot, true, now); };
-    lifecycle::wake_if(list, always, go, count_max);
+    std::size_t budget = wake_count_max;
+    wake_some({&list, count_max, wake_cause::resource}, budget, now);
+}
+
+void waiting_operations::wake_some(unfinished_wake wake, std::size_t& budget, time_point now) {
+    wait_list& list = *wake.list;
+    const auto earlier = std::ranges::find(unfinished_, &list, &unfinished_wake::list);
+    if (earlier != unfinished_.end()) {  // the next turns continue with both
+        earlier->left = std::max(wake.left, earlier->left);
+        return;
+    }
+    wake.left = std::min(wake.left, list.size());
+    const std::size_t part = std::min(wake.left, budget);
+    budget -= part;
+    wake.left -= part;
+    if (wake.left > 0) {
+        // Recorded first, since a dispatched operation may cause another wake-up of the same list.
+        unfinished_.push_back(wake);
+        context_.wheel.arm(next_wake_, add_saturated(now, base::timer_wheel::tick));
+    }
+    lifecycle::wake_if(
+        list, [&](operation_slot& slot) { return goes_now(slot, wake.cause, now); },
+        [&](operation_slot& slot) { resume(slot, true, now); }, part);
+}
+
+void waiting_operations::wake_more(time_point now) {
+    std::size_t budget = wake_count_max;
+    for (std::size_t lists = unfinished_.size(); lists > 0 && budget > 0; --lists) {
+        if (unfinished_.empty()) {
+            return;  // the operations of the others have ended or were woken by another event
+        }
+        const unfinished_wake next = unfinished_.front();
+        unfinished_.erase(unfinished_.begin());
+        wake_some(next, budget, now);
+    }
+    if (!unfinished_.empty()) {
+        context_.wheel.arm(next_wake_, add_saturated(now, base::timer_wheel::tick));
+    }
+}
+
+void waiting_operations::wake_all(wait_list& list, time_point now) {
+    wake_if(list, true, now, [](const operation_slot&) { return true; });
+    std::erase_if(unfinished_, [&](const unfinished_wake& each) { return each.list == &list; });
+}
+
+void waiting_operations::close() noexcept {
+    unfinished_.clear();
+    context_.wheel.disarm(next_wake_);
 }
 
 bool waiting_operations::may_retry_early(
@@ -85,15 +130,13 @@ bool waiting_operations::may_retry_early(
 
 // Operations that wait after not-my-vbucket use the new revision: now, or after a short delay if
 // revisions arrive so fast that retrying now would be a loop.
-void waiting_operations::wake_for_revision(bucket_state& bucket, time_point now) {
-    wake_if(bucket.not_my_vbucket_waiters, true, now, [&](operation_slot& slot) {
-        if (may_retry_early(slot, bucket)) {
-            return true;
-        }
-        context_.wheel.arm(
-            slot, std::min(slot.due(), add_saturated(now, context_.options.revision_delay_max)));
-        return false;
-    });
+bool waiting_operations::goes_now(operation_slot& slot, wake_cause cause, time_point now) {
+    if (cause == wake_cause::resource || may_retry_early(slot, routes_.bucket_of(slot))) {
+        return true;
+    }
+    context_.wheel.arm(
+        slot, std::min(slot.due(), add_saturated(now, context_.options.revision_delay_max)));
+    return false;
 }
 
 // The awaited event did not happen. Operations that only wait for it are dispatched again and fail;
@@ -104,8 +147,9 @@ void waiting_operations::wake_silent(wait_list& list, time_point now) {
 
 void waiting_operations::on_configuration(
     bucket_state& bucket, std::size_t waiting_count, time_point now) {
-    wake_for_revision(bucket, now);
-    wake(bucket.topology_waiters, waiting_count, now);
+    std::size_t budget = wake_count_max;
+    wake_some({&bucket.not_my_vbucket_waiters, SIZE_MAX, wake_cause::revision}, budget, now);
+    wake_some({&bucket.topology_waiters, waiting_count, wake_cause::resource}, budget, now);
 }
 
 void waiting_operations::on_link_failed(node_link& link, time_point now) {
@@ -115,10 +159,10 @@ void waiting_operations::on_link_failed(node_link& link, time_point now) {
 
 void waiting_operations::on_link_retired(node_link& link, time_point now) {
     if (kv_connection* connection = link.connection) {
-        wake(connection->ready, SIZE_MAX, now);
+        wake_all(connection->ready, now);
         kv_connections_.close_drained(*connection, now);
     }
-    wake(link.waiters, SIZE_MAX, now);
+    wake_all(link.waiters, now);
 }
 
 void waiting_operations::on_terminal_state(bucket_state& bucket, time_point now) {

@@ -18,7 +18,7 @@ std::error_code error_of(refusal_reason refusal, errc own_error) noexcept {
             return errc::retry_queue_full;
         case refusal_reason::strategy_failed:
             return errc::strategy_failure;
-        case refusal_reason::lost_in_flight:
+        case refusal_reason::may_have_acted:
             return errc::request_canceled;
         case refusal_reason::none:
         case refusal_reason::unsafe:
@@ -33,7 +33,7 @@ std::error_code error_of(refusal_reason refusal, errc own_error) noexcept {
         case refusal_reason::no_initial_token:
         case refusal_reason::invalid_token:
         case refusal_reason::strategy_refused:
-        case refusal_reason::rows_taken:
+        case refusal_reason::partly_delivered:
         case refusal_reason::not_allowed:
         case refusal_reason::predicate_refused:
         case refusal_reason::circuit_open:
@@ -69,7 +69,7 @@ driver::protocol_rule rule_for(
         return protocol_rule::never(refusal_reason::unclassified);
     }
     if (is_lost_in_flight(failed) && !is_idempotent) {
-        return protocol_rule::never(refusal_reason::lost_in_flight);
+        return protocol_rule::never(refusal_reason::may_have_acted);
     }
     if (failed.may_have_been_applied) {
         return protocol_rule::never(refusal_reason::not_repeatable);
@@ -107,7 +107,7 @@ retry_outcome outcome_of(const driver::retry_step& step, const failed_attempt& f
         const std::error_code named = step.error();
         outcome.error = named ? named : error_of(step.refusal, failed.own_error);
         outcome.is_ambiguous =
-            step.refusal == refusal_reason::lost_in_flight || failed.may_have_been_applied;
+            step.refusal == refusal_reason::may_have_acted || failed.may_have_been_applied;
     }
     return outcome;
 }

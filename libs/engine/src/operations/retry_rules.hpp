@@ -13,6 +13,8 @@
 
 namespace reprise::engine {
 
+using driver::attempt_stage;
+
 // The facts of a failed attempt that are kept while a strategy is deciding.
 struct failed_attempt {
     retry_reason reason = retry_reason::unknown;

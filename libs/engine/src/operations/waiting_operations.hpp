@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "engine_context.hpp"
+#include "engine_timer.hpp"
 #include "operations/lifecycle.hpp"
 #include "operations/operation_endings.hpp"
 #include "operations/operation_routes.hpp"
@@ -17,8 +19,14 @@ class operations;
 
 // Parks operations, and wakes them when the cause of their waiting ends. Owns those that wait only
 // for time; the others are in the lists of what they wait for.
+//
+// An event may wake a million operations. Each turn of the loop dispatches a bounded number of
+// them, so that answers and deadlines of others do not have to wait; the rest keeps its order.
 class waiting_operations {
 public:
+    // How many operations one turn of the loop wakes: about a millisecond of work.
+    static constexpr std::size_t wake_count_max = 16'384;
+
     waiting_operations(
         engine_context& context, topology& nodes, lifecycle& life, connections& kv_connections,
         operation_endings& endings, operations& requests) noexcept
@@ -45,6 +53,7 @@ public:
 
     // --- topology (contracts: topology_listener.hpp) ---
 
+    // Wakes the first of them now, and if there are many, the rest in the next turns.
     void wake(wait_list& list, std::size_t count_max, time_point now);
     void on_configuration(bucket_state& bucket, std::size_t waiting_count, time_point now);
     void on_link_failed(node_link& link, time_point now);
@@ -55,13 +64,34 @@ public:
     void on_collection_refused(
         collection_entry& entry, errc error, std::uint16_t status, time_point now);
 
+    // --- large wake-ups ---
+
+    // Continues with the wake-ups that the last turn did not finish.
+    void wake_more(time_point now);
+    // Forgets them. All operations have ended.
+    void close() noexcept;
+
 private:
+    enum class wake_cause : std::uint8_t {
+        resource,  // what these operations waited for is there
+        revision,  // a configuration: an operation that was woken often waits a little longer
+    };
+    // Operations that were woken, but not yet dispatched: the first `left` of the list.
+    struct unfinished_wake {
+        wait_list* list;
+        std::size_t left;
+        wake_cause cause;
+    };
+
+    void wake_some(unfinished_wake wake, std::size_t& budget, time_point now);
+    // The list is about to go: dispatches everything that is in it.
+    void wake_all(wait_list& list, time_point now);
+    [[nodiscard]] bool goes_now(operation_slot& slot, wake_cause cause, time_point now);
     [[nodiscard]] wait_list& list_for(operation_slot& slot);
     // Dispatches the operations in the list for which `goes(slot)` returns true.
     template <class Goes>
     void wake_if(wait_list& list, bool is_woken, time_point now, Goes&& goes);
     void wake_silent(wait_list& list, time_point now);
-    void wake_for_revision(bucket_state& bucket, time_point now);
     void wake_for_terminal_state(wait_list& list, time_point now);
     void wake_if_stuck(wait_list& list, const bucket_state& bucket, time_point now);
 
@@ -72,6 +102,8 @@ private:
     operation_endings& endings_;
     operations& requests_;
     wait_list backoff_waiters_;
+    std::vector<unfinished_wake> unfinished_;  // each list at most once
+    engine_timer next_wake_{timer_kind::wake};
 };
 
 }  // namespace reprise::engine

@@ -1,14 +1,8 @@
 // Circuit breakers of HTTP endpoints. They belong to the endpoints and are checked before a request
 // is queued. The canary is a request of the client itself to the service's health path.
 
-#include <algorithm>
 #include <memory>
-#include <span>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
-
-#include <reprise/engine/service_exchange.hpp>
 
 #include "services/http_operations.hpp"
 
@@ -18,11 +12,11 @@ namespace {
 // Accepts any answer, unless the service itself reports that it does not work.
 class canary_exchange final : public http_exchange {
 public:
-    explicit canary_exchange(wire::service service) : path_(wire::facts_of(service).health_path) {}
-    void compose(http_call& call) override {
-        call.method = "GET";
-        call.target = path_;
+    explicit canary_exchange(wire::service service) {
+        call_.service = service;
+        call_.target = wire::facts_of(service).health_path;
     }
+    const service_call& compose(const wire::cluster_configuration*) override { return call_; }
     exchange_result judge(const http_answer& answer) override {
         exchange_result verdict;
         if (answer.status >= 500) {
@@ -32,7 +26,7 @@ public:
     }
 
 private:
-    std::string_view path_;
+    service_call call_;
 };
 
 }  // namespace
@@ -41,8 +35,6 @@ void http_operations::breaker_refused(http_slot& slot, time_point now) {
     raise(slot, retry_reason::circuit_breaker_open, now);
 }
 
-// A sent request has succeeded or failed. If this opens the breaker, requests that still wait for a
-// connection to the endpoint must not be sent.
 void http_operations::note_outcome(
     http_pool& pool, const std::error_code& outcome, time_point now) {
     if (!http_nodes::is_allowed(pool)) {
@@ -52,11 +44,7 @@ void http_operations::note_outcome(
     if (http_nodes::is_allowed(pool)) {
         return;
     }
-    for (std::size_t left = pool.queue.size(); left > 0; --left) {
-        http_slot& slot = *pool.queue.front();
-        leave_place(slot);
-        breaker_refused(slot, now);
-    }
+    waiting_.empty_queue(pool, [&](http_slot& slot) { breaker_refused(slot, now); });
 }
 
 bool http_operations::send_canary(const endpoint_record& endpoint, time_point now) {
@@ -71,31 +59,12 @@ bool http_operations::send_canary(const endpoint_record& endpoint, time_point no
     asked.exchange = std::make_unique<canary_exchange>(asked.service);
     // A non-owning pointer: the strategy lives as long as the engine.
     asked.strategy = {std::shared_ptr<retry_strategy>(), &parts_.decider.own_strategy()};
-    http_slot& slot = make_slot(std::move(asked));
+    http_slot& slot = endings_.make_canary(std::move(asked));
     parts_.life.start(slot, {}, {.deadline = endpoint.breaker->next_due().value_or(now)}, now);
     static_cast<void>(parts_.decider.begin(slot, now));
-    slot.is_canary = true;
-    ++canary_count_;
     slot.endpoint = static_cast<std::int32_t>(endpoint.number);
     enqueue(slot, *pool, now);
     return true;
-}
-
-void http_operations::end_canary(http_slot& slot, bool is_answered, time_point now) {
-    endpoint_record& endpoint = parts_.nodes.endpoints()[slot.endpoint];
-    parts_.life.drop(slot);
-    slots_.erase(slot.id.value);
-    --canary_count_;
-    if (is_answered) {
-        parts_.nodes.close_breaker(endpoint, now);
-    } else {
-        parts_.nodes.breakers_of_nodes().on_canary_lost(endpoint, now);
-    }
-}
-
-void http_operations::wake_refused(time_point now) {
-    wake_if(
-        breaker_waiters_, now, [&](const http_slot& slot) { return candidates_.would_pass(slot); });
 }
 
 }  // namespace reprise::engine

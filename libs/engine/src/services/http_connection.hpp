@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,14 +42,15 @@ struct http_slot : operation_base {
     bool is_canary = false;                 // the client's own request for a circuit breaker
     http_connection* connection = nullptr;  // while in flight
 
-    http_call call;          // the last request ...
-    incoming_answer answer;  // ... its answer, as far as it was received ...
+    const service_call* call = nullptr;  // the last request, kept by the exchange ...
+    incoming_answer answer;              // ... its answer, as far as it was received ...
     std::uint32_t server_code = 0;
-    std::string server_text;  // ... and the message of the service in it
+    std::string server_text;  // ... the message of the service in it ...
+    std::any metadata;        // ... and what it reports beside rows
 
     // Whether the last request may be sent again although its answer is missing.
     [[nodiscard]] bool is_repeatable() const noexcept {
-        return request.is_idempotent || call.is_harmless;
+        return request.is_idempotent || (call != nullptr && call->is_idempotent);
     }
 };
 

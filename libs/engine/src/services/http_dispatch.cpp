@@ -9,19 +9,8 @@
 
 namespace reprise::engine {
 
-http_exchange::~http_exchange() = default;
-
-http_slot& http_operations::make_slot(http_request&& request) {
-    auto made = std::make_unique<http_slot>();
-    http_slot& slot = *made;
-    slot.id = operation_id{next_id_++};
-    slots_.emplace(slot.id.value, std::move(made));
-    slot.request = std::move(request);
-    return slot;
-}
-
 operation_id http_operations::start(http_request&& request, completion&& done, time_point now) {
-    http_slot& slot = make_slot(std::move(request));
+    http_slot& slot = endings_.make_slot(std::move(request));
     const operation_id id = slot.id;
     const duration usual = timeout_of(slot.request.service, context_.options);
     parts_.life.start(
@@ -32,26 +21,17 @@ operation_id http_operations::start(http_request&& request, completion&& done, t
     }
     const duration delay = parts_.decider.begin(slot, now);
     if (context_.is_closed) {
-        complete_error(slot, errc::request_canceled, false, "the client is closed", now);
+        endings_.complete_error(slot, errc::request_canceled, false, "the client is closed", now);
     } else if (slot.deadline <= now) {
-        complete_error(slot, errc::unambiguous_timeout, false, {}, now);
+        endings_.complete_error(slot, errc::unambiguous_timeout, false, {}, now);
     } else if (delay > duration::zero()) {
-        wait_for_first_attempt(slot, delay, now);
+        waiting_.park_before_start(slot, delay, now);
     } else {
         begin_attempt(slot, now);
     }
     return id;
 }
 
-// The strategy's initial token has a delay.
-void http_operations::wait_for_first_attempt(http_slot& slot, duration delay, time_point now) {
-    if (!parts_.life.has_place()) {
-        return apply(slot, parts_.life.refuse_place(slot, now), now);
-    }
-    parts_.life.park(slot, backoff_waiters_, std::min(add_saturated(now, delay), slot.deadline));
-}
-
-// At the start and after a wait, every node may be tried again.
 void http_operations::begin_attempt(http_slot& slot, time_point now) {
     slot.attempt_started = now;
     dispatch(slot, now);
@@ -89,10 +69,7 @@ void http_operations::wait_for_configuration(http_slot& slot, time_point now) {
     if (has_given_up(source) || due <= now) {
         return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
-    if (!parts_.life.has_place()) {
-        return apply(slot, parts_.life.refuse_place(slot, now), now);
-    }
-    parts_.life.park_silently(slot, topology_waiters_, due);
+    waiting_.park_for_configuration(slot, due, now);
 }
 
 void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) {
@@ -101,7 +78,7 @@ void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) 
         return each->state == http_connection_state::idle;
     });
     if (idle != pool.connections.end()) {
-        return send(slot, **idle, now);
+        return transfers_.send(slot, **idle, now);
     }
     if (slot.is_canary) {
         // The client sends one canary per breaker. It does not take a place from a user's
@@ -131,7 +108,7 @@ void http_operations::on_connected(connection_id id, std::string_view peer, time
         pools_.drop(*connection);
         return refuse_plain(pool, peer, now);
     }
-    serve(*connection, now);
+    transfers_.serve(*connection, now);
 }
 
 void http_operations::on_connect_failed(
@@ -158,41 +135,19 @@ void http_operations::on_connect_failed(
     }
 }
 
-// Operations that wait for a connection of this pool are dispatched elsewhere, unless the pool has
-// other connections.
 void http_operations::fail_queue(http_pool& pool, time_point now) {
     if (!pool.connections.empty()) {
         return;
     }
-    for (std::size_t left = pool.queue.size(); left > 0; --left) {
-        http_slot& slot = *pool.queue.front();
-        leave_place(slot);
+    waiting_.empty_queue(pool, [&](http_slot& slot) {
         slot.avoided = slot.endpoint;
         dispatch_failed(slot, retry_reason::node_not_available, now);
-    }
-}
-
-// Gives an idle connection the next operation of its pool's queue.
-void http_operations::serve(http_connection& connection, time_point now) {
-    connection.state = http_connection_state::idle;
-    http_slot* next = connection.pool->queue.front();
-    if (next == nullptr) {
-        context_.wheel.arm(
-            connection, add_saturated(now, context_.options.idle_http_connection_timeout));
-        return;
-    }
-    leave_place(*next);
-    send(*next, connection, now);
+    });
 }
 
 void http_operations::on_topology(time_point now) {
     pools_.forget_unoffered();
-    look_again(now);
-}
-
-void http_operations::look_again(time_point now) {
-    wake_refused(now);
-    wake_if(topology_waiters_, now, [](const http_slot&) { return true; });
+    waiting_.look_again(now);
 }
 
 void http_operations::on_connection_due(http_connection& connection, time_point now) {

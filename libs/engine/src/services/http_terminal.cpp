@@ -13,17 +13,8 @@ namespace {
 // must fail within 500 ms.
 constexpr duration search_time_max = std::chrono::milliseconds{400};
 
-// Nothing was sent because no node could be reached.
-bool is_stuck(const http_slot& slot) noexcept {
-    return slot.failed.stage == attempt_stage::dispatch &&
-           (slot.failed.reason == retry_reason::node_not_available ||
-            slot.failed.reason == retry_reason::socket_not_available);
-}
-
 }  // namespace
 
-// Nothing was sent. A terminal state explains why better than the socket does, but it is only
-// raised if no other node can be used. Other nodes are tried first, at once.
 void http_operations::dispatch_failed(http_slot& slot, retry_reason reason, time_point now) {
     const auto terminal = candidates_.terminal_reason_for(slot);
     if (terminal) {
@@ -77,13 +68,13 @@ void http_operations::on_search_over(http_slot& slot, time_point now) {
         slot.search_end.reset();
         return context_.wheel.arm(slot, slot.deadline);
     }
-    leave_place(slot);
+    waiting_.leave(slot);
     slot.avoided = slot.endpoint;
     dispatch_failed(slot, retry_reason::node_not_available, now);
 }
 
 void http_operations::on_terminal_state(time_point now) {
-    look_again(now);
+    waiting_.look_again(now);
     for (const auto& pool : pools_.all()) {
         for (std::size_t left = pool->queue.size(); left > 0; --left) {
             http_slot& slot = *pool->queue.front();
@@ -92,20 +83,15 @@ void http_operations::on_terminal_state(time_point now) {
             context_.wheel.arm(slot, queue_due(slot, *pool, now));
         }
     }
-    // Operations in a backoff that reached no node would otherwise only fail when it ends.
-    wake_if(backoff_waiters_, now, [&](const http_slot& slot) {
-        return is_stuck(slot) && candidates_.terminal_reason_for(slot);
-    });
+    waiting_.wake_stuck(now);
 }
 
 // Refuses the operations that wait for this connection: they would send the credentials in clear
 // text.
 void http_operations::refuse_plain(http_pool& pool, std::string_view peer, time_point now) {
     const std::string secret =
-        context_.client.identity.bearer_token.empty() ? "the password" : "the bearer token";
-    for (std::size_t left = pool.queue.size(); left > 0; --left) {
-        http_slot& slot = *pool.queue.front();
-        leave_place(slot);
+        context_.client.identity.get().bearer_token.empty() ? "the password" : "the bearer token";
+    waiting_.empty_queue(pool, [&](http_slot& slot) {
         failed_attempt failed;
         failed.own_error = errc::plain_http_not_allowed;
         refuse(
@@ -121,7 +107,7 @@ void http_operations::refuse_plain(http_pool& pool, std::string_view peer, time_
                 "allow_plain_http=true in the connection string or --allow-plain-http on the "
                 "command line",
             now);
-    }
+    });
 }
 
 }  // namespace reprise::engine

@@ -16,7 +16,7 @@ void incoming_answer::restart() noexcept {
 }
 
 incoming_answer::problem incoming_answer::on_head(
-    const http::response_head& head, const http_call& call, const http_request& request) {
+    const http::response_head& head, const service_call& call, const http_request& request) {
     status_ = head.status;
     is_streamed_ = static_cast<bool>(request.on_rows);
     if (http::find_content_encoding(head.headers)) {

@@ -28,7 +28,7 @@ public:
     // Forgets the answer, but not that rows were taken.
     void restart() noexcept;
     [[nodiscard]] problem on_head(
-        const http::response_head& head, const http_call& call, const http_request& request);
+        const http::response_head& head, const service_call& call, const http_request& request);
     // `owner` of the bytes: rows that are streamed may stay in it.
     [[nodiscard]] problem on_body(
         base::byte_view piece, const base::block_ref* owner, const http_request& request);

@@ -18,14 +18,14 @@ void authorize(http::header_list& headers, const credentials& identity) {
 }  // namespace
 
 std::expected<void, std::string> encode_call(
-    http_connection& connection, const http_call& call, const engine_context& context) {
+    http_connection& connection, const service_call& call, const engine_context& context) {
     REPRISE_ASSERT(connection.may_carry_credentials);
     http::header_list headers = call.headers;
     if (!call.content_type.empty()) {
         headers.push_back({"Content-Type", call.content_type});
     }
     if (!has_client_certificate(context.options)) {
-        authorize(headers, context.client.identity);
+        authorize(headers, context.client.identity.get());
     }
     headers.push_back({"User-Agent", context.options.agent});
     http::outgoing_request request;
@@ -45,7 +45,7 @@ std::expected<void, std::string> encode_call(
     return {};
 }
 
-std::size_t read_size_for(const http_call& call, std::size_t rows_size_max) noexcept {
+std::size_t read_size_for(const service_call& call, std::size_t rows_size_max) noexcept {
     constexpr std::size_t read_size_max = 8 * read_size_default;
     return call.rows_member.empty()
                ? read_size_default

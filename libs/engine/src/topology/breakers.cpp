@@ -12,8 +12,7 @@ void breakers::on_outcome(
     const auto& is_failure = context_.options.is_breaker_failure;
     const bool has_failed =
         is_failure ? is_failure(outcome) : outcome == couchbase::error_condition::timeout;
-    endpoint.breaker->on_outcome(has_failed, now);
-    if (!endpoint.breaker->allows()) {
+    if (endpoint.breaker->on_outcome(has_failed, now)) {
         context_.log(log_level::warn, "circuit breaker of " + endpoint.name + " opens");
         arm(endpoint);
     }
@@ -32,12 +31,15 @@ bool breakers::close(endpoint_record& endpoint) {
     }
     context_.log(log_level::info, "circuit breaker of " + endpoint.name + " closes");
     arm(endpoint);
+    context_.tell_others({loop_note::subject::breaker_closed, endpoint.name});
     return true;
 }
 
 void breakers::forget(endpoint_record& endpoint) {
     if (endpoint.breaker) {
-        endpoint.breaker->close();
+        if (endpoint.breaker->close()) {
+            context_.tell_others({loop_note::subject::breaker_closed, endpoint.name});
+        }
         arm(endpoint);
     }
 }

@@ -71,14 +71,14 @@ std::string bucket_cause(const bucket_state& bucket, const engine_context& conte
 
 std::string terminal_cause(const bucket_state& bucket, retry_reason reason) {
     if (reason == retry_reason::bucket_access_error) {
-        return bucket.access_problem;
+        return bucket.terminal->access_problem.get();
     }
     for (const auto& link : bucket.links) {
         const bool is_it = reason == retry_reason::tls_error
                                ? link->endpoint->terminal->is_tls_failed
                                : link->endpoint->terminal->is_auth_refused;
         if (is_it && is_in_topology(*link)) {
-            return link->endpoint->name + ": " + link->endpoint->refusal;
+            return link->endpoint->name + ": " + link->endpoint->terminal->refusal.get();
         }
     }
     return {};

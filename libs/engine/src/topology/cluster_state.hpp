@@ -141,14 +141,12 @@ struct bucket_state : engine_timer {
     bool is_missing_agreed = false;
     bool is_missing_everywhere = false;
     missing_bucket_timer missing_timer{*this};
-    std::string access_problem;         // why access is denied or the bucket is missing
     std::string configuration_problem;  // why there is no newer configuration, if known
-    std::optional<time_point> polled_last;
+    std::shared_ptr<poll_pace> polls = std::make_shared<poll_pace>();  // of all loops
     bool is_poll_wanted = false;  // requested by something other than the timer
     std::uint32_t poll_retries = 0;
     std::uint32_t polls_without_owners = 0;  // in a row
-    std::size_t poll_next = 0;               // index of the link to poll next
-    std::size_t noop_next = 0;               // the same for requests that any node can answer
+    std::size_t noop_next = 0;               // the link to ask next what any node can answer
 };
 
 struct keyspace_entry {

@@ -12,6 +12,14 @@
 #include "operations/status_mapping.hpp"
 
 namespace reprise::engine {
+namespace {
+
+// The cluster itself has no owners, and some servers have no configuration of it.
+bool is_served(const bucket_state& bucket) noexcept {
+    return bucket.name.empty() || (bucket.configuration && bucket.configuration->has_owners());
+}
+
+}  // namespace
 
 void configuration_polls::want(bucket_state& bucket, time_point now) {
     if (bucket.is_open && !context_.is_closed && !bucket.is_poll_wanted) {
@@ -24,24 +32,39 @@ void configuration_polls::poll(bucket_state& bucket, time_point now) {
     if (context_.is_closed) {
         return;
     }
-    if (bucket.polled_last) {
-        const time_point earliest =
-            add_saturated(*bucket.polled_last, context_.options.config_poll_floor);
+    const auto last = bucket.polls->last();
+    if (last) {
+        const time_point earliest = add_saturated(last->at, pause_after(*last, bucket));
         if (now < earliest) {
             return context_.wheel.arm(bucket, earliest);
         }
     }
     context_.wheel.arm(bucket, add_saturated(now, context_.options.config_poll_interval));
-    if (kv_connection* asked = choose(bucket, now)) {
+    kv_connection* asked = choose(bucket, now);
+    if (asked != nullptr && bucket.polls->try_begin(last, {now, context_.loop})) {
         ask(bucket, *asked, now);
     }
+}
+
+// The configuration that another loop's poll returns is handed to this one, so that loop's poll
+// replaces this one's, except where something requested a poll.
+duration configuration_polls::pause_after(
+    const poll_pace::last_poll& last, const bucket_state& bucket) const {
+    const duration floor = context_.options.config_poll_floor;
+    if (last.loop == context_.loop || bucket.is_poll_wanted) {
+        return floor;
+    }
+    return is_served(bucket) ? context_.options.config_poll_interval
+                             : std::max(floor, controlled_backoff(bucket.polls_without_owners));
 }
 
 // Null if no connection is open, since every bootstrap asks for the configuration, or if all
 // connections have a pending poll. In that case their answers check `is_poll_wanted`.
 kv_connection* configuration_polls::choose(bucket_state& bucket, time_point now) const {
     for (std::size_t step = 0; step < bucket.links.size(); ++step) {
-        kv_connection* candidate = topology_.any_open(bucket, bucket.poll_next);
+        std::size_t next = bucket.polls->next_link.load();
+        kv_connection* candidate = topology_.any_open(bucket, next);
+        bucket.polls->next_link.store(next);
         if (candidate == nullptr) {
             return nullptr;
         }
@@ -66,15 +89,12 @@ void configuration_polls::ask(bucket_state& bucket, kv_connection& connection, t
     connection.poll_opaque = connection.send_own(
         waiter_kind::configuration, wire::opcode::get_cluster_config, 0, request, context_.actions);
     connection.poll_sent = now;
-    bucket.polled_last = now;
     bucket.is_poll_wanted = false;
 }
 
-// Uses the controlled backoff. The cluster itself has no owners, and some servers have no
-// configuration of it.
+// Uses the controlled backoff.
 void configuration_polls::poll_soon(bucket_state& bucket, time_point now) {
-    const bool is_served = bucket.configuration && bucket.configuration->has_owners();
-    if (is_served || bucket.name.empty()) {
+    if (is_served(bucket)) {
         bucket.polls_without_owners = 0;
         return;
     }

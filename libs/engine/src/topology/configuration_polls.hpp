@@ -10,7 +10,8 @@ class kv_connection;
 
 // Polls the nodes for newer configurations: at intervals with the bucket's timer, and sooner on
 // request. It asks the nodes in rotation, never sooner than the floor after the last poll, and
-// never a node that has not answered its last poll.
+// never a node that has not answered its last poll. The loops of a client poll in turn, as often
+// as one loop would.
 class configuration_polls {
 public:
     configuration_polls(
@@ -30,6 +31,9 @@ public:
     void on_lost(bucket_state& bucket, const endpoint_record& asked, time_point now);
 
 private:
+    // The shortest time between the last poll and one of this loop.
+    [[nodiscard]] duration pause_after(
+        const poll_pace::last_poll& last, const bucket_state& bucket) const;
     kv_connection* choose(bucket_state& bucket, time_point now) const;
     void ask(bucket_state& bucket, kv_connection& connection, time_point now);
     void on_refused(

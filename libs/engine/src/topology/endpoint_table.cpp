@@ -51,25 +51,30 @@ endpoint_record& endpoint_table::at(std::string_view host, std::uint16_t port) {
     record.host = host;
     record.port = port;
     record.name = wire::to_host_port(host, port);
-    record.logins = {};
+    record.logins = context_.client.logins.find(record.name);
     record.srv_name.clear();
     record.terminal = context_.client.terminal.of_node(record.name);
     by_name_.emplace(record.name, &record);
     if (context_.options.circuit_breaker) {
         context_.wheel.disarm(record);
-        record.breaker.emplace(*context_.options.circuit_breaker);
+        record.breaker =
+            context_.client.breakers.find(record.name, *context_.options.circuit_breaker);
     }
     return record;
 }
 
 endpoint_record* endpoint_table::find(std::string_view host, std::uint16_t port) const {
-    const auto known = by_name_.find(wire::to_host_port(host, port));
+    return find(wire::to_host_port(host, port));
+}
+
+endpoint_record* endpoint_table::find(const std::string& name) const {
+    const auto known = by_name_.find(name);
     return known == by_name_.end() ? nullptr : known->second;
 }
 
 void endpoint_table::allow_new_logins() noexcept {
     for (const auto& record : records_) {
-        record->logins.on_new_credentials();
+        record->logins->on_new_credentials();
     }
 }
 

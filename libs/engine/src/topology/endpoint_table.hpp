@@ -4,17 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include <reprise/retry/circuit_breaker_fsm.hpp>
 #include <reprise/wire/cluster_configuration.hpp>
 #include <reprise/wire/error_map.hpp>
 
-#include "connections/login_pace.hpp"
 #include "engine_context.hpp"
 #include "engine_timer.hpp"
 
@@ -35,12 +32,12 @@ struct endpoint_record : engine_timer {
     std::string srv_name;
     // Only meaningful while link_count is not 0. All loops of the client share it.
     std::shared_ptr<node_terminal_state> terminal = std::make_shared<node_terminal_state>();
-    std::string refusal;  // why it was last set, in words
-    login_pace logins;
+    // Likewise shared.
+    std::shared_ptr<login_pace> logins = std::make_shared<login_pace>();
+    std::shared_ptr<node_breaker> breaker;  // null: not enabled
     // The node's error map. Kept while at least one connection to the node is alive.
     std::shared_ptr<const wire::error_map> error_map;
-    std::size_t error_map_shares = 0;            // connections that are alive
-    std::optional<circuit_breaker_fsm> breaker;  // empty: not enabled
+    std::size_t error_map_shares = 0;  // connections that are alive
 
     // Keeps one map for each node: the highest revision of a format, and the newer of two formats.
     void offer_error_map(const std::shared_ptr<const wire::error_map>& map);
@@ -65,6 +62,8 @@ public:
     [[nodiscard]] endpoint_record& at(std::string_view host, std::uint16_t port);
     // Null if there is no record of this address.
     [[nodiscard]] endpoint_record* find(std::string_view host, std::uint16_t port) const;
+    // `name`: "host:port".
+    [[nodiscard]] endpoint_record* find(const std::string& name) const;
     template <std::integral Number>
     [[nodiscard]] endpoint_record& operator[](Number number) const noexcept {
         return *records_[static_cast<std::size_t>(number)];

@@ -1,6 +1,7 @@
 #include "topology/terminal_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "connections/kv_connection.hpp"
 
@@ -35,10 +36,21 @@ std::optional<retry_reason> terminal_reason(const bucket_state& bucket) noexcept
     if (bucket.is_tls_failed) {
         return retry_reason::tls_error;
     }
-    if (bucket.terminal->is_access_denied || bucket.is_missing_everywhere) {
+    if (bucket.terminal->is_access_denied || is_missing(bucket)) {
         return retry_reason::bucket_access_error;
     }
     return std::nullopt;
+}
+
+bool is_missing(const bucket_state& bucket) noexcept {
+    return bucket.is_missing_everywhere ||
+           (bucket.terminal->missing_loop_count != 0 && !bucket.terminal->was_open);
+}
+
+void set_missing(bucket_state& bucket, bool is_so) noexcept {
+    if (std::exchange(bucket.is_missing_everywhere, is_so) != is_so) {
+        is_so ? ++bucket.terminal->missing_loop_count : --bucket.terminal->missing_loop_count;
+    }
 }
 
 bool is_in_topology(const node_link& link) noexcept {
@@ -72,7 +84,7 @@ void refresh_terminal_state(bucket_state& bucket) noexcept {
         !bucket.terminal->was_open && unclear == 0 && answers >= (silent == 0 ? 1U : 2U);
     if (!bucket.is_missing_agreed) {
         bucket.missing_since.reset();
-        bucket.is_missing_everywhere = false;
+        set_missing(bucket, false);
     }
     if (may_other_seeds_answer(bucket)) {
         bucket.is_auth_refused = is_proven;
@@ -140,7 +152,7 @@ void clear_bucket_refusals(bucket_state& bucket) noexcept {
     bucket.terminal->was_open = true;
     bucket.terminal->is_access_denied = false;
     bucket.is_missing_agreed = false;
-    bucket.is_missing_everywhere = false;
+    set_missing(bucket, false);
     bucket.missing_since.reset();
     for (const auto& link : bucket.links) {
         link->is_bucket_missing = false;

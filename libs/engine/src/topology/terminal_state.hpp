@@ -16,6 +16,11 @@ namespace reprise::engine {
 // The state that best explains why nothing can be dispatched. Empty if there is none.
 [[nodiscard]] std::optional<retry_reason> terminal_reason(const bucket_state& bucket) noexcept;
 
+// Whether no node has the bucket, as this loop or another one has concluded.
+[[nodiscard]] bool is_missing(const bucket_state& bucket) noexcept;
+// This loop's conclusion.
+void set_missing(bucket_state& bucket, bool is_so) noexcept;
+
 // Whether the current topology names the link's node. Without a configuration, the seeds are the
 // topology. With one, a seed outside it may be asked for a newer configuration, but what it refuses
 // says nothing about this cluster (RH-25 to RH-27).

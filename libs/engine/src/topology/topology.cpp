@@ -66,6 +66,7 @@ bucket_state& topology::bucket(std::string_view name) {
     }
     buckets_.push_back(std::make_unique<bucket_state>(std::string(name)));
     buckets_.back()->terminal = context_.client.terminal.of_bucket(name);
+    buckets_.back()->polls = context_.client.polls.find(name);
     return *buckets_.back();
 }
 
@@ -211,7 +212,8 @@ void topology::on_missing_due(bucket_state& bucket, time_point now) {
         return context_.wheel.arm(bucket.missing_timer, *due);  // some node had it meanwhile
     }
     if (due) {
-        bucket.is_missing_everywhere = true;
+        set_missing(bucket, true);
+        tell_terminal_state();
         on_terminal_state(&bucket, now);
     }
 }

@@ -80,6 +80,9 @@ public:
     // sent it.
     configuration_effect apply(
         bucket_state& bucket, std::string_view text, std::string_view source_host, time_point now);
+    // Another loop of the client has applied it.
+    void take_from_other_loop(
+        std::string_view bucket, const wire::cluster_configuration_ptr& newest, time_point now);
     // A server sent a configuration unasked. It is applied in the next turn of the loop unless a
     // newer one arrives before that.
     void take_push(
@@ -121,9 +124,15 @@ public:
     [[nodiscard]] kv_connection* any_open(bucket_state& bucket, std::size_t& next) const noexcept;
     // The endpoint has answered: closes its breaker and wakes the operations that it refused.
     void close_breaker(endpoint_record& endpoint, time_point now);
+    // The same for a breaker that is closed already.
+    void on_breaker_closed(endpoint_record& endpoint, time_point now);
 
     // --- terminal states (topology.cpp; defined in terminal_state.hpp) ---
 
+    // A flag that all loops share was set or cleared: the other loops look again.
+    void tell_terminal_state() const {
+        context_.tell_others({loop_note::subject::terminal_states});
+    }
     // The state of an endpoint has changed. Several buckets may use it.
     void refresh_terminal_states() noexcept;
     // Fails operations that wait for a connection which will not open soon. Null affects every

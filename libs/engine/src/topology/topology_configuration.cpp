@@ -7,6 +7,7 @@
 
 #include "connections/connection_problem.hpp"
 #include "topology/route.hpp"
+#include "topology/terminal_state.hpp"
 #include "topology/topology.hpp"
 
 namespace reprise::engine {
@@ -52,8 +53,26 @@ configuration_effect topology::apply(
                                  bucket.name + " names no owners; keeping the previous one");
         return configuration_effect::refused;
     }
+    context_.tell_others({loop_note::subject::configuration, bucket.name, *parsed});
     install(bucket, std::move(*parsed), now);
     return configuration_effect::applied;
+}
+
+// Which network is right follows from the seeds, so without them this loop waits for its own.
+void topology::take_from_other_loop(
+    std::string_view name, const wire::cluster_configuration_ptr& newest, time_point now) {
+    if (network_.empty() && seeds_.empty()) {
+        return;
+    }
+    for (const auto& bucket : buckets_) {
+        const wire::cluster_configuration* known = bucket->configuration.get();
+        const bool is_newer = known == nullptr || newest->revision() > known->revision();
+        const bool loses_owners =
+            known != nullptr && known->vbucket_count() != 0 && newest->vbucket_count() == 0;
+        if (bucket->name == name && bucket->is_open && is_newer && !loses_owners) {
+            return install(*bucket, newest, now);
+        }
+    }
 }
 
 void topology::take_push(
@@ -193,7 +212,7 @@ void topology::retire_others(bucket_state& bucket, time_point now) {
 bool topology::is_closed_to_key_value(std::string_view name) const noexcept {
     const bucket_state* bucket = find_bucket(name);
     return bucket != nullptr && !bucket->configuration &&
-           (bucket->terminal->is_access_denied || bucket->is_missing_everywhere);
+           (bucket->terminal->is_access_denied || is_missing(*bucket));
 }
 
 const wire::cluster_configuration* topology::services_of(std::string_view name) const noexcept {

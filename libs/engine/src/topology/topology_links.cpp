@@ -63,7 +63,7 @@ void topology::refuse_srv_target(node_link& link) const {
     endpoint_record& to = *link.endpoint;
     link.has_failed = true;
     link.problem = srv_refusal(to.host, to.srv_name, srv_trust::none);
-    to.refusal = link.problem;
+    to.terminal->refusal.set(link.problem);
     to.terminal->is_auth_refused = true;
     context_.log(log_level::warn, link.problem);
 }
@@ -157,8 +157,11 @@ void topology::retire(std::span<node_link* const> links, time_point now) {
         context_.wheel.disarm(*link);
         context_.gate.withdraw(*link);
         if (--link->endpoint->link_count == 0) {
-            link->endpoint->terminal->is_auth_refused = false;
-            link->endpoint->terminal->is_tls_failed = false;
+            node_terminal_state& node = *link->endpoint->terminal;
+            const bool was_refused = node.is_auth_refused.exchange(false);
+            if (node.is_tls_failed.exchange(false) || was_refused) {
+                tell_terminal_state();
+            }
             breakers_.forget(*link->endpoint);
         }
     }
@@ -192,9 +195,12 @@ kv_connection* topology::any_open(bucket_state& bucket, std::size_t& next) const
 
 // Operations that wait for a missing connection keep waiting.
 void topology::close_breaker(endpoint_record& endpoint, time_point now) {
-    if (!breakers_.close(endpoint)) {
-        return;
+    if (breakers_.close(endpoint)) {
+        on_breaker_closed(endpoint, now);
     }
+}
+
+void topology::on_breaker_closed(endpoint_record& endpoint, time_point now) {
     for (const auto& bucket : buckets_) {
         for (std::size_t index = 0; index < bucket->links.size(); ++index) {
             node_link& link = *bucket->links[index];

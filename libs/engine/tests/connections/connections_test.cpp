@@ -50,7 +50,7 @@ TEST(connections, report_a_failed_connect_to_the_topology) {
 
 TEST(connections, wait_for_a_server_that_has_not_proved_itself) {
     key_value_parts with(1);
-    with.parts.endpoints.at("node1", 11210).logins.on_unproved(with.parts.now);
+    with.parts.endpoints.at("node1", 11210).logins->on_unproved(with.parts.now);
     with.configure();
     node_link& link = *with.bucket.links[0];
     EXPECT_EQ(link.connection, nullptr);

@@ -70,7 +70,8 @@ TEST(key_stretching, connections_that_need_the_same_key_share_it_and_it_is_remem
 }
 
 TEST(key_stretching, servers_that_ask_for_many_rounds_do_not_delay_the_others) {
-    key_derivations keys;
+    limited_places places(2);
+    key_derivations keys(places);
     action_list actions;
     for (std::uint64_t index = 1; index <= 48; ++index) {
         wire::key_derivation costly = key_of("hostile" + std::to_string(index));
@@ -227,7 +228,8 @@ TEST(key_stretching, without_randomness_no_login_succeeds) {
 }
 
 TEST(key_derivations, two_run_at_most_and_the_others_follow_in_order) {
-    key_derivations keys;
+    limited_places places(2);
+    key_derivations keys(places);
     action_list begun;
     for (std::uint64_t index = 1; index <= 4; ++index) {
         ASSERT_TRUE(keys.want(key_of("salt" + std::to_string(index)), connection_id{index}));
@@ -245,7 +247,8 @@ TEST(key_derivations, two_run_at_most_and_the_others_follow_in_order) {
 }
 
 TEST(key_derivations, a_derivation_that_is_no_longer_needed_never_starts) {
-    key_derivations keys;
+    limited_places places(2);
+    key_derivations keys(places);
     action_list begun;
     for (std::uint64_t index = 1; index <= 4; ++index) {
         ASSERT_TRUE(keys.want(key_of("salt" + std::to_string(index)), connection_id{index}));
@@ -261,7 +264,8 @@ TEST(key_derivations, a_derivation_that_is_no_longer_needed_never_starts) {
 }
 
 TEST(key_derivations, the_number_of_pending_keys_is_bounded) {
-    key_derivations keys;
+    limited_places places(2);
+    key_derivations keys(places);
     for (std::uint64_t index = 0; index < key_derivations::wanted_count_max; ++index) {
         ASSERT_TRUE(keys.want(key_of("salt" + std::to_string(index)), connection_id{index}));
     }

@@ -46,10 +46,10 @@ constexpr std::array all_strategies{
 class late_strategy final : public retry_strategy {
 public:
     explicit late_strategy(const standard_options& options) : inner_(options) {}
-    void retry_after(const retry_question& question, retry_sink& sink) override {
-        token_state token = question.token;
-        const retry_action action = inner_.retry_after(token, question);
-        deferred_answer later = sink.defer();
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
+        driver::token_state token = question.token;
+        const driver::retry_action action = inner_.retry_after(token, question);
+        driver::deferred_answer later = sink.defer();
         later.answer(action.remembering(token.memory));
     }
     [[nodiscard]] retry_budget* paying_budget() noexcept override { return inner_.paying_budget(); }
@@ -145,7 +145,7 @@ struct loop_run {
     Clock clock;
     std::unique_ptr<retry_strategy> strategy;
     retry_history trace;
-    std::optional<retry_allowance> outer;
+    std::optional<driver::retry_allowance> outer;
     call_options options;
     std::size_t calls = 0;
 };
@@ -203,7 +203,7 @@ std::vector<decided> play_in_engine(const script& plan) {
         }
         return answer{.status = plan.failures[calls++].code};
     };
-    std::optional<retry_allowance> outer;
+    std::optional<driver::retry_allowance> outer;
     auto request = driver.request(engine::operation_kind::upsert, "k", "v");
     request.timeout = plan.timeout.value_or(24h);
     if (plan.allowance) {

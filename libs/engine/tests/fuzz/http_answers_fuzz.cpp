@@ -11,8 +11,11 @@
 #include <vector>
 
 #include <reprise/engine/client_engine.hpp>
-#include <reprise/engine/service_exchange.hpp>
+#include <reprise/services/analytics_request.hpp>
 #include <reprise/services/management_request.hpp>
+#include <reprise/services/query_request.hpp>
+#include <reprise/services/search_request.hpp>
+#include <reprise/services/view_request.hpp>
 #include <reprise/wire/cluster_configuration_encode.hpp>
 #include <reprise/wire/frame_reader.hpp>
 #include <reprise/wire/session_messages.hpp>
@@ -94,43 +97,43 @@ std::vector<std::byte> answer_bootstrap(base::byte_view request) {
     return out;
 }
 
-engine::http_request make_request(unsigned kind, std::shared_ptr<engine::prepared_cache> cache) {
+engine::http_request make_request(unsigned kind, std::shared_ptr<services::prepared_cache> cache) {
     services::query_request query;
     query.statement = "SELECT 1";
     query.client_context_id = "c";
     query.is_readonly = kind % 2 == 0;
     switch (kind % 6) {
         case 0:
-            return std::move(*engine::make_query_operation(std::move(query)));
+            return std::move(*services::make_query_operation(std::move(query)));
         case 1: {
-            engine::query_plan plan;
+            services::query_plan plan;
             plan.cache = std::move(cache);
-            return std::move(*engine::make_query_operation(std::move(query), std::move(plan)));
+            return std::move(*services::make_query_operation(std::move(query), std::move(plan)));
         }
         case 2: {
             services::analytics_request asked;
             asked.statement = "SELECT 1";
             asked.client_context_id = "c";
-            return std::move(*engine::make_analytics_operation(asked));
+            return std::move(*services::make_analytics_operation(asked));
         }
         case 3: {
             services::search_request asked;
             asked.index = "i";
             asked.query = R"({"match_all":{}})";
-            return std::move(*engine::make_search_operation(asked));
+            return std::move(*services::make_search_operation(asked));
         }
         case 4: {
             services::view_request asked;
             asked.bucket = "travel";
             asked.design_document = "d";
             asked.view = "v";
-            return std::move(*engine::make_view_operation(asked));
+            return std::move(*services::make_view_operation(asked));
         }
         default: {
             services::raw_service_request asked;
             asked.target = "/pools";
             asked.method = kind % 2 == 0 ? "GET" : "POST";
-            return engine::make_management_operation(std::move(*services::make_raw_call(asked)));
+            return services::make_management_operation(std::move(*services::make_raw_call(asked)));
         }
     }
 }
@@ -314,7 +317,8 @@ private:
     }
 
     reprise::time_point now_{1h};
-    std::shared_ptr<engine::prepared_cache> cache_ = std::make_shared<engine::prepared_cache>(4);
+    std::shared_ptr<services::prepared_cache> cache_ =
+        std::make_shared<services::prepared_cache>(4);
     std::vector<std::unique_ptr<operation>> operations_;  // must outlive the engine
     peer_map peers_;
     std::size_t chosen_ = 0;

@@ -15,10 +15,10 @@ using answer = scripted_cluster::scripted_answer;
 // Keeps every question.
 class hoarding_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override {
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         questions.push_back(sink.defer());
     }
-    std::vector<deferred_answer> questions;
+    std::vector<driver::deferred_answer> questions;
 };
 
 struct hoarding_scene {
@@ -32,8 +32,8 @@ struct hoarding_scene {
         };
     }
     void answer_all() {
-        for (deferred_answer& question : strategy->questions) {
-            question.answer(retry_action::after(0ms));
+        for (driver::deferred_answer& question : strategy->questions) {
+            question.answer(driver::retry_action::after(0ms));
         }
         driver->engine().on_wake(driver->now);
         driver->settle();
@@ -79,7 +79,7 @@ TEST(
     const auto next = scene.driver->upsert("k", "v");
     scene.driver->settle();
     ASSERT_EQ(scene.strategy->questions.size(), 2U);
-    scene.strategy->questions[0].answer(retry_action::no());
+    scene.strategy->questions[0].answer(driver::retry_action::no());
     scene.driver->engine().on_wake(scene.driver->now);
     scene.driver->advance(10ms);
     EXPECT_EQ(ended->calls, 1);
@@ -91,15 +91,15 @@ TEST(late_answers, RH_44_a_second_answer_to_an_older_question_of_the_same_reques
     hoarding_scene scene;
     const auto stored = scene.driver->upsert("k", "v");
     scene.driver->settle();
-    scene.strategy->questions[0].answer(retry_action::after(1ms));
+    scene.strategy->questions[0].answer(driver::retry_action::after(1ms));
     scene.driver->engine().on_wake(scene.driver->now);
     scene.driver->advance(2ms);
     ASSERT_EQ(scene.strategy->questions.size(), 2U);
-    scene.strategy->questions[0].answer(retry_action::no());
+    scene.strategy->questions[0].answer(driver::retry_action::no());
     scene.driver->engine().on_wake(scene.driver->now);
     scene.driver->settle();
     EXPECT_EQ(stored->calls, 0);
-    scene.strategy->questions[1].answer(retry_action::no(errc::document_locked));
+    scene.strategy->questions[1].answer(driver::retry_action::no(errc::document_locked));
     scene.driver->engine().on_wake(scene.driver->now);
     scene.driver->settle();
     ASSERT_EQ(stored->calls, 1);
@@ -137,7 +137,7 @@ TEST(late_answers, RH_03_a_late_no_may_name_the_error_and_a_negative_delay_is_no
     const auto stored = scene.driver->upsert("k", "v");
     scene.driver->settle();
     scene.cluster.on_request = nullptr;
-    scene.strategy->questions[0].answer(retry_action::after(-1h));
+    scene.strategy->questions[0].answer(driver::retry_action::after(-1h));
     scene.driver->engine().on_wake(scene.driver->now);
     const time_point answered = scene.driver->now;
     scene.driver->settle();
@@ -150,11 +150,11 @@ TEST(late_answers, a_closed_queue_is_empty_and_takes_no_more_answers) {
     late_answer_queue queue;
     int wakes = 0;
     queue.set_hook([&] { ++wakes; });
-    queue.post({1, 1}, retry_action::no(), {});
+    queue.post({1, 1}, driver::retry_action::no(), {});
     EXPECT_EQ(wakes, 1);
     queue.close();
     EXPECT_TRUE(queue.take().empty());
-    queue.post({2, 1}, retry_action::no(), {});
+    queue.post({2, 1}, driver::retry_action::no(), {});
     EXPECT_TRUE(queue.take().empty());
     EXPECT_EQ(wakes, 1);
 }

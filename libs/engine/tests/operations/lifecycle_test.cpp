@@ -15,7 +15,7 @@ namespace lifecycle_tests {
 struct life_request {
     std::shared_ptr<const std::any> user_data;
     std::shared_ptr<retry_strategy> strategy;
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 struct life_slot : operation_base {
@@ -30,10 +30,10 @@ operation_names names_of(const life_slot&) noexcept {
 // Keeps its sink until the test answers.
 class late_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override {
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         kept.push_back(sink.defer());
     }
-    std::vector<deferred_answer> kept;
+    std::vector<driver::deferred_answer> kept;
 };
 
 struct one_life {
@@ -204,13 +204,13 @@ TEST(lifecycle, a_refused_retry_ends_the_operation_with_all_its_reasons) {
 TEST(lifecycle, RH_13_a_capped_retry_that_is_woken_goes_on_only_if_it_is_paid_for) {
     one_life with;
     const auto strategy = std::make_shared<late_strategy>();
-    retry_allowance allowance(1);
+    driver::retry_allowance allowance(1);
     with.slot.request.strategy = strategy;
     with.slot.request.outer_allowance = &allowance;
     with.start();
     const auto wait_until_the_deadline = [&] {
         ASSERT_FALSE(with.fail(retry_reason::kv_temporary_failure, attempt_stage::response));
-        strategy->kept.back().answer(retry_action::after(1h));
+        strategy->kept.back().answer(driver::retry_action::after(1h));
         auto letters = with.decider.take_answers();
         const retry_outcome decided = with.life.on_answer(
             with.slot, with.decider.subject_of(with.slot), letters.at(0), with.parts.now);
@@ -255,7 +255,7 @@ TEST(lifecycle, an_operation_waits_for_a_late_answer_and_takes_only_its_own) {
     EXPECT_EQ(with.slot.state, operation_state::deciding);
     EXPECT_EQ(with.waiting(), 1U);
     EXPECT_EQ(with.slot.due(), with.slot.deadline);
-    strategy->kept.back().answer(retry_action::after(5ms));
+    strategy->kept.back().answer(driver::retry_action::after(5ms));
     auto letters = with.decider.take_answers();
     ASSERT_EQ(letters.size(), 1U);
     late_answer_queue::entry other = letters[0];

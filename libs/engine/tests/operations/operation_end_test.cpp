@@ -30,8 +30,10 @@ constexpr place all_places[] = {
 
 class holding_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override { pending = sink.defer(); }
-    deferred_answer pending;
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        pending = sink.defer();
+    }
+    driver::deferred_answer pending;
 };
 
 // Brings a write to this state and keeps it there.
@@ -106,7 +108,7 @@ TEST(lifetime, RH_44_close_completes_an_operation_in_every_state_exactly_once) {
         ASSERT_EQ(now.stored->calls, 1) << static_cast<int>(where);
         EXPECT_EQ(now.stored->result.ec, errc::request_canceled);
         EXPECT_EQ(now.stored->result.error->is_ambiguous, where == place::on_wire);
-        now.strategy->pending.answer(retry_action::after(0ms));
+        now.strategy->pending.answer(driver::retry_action::after(0ms));
         now.driver->engine().on_wake(now.driver->now);
         now.driver->advance(10s);
         EXPECT_EQ(now.stored->calls, 1);
@@ -124,7 +126,7 @@ TEST(lifetime, destroying_the_engine_completes_an_operation_in_every_state_exact
         now.driver->destroy();
         EXPECT_EQ(now.stored->calls, 1) << static_cast<int>(where);
         EXPECT_EQ(now.stored->result.ec, errc::request_canceled);
-        now.strategy->pending.answer(retry_action::after(0ms));
+        now.strategy->pending.answer(driver::retry_action::after(0ms));
     }
 }
 

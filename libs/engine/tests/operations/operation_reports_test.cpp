@@ -30,11 +30,11 @@ struct recording_observer final : attempt_observer, log_sink {
 class fixed_strategy final : public retry_strategy {
 public:
     explicit fixed_strategy(std::optional<duration> delay) : delay_(delay) {}
-    void retry_after(const retry_question& question, retry_sink& sink) override {
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         questions.push_back(question.facts);
         sink.answer(
-            delay_ ? retry_action::after(*delay_)
-                   : retry_action::no(refusal_reason::strategy_refused));
+            delay_ ? driver::retry_action::after(*delay_)
+                   : driver::retry_action::no(refusal_reason::strategy_refused));
     }
     std::vector<failure_facts> questions;
 
@@ -44,10 +44,11 @@ private:
 
 class one_late_retry final : public retry_strategy {
 public:
-    void retry_after(const retry_question& question, retry_sink& sink) override {
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         sink.answer(
-            question.retry_attempts == 0 ? retry_action::after(2s)
-                                         : retry_action::no(refusal_reason::strategy_refused));
+            question.retry_attempts == 0
+                ? driver::retry_action::after(2s)
+                : driver::retry_action::no(refusal_reason::strategy_refused));
     }
 };
 

@@ -10,7 +10,7 @@ namespace operation_retries_tests {
 struct any_request {
     std::shared_ptr<const std::any> user_data;
     std::shared_ptr<retry_strategy> strategy;
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 struct any_operation : operation_base {

@@ -43,22 +43,22 @@ std::vector<duration> gaps(const std::vector<seen_request>& requests) {
 // Keeps the question until the test answers it.
 class slow_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override {
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         ++asked;
         pending = sink.defer();
     }
     int asked = 0;
-    deferred_answer pending;
+    driver::deferred_answer pending;
 };
 
 class no_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question& question, retry_sink& sink) override {
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         ++asked;
         if (const auto* attached = question.at.user_data_as<std::string>()) {
             robots += *attached == "robot" ? 1 : 0;
         }
-        sink.answer(retry_action::no());
+        sink.answer(driver::retry_action::no());
     }
     int asked = 0;
     int robots = 0;
@@ -66,15 +66,15 @@ public:
 
 class eager_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override {
-        sink.answer(retry_action::after(0ms));
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        sink.answer(driver::retry_action::after(0ms));
     }
 };
 
 class hour_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override {
-        sink.answer(retry_action::after(1h));
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        sink.answer(driver::retry_action::after(1h));
     }
 };
 
@@ -149,7 +149,7 @@ TEST(retry_flow, RH_13_a_capped_retry_that_nothing_wakes_is_not_charged) {
     engine_driver driver(cluster, options);
     driver.connect();
     cluster.on_request = refuse_all(opcode::get, status::etmpfail);
-    retry_allowance allowance(1);
+    driver::retry_allowance allowance(1);
     auto request = driver.request(operation_kind::get, "k");
     request.outer_allowance = &allowance;
     const auto read = driver.start(std::move(request));
@@ -169,7 +169,7 @@ TEST(retry_flow, RH_13_a_capped_retry_is_charged_when_it_is_woken) {
     options.strategy = std::make_shared<hour_strategy>();
     engine_driver driver(cluster, options);
     driver.connect();
-    const auto write_and_lose_connection = [&](retry_allowance& allowance) {
+    const auto write_and_lose_connection = [&](driver::retry_allowance& allowance) {
         driver.write_room = 0;
         auto request = driver.request(operation_kind::upsert, "k", "v");
         request.outer_allowance = &allowance;
@@ -179,7 +179,7 @@ TEST(retry_flow, RH_13_a_capped_retry_is_charged_when_it_is_woken) {
         driver.close_node(0);
         return stored;
     };
-    retry_allowance enough(1);
+    driver::retry_allowance enough(1);
     const auto paid = write_and_lose_connection(enough);
     EXPECT_EQ(enough.left(), 1U) << "it waits, and may never be sent";
     driver.advance(1s);
@@ -188,7 +188,7 @@ TEST(retry_flow, RH_13_a_capped_retry_is_charged_when_it_is_woken) {
     EXPECT_EQ(paid->result.retry_attempts, 1U);
     EXPECT_EQ(enough.left(), 0U);
 
-    retry_allowance none(0);
+    driver::retry_allowance none(0);
     const std::size_t sent = cluster.count(opcode::set);
     const auto refused = write_and_lose_connection(none);
     EXPECT_EQ(refused->calls, 0) << "a wait costs nothing";
@@ -346,19 +346,19 @@ TEST(retry_flow, RH_02_RH_44_a_late_answer_retries_and_one_after_the_deadline_is
     const auto stored = driver.upsert("k", "v");
     driver.advance(10ms);
     EXPECT_EQ(driver.engine().statistics().operations_parked, 1U);
-    strategy->pending.answer(retry_action::after(0ms));
+    strategy->pending.answer(driver::retry_action::after(0ms));
     EXPECT_EQ(wakes, 1);
     driver.engine().on_wake(driver.now);
     EXPECT_EQ(driver.engine().statistics().operations_parked, 0U) << "not even for its timer";
     driver.settle();
-    strategy->pending.answer(retry_action::after(5ms));
+    strategy->pending.answer(driver::retry_action::after(5ms));
     driver.engine().on_wake(driver.now);
     driver.advance(10ms);
     EXPECT_EQ(strategy->asked, 3);
     driver.advance(2500ms);
     ASSERT_EQ(stored->calls, 1);
     EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
-    strategy->pending.answer(retry_action::after(0ms));
+    strategy->pending.answer(driver::retry_action::after(0ms));
     driver.engine().on_wake(driver.now);
     driver.advance(1s);
     EXPECT_EQ(stored->calls, 1);

@@ -341,7 +341,7 @@ TEST_F(range_scans, RH_49_a_sample_is_not_resumed_after_its_first_row) {
     EXPECT_EQ(keys_of(done->result.scan->rows).size(), 4u) << "rows that arrived are delivered";
     EXPECT_EQ(cluster.count(opcode::range_scan_create), 1u);
     ASSERT_TRUE(done->result.history);
-    EXPECT_EQ(done->result.history->refusal(), refusal_reason::rows_taken);
+    EXPECT_EQ(done->result.history->refusal(), refusal_reason::partly_delivered);
 }
 
 TEST_F(range_scans, RH_49_a_sample_without_rows_begins_again) {

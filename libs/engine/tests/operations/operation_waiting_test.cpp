@@ -2,6 +2,7 @@
 
 #include "engine_driver.hpp"
 #include "operations/fail_fast_strategy.hpp"
+#include "operations/waiting_operations.hpp"
 
 // When a bucket is ready, when it is not yet ready, and when it does not exist.
 
@@ -279,6 +280,101 @@ TEST(readiness, operations_in_the_queue_of_a_node_that_leaves_are_sent_to_anothe
     EXPECT_EQ(reads[0]->calls, 0) << "on the wire";
     EXPECT_EQ(reads[1]->calls, 1);
     EXPECT_EQ(reads[2]->calls, 1);
+}
+
+// More operations than one turn of the loop wakes.
+namespace large_wake_up_tests {
+
+constexpr std::size_t part = waiting_operations::wake_count_max;
+constexpr std::size_t operation_count = 2 * part + 100;
+
+struct many_waiting {
+    many_waiting() {
+        cluster.nodes[0].ignores_connections = true;
+        // No answer arrives, so that what was woken stays ready or on the wire.
+        cluster.on_request = [](const seen_request& seen) {
+            using answer = scripted_cluster::scripted_answer;
+            return seen.op == opcode::get ? std::optional(answer{.is_silent = true}) : std::nullopt;
+        };
+        for (std::size_t each = 0; each < operation_count; ++each) {
+            start_one();
+        }
+        driver.settle();
+    }
+    void start_one() {
+        auto request = driver.request(operation_kind::get, "k" + std::to_string(started++));
+        request.timeout = 1h;
+        driver.engine().start(
+            std::move(request), [this](operation_result&&) { ++completed; }, driver.now);
+    }
+    // The connection opens after this. Time passes in steps of the timer's resolution.
+    void open_connection() {
+        cluster.nodes[0].ignores_connections = false;
+        for (int step = 0; step < 100'000 && woken() == 0; ++step) {
+            driver.advance(1ms);
+        }
+    }
+    std::size_t woken() {
+        const auto seen = driver.engine().statistics();
+        return seen.operations_ready + seen.operations_on_wire;
+    }
+
+    scripted_cluster cluster{1};
+    engine_driver driver{cluster, [] {
+                             engine_options made;
+                             made.parked_count_max = operation_count + 1;
+                             return made;
+                         }()};
+    std::size_t started = 0;
+    std::size_t completed = 0;
+};
+
+}  // namespace large_wake_up_tests
+
+using namespace large_wake_up_tests;
+
+// A million operations may wait for one event. Woken at once, they held up the loop for 60 ms.
+TEST(large_wake_up, VB_06_takes_several_turns_of_the_loop_and_keeps_the_order) {
+    many_waiting scene;
+    ASSERT_EQ(scene.driver.engine().statistics().operations_parked, operation_count);
+    scene.open_connection();
+    EXPECT_EQ(scene.woken(), part);
+    scene.start_one();  // what arrives later does not wait for them
+    EXPECT_EQ(scene.woken(), part + 1);
+    scene.driver.advance(1ms);
+    EXPECT_EQ(scene.woken(), 2 * part + 1);
+    scene.driver.advance(1ms);
+    EXPECT_EQ(scene.woken(), operation_count + 1);
+    EXPECT_EQ(scene.driver.engine().statistics().operations_parked, 0U);
+    const auto sent = scene.cluster.all(opcode::get);
+    ASSERT_EQ(sent.size(), scene.driver.made_options.pipeline_credit);
+    for (std::size_t each = 0; each < sent.size(); ++each) {
+        ASSERT_EQ(sent[each].key.substr(1), "k" + std::to_string(each)) << "after its collection";
+    }
+}
+
+TEST(large_wake_up, RH_44_every_operation_ends_once_if_the_client_is_closed_between_two_turns) {
+    many_waiting scene;
+    scene.open_connection();
+    ASSERT_EQ(scene.woken(), part);
+    scene.driver.engine().close(scene.driver.now);
+    scene.driver.advance(10ms);
+    EXPECT_EQ(scene.completed, operation_count);
+}
+
+TEST(large_wake_up, operations_that_are_still_waiting_wait_again_if_the_connection_is_lost) {
+    many_waiting scene;
+    scene.open_connection();
+    ASSERT_EQ(scene.woken(), part);
+    scene.cluster.nodes[0].ignores_connections = true;
+    scene.driver.close_node(0);
+    scene.driver.advance(10ms);
+    EXPECT_EQ(scene.woken(), 0U);
+    EXPECT_EQ(scene.completed, 0U) << "reads are repeated";
+    EXPECT_EQ(scene.driver.engine().statistics().operations_parked, operation_count);
+    scene.open_connection();
+    scene.driver.advance(1s);
+    EXPECT_EQ(scene.woken(), operation_count);
 }
 
 }  // namespace reprise::engine::testing

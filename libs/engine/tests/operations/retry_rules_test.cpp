@@ -19,8 +19,8 @@ constexpr time_point first_moment{1h};
 // Gives the answer that the test sets, and counts the questions.
 class fixed_strategy final : public retry_strategy {
 public:
-    explicit fixed_strategy(retry_action given) : action(given) {}
-    void retry_after(const retry_question& question, retry_sink& sink) override {
+    explicit fixed_strategy(driver::retry_action given) : action(given) {}
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         ++asked;
         last = request_of(question);
         retry_attempts = question.retry_attempts;
@@ -30,7 +30,7 @@ public:
         user_data = attached == nullptr ? std::string() : *attached;
         sink.answer(action);
     }
-    retry_action action;
+    driver::retry_action action;
     int asked = 0;
     request_snapshot last;
     std::uint32_t retry_attempts = 0;
@@ -41,20 +41,22 @@ public:
 
 class throwing_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink&) override {
+    void retry_after(const driver::retry_question&, driver::retry_sink&) override {
         throw std::runtime_error("out of ideas");
     }
 };
 
 class mute_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink&) override {}
+    void retry_after(const driver::retry_question&, driver::retry_sink&) override {}
 };
 
 class deferring_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override { kept = sink.defer(); }
-    deferred_answer kept;
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        kept = sink.defer();
+    }
+    driver::deferred_answer kept;
 };
 
 struct any_operation : operation_base {
@@ -104,7 +106,7 @@ using namespace retry_rules_tests;
 
 TEST(retry_rules, RH_12_always_retry_reasons_never_ask_the_strategy) {
     bench with(retry_reason::kv_not_my_vbucket, false);
-    const auto strategy = std::make_shared<fixed_strategy>(retry_action::no());
+    const auto strategy = std::make_shared<fixed_strategy>(driver::retry_action::no());
     with.options.strategy = strategy;
     with.retries = 2;
     const retry_outcome decided = with.decide();
@@ -117,7 +119,7 @@ TEST(retry_rules, RH_35_a_busy_search_service_is_throttling) {
     for (const retry_reason reason :
          {retry_reason::search_too_many_requests, retry_reason::kv_locked}) {
         bench with(reason, true);
-        const auto strategy = std::make_shared<fixed_strategy>(retry_action::after(1ms));
+        const auto strategy = std::make_shared<fixed_strategy>(driver::retry_action::after(1ms));
         with.options.strategy = strategy;
         EXPECT_TRUE(with.decide().is_retry);
         EXPECT_EQ(strategy->facts.throttling, reason == retry_reason::search_too_many_requests);
@@ -137,7 +139,7 @@ TEST(retry_rules, a_terminal_reason_is_the_clients_fault_but_a_strategy_may_wait
 
 TEST(retry_rules, RH_10_unknown_is_never_retried_whatever_the_strategy_answers) {
     bench with(retry_reason::unknown, true);
-    with.options.strategy = std::make_shared<fixed_strategy>(retry_action::after(0ms));
+    with.options.strategy = std::make_shared<fixed_strategy>(driver::retry_action::after(0ms));
     const retry_outcome decided = with.decide();
     EXPECT_FALSE(decided.is_retry);
     EXPECT_EQ(decided.error, errc::document_locked);
@@ -146,7 +148,7 @@ TEST(retry_rules, RH_10_unknown_is_never_retried_whatever_the_strategy_answers) 
 
 TEST(retry_rules, RH_16_lost_in_flight_is_retried_only_if_idempotent) {
     bench write(retry_reason::socket_closed_while_in_flight, false);
-    const auto strategy = std::make_shared<fixed_strategy>(retry_action::after(1ms));
+    const auto strategy = std::make_shared<fixed_strategy>(driver::retry_action::after(1ms));
     write.options.strategy = strategy;
     const retry_outcome refused = write.decide();
     EXPECT_FALSE(refused.is_retry);
@@ -161,7 +163,7 @@ TEST(retry_rules, RH_42_what_may_have_been_applied_is_not_sent_again_by_any_stra
     for (const retry_reason reason :
          {retry_reason::service_response_code_indicated, retry_reason::views_no_active_partition}) {
         bench write(reason, false);
-        const auto strategy = std::make_shared<fixed_strategy>(retry_action::after(1ms));
+        const auto strategy = std::make_shared<fixed_strategy>(driver::retry_action::after(1ms));
         write.options.strategy = strategy;
         write.failed.may_have_been_applied = true;
         const retry_outcome refused = write.decide();
@@ -182,7 +184,7 @@ TEST(retry_rules, RH_13_delays_are_capped_by_the_deadline_on_both_branches) {
     EXPECT_TRUE(ladder.is_capped);
     EXPECT_EQ(ladder.delay, 500ms);
     bench asked(retry_reason::kv_locked, false);
-    asked.options.strategy = std::make_shared<fixed_strategy>(retry_action::after(1s));
+    asked.options.strategy = std::make_shared<fixed_strategy>(driver::retry_action::after(1s));
     const retry_outcome capped = asked.decide(first_moment + 2000ms);
     EXPECT_TRUE(capped.is_retry);
     EXPECT_TRUE(capped.is_capped);
@@ -206,7 +208,7 @@ TEST(retry_rules, RH_32_the_bound_holds_for_zero_delays_before_dispatch_and_for_
     bench with(retry_reason::node_not_available, true);
     with.options.parked_count_max = 1;
     with.parked = 1;
-    with.options.strategy = std::make_shared<fixed_strategy>(retry_action::after(0ms));
+    with.options.strategy = std::make_shared<fixed_strategy>(driver::retry_action::after(0ms));
     EXPECT_TRUE(with.decide().is_retry);
     with.failed.stage = attempt_stage::dispatch;
     EXPECT_EQ(with.decide().error, errc::retry_queue_full);
@@ -273,29 +275,29 @@ TEST(retry_rules, RH_02_a_strategy_that_throws_or_gives_no_answer_fails_the_requ
 
 TEST(retry_rules, RH_03_zero_retries_now_and_no_does_not_retry) {
     bench with(retry_reason::kv_locked, true);
-    const auto now = std::make_shared<fixed_strategy>(retry_action::after(-3ms));
+    const auto now = std::make_shared<fixed_strategy>(driver::retry_action::after(-3ms));
     with.options.strategy = now;
     EXPECT_TRUE(with.decide().is_retry);
     EXPECT_EQ(with.decide().delay, duration::zero());
     EXPECT_FALSE(with.decide().is_capped);
-    now->action = retry_action::no();
+    now->action = driver::retry_action::no();
     EXPECT_FALSE(with.decide().is_retry);
     EXPECT_EQ(with.decide().error, errc::document_locked);
 }
 
 TEST(retry_rules, RH_03_a_no_may_name_the_error_for_the_user) {
     bench with(retry_reason::kv_locked, true);
-    with.options.strategy = std::make_shared<fixed_strategy>(retry_action::no());
+    with.options.strategy = std::make_shared<fixed_strategy>(driver::retry_action::no());
     EXPECT_EQ(with.decide().error, errc::document_locked);
     with.options.strategy =
-        std::make_shared<fixed_strategy>(retry_action::no(errc::temporary_failure));
+        std::make_shared<fixed_strategy>(driver::retry_action::no(errc::temporary_failure));
     EXPECT_EQ(with.decide().error, errc::temporary_failure);
 }
 
 TEST(retry_rules, RH_01_an_idempotent_request_says_so) {
     for (const bool is_idempotent : {true, false}) {
         bench with(retry_reason::kv_locked, is_idempotent);
-        fixed_strategy strategy(retry_action::no());
+        fixed_strategy strategy(driver::retry_action::no());
         with.subject.strategy = &strategy;
         with.failed.status = 9;
         static_cast<void>(with.decide());
@@ -319,8 +321,8 @@ TEST(retry_rules, each_reason_before_sending_has_the_error_of_a_request_that_is_
 
 TEST(retry_rules, RH_01_RH_17_the_calls_own_strategy_is_asked_with_the_whole_request) {
     bench with(retry_reason::kv_locked, false);
-    const auto of_client = std::make_shared<fixed_strategy>(retry_action::no());
-    fixed_strategy of_call(retry_action::after(4ms));
+    const auto of_client = std::make_shared<fixed_strategy>(driver::retry_action::no());
+    fixed_strategy of_call(driver::retry_action::after(4ms));
     with.options.strategy = of_client;
     with.subject.strategy = &of_call;
     with.retries = 3;
@@ -340,7 +342,7 @@ TEST(retry_rules, RH_01_RH_17_the_calls_own_strategy_is_asked_with_the_whole_req
 
 TEST(retry_rules, RH_17_the_clients_strategy_is_asked_for_calls_without_one) {
     bench with(retry_reason::kv_locked, false);
-    const auto of_client = std::make_shared<fixed_strategy>(retry_action::after(7ms));
+    const auto of_client = std::make_shared<fixed_strategy>(driver::retry_action::after(7ms));
     with.options.strategy = of_client;
     EXPECT_EQ(with.decide().delay, 7ms);
     EXPECT_EQ(of_client->asked, 1);
@@ -367,7 +369,7 @@ TEST(retry_rules, VB_02_VB_06_a_known_route_shortens_the_wait_and_never_prolongs
 
 TEST(retry_rules, an_outer_allowance_is_used_and_refuses_when_empty) {
     bench with(retry_reason::kv_locked, true);
-    retry_allowance allowance(1);
+    driver::retry_allowance allowance(1);
     with.subject.allowance = &allowance;
     EXPECT_TRUE(with.decide().is_retry);
     const retry_outcome decided = with.decide();

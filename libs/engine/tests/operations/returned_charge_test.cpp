@@ -22,9 +22,9 @@ using answer = scripted_cluster::scripted_answer;
 // Retries after ten milliseconds.
 class patient_strategy final : public retry_strategy {
 public:
-    explicit patient_strategy(strategy_traits traits = {}) : retry_strategy(traits) {}
-    void retry_after(const retry_question&, retry_sink& sink) override {
-        sink.answer(retry_action::after(10ms));
+    explicit patient_strategy(driver::strategy_traits traits = {}) : retry_strategy(traits) {}
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        sink.answer(driver::retry_action::after(10ms));
     }
 };
 
@@ -35,7 +35,7 @@ scripted_cluster::hook answer_reads_with(const answer& every) {
 }
 
 struct paying_client {
-    explicit paying_client(strategy_traits traits = {})
+    explicit paying_client(driver::strategy_traits traits = {})
         : driver(
               cluster, {{.strategy = std::make_shared<patient_strategy>(traits),
                          .retry_budget = token_bucket_budget(bucket)}}) {
@@ -54,7 +54,7 @@ struct paying_client {
 
     std::shared_ptr<token_bucket> bucket =
         std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
-    retry_allowance allowance{3};
+    driver::retry_allowance allowance{3};
     scripted_cluster cluster{1};
     engine_driver driver;
 };
@@ -115,7 +115,7 @@ TEST(returned_charge, a_retry_that_a_breaker_refuses_at_its_start_is_not_paid_fo
     // A second read fails and opens the breaker while the first one waits.
     with.driver.get("k");
     with.driver.advance(1ms);
-    ASSERT_EQ(breaker.state(), breaker_state::open);
+    ASSERT_EQ(breaker.state(), circuit_state::open);
     EXPECT_EQ(with.taken(), price) << "no retry of the second one";
     with.driver.advance(10ms);
     ASSERT_EQ(first->calls, 1);

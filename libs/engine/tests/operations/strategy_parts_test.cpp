@@ -22,19 +22,21 @@ using answer = scripted_cluster::scripted_answer;
 
 class equipped_strategy final : public retry_strategy {
 public:
-    explicit equipped_strategy(strategy_traits traits) : retry_strategy(traits) {}
+    explicit equipped_strategy(driver::strategy_traits traits) : retry_strategy(traits) {}
     duration first_delay{};
     int starts = 0;
 
-    decision on_start(token_state& token, const decision_context&) override {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context&) override {
         ++starts;
-        token = token_state{.delay = first_delay};
+        token = driver::token_state{.delay = first_delay};
         return {};
     }
-    void retry_after(const retry_question& question, retry_sink& sink) override {
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         sink.answer(
-            question.token.attempt < 3 ? retry_action::after(1ms)
-                                       : retry_action::no(refusal_reason::attempts_exhausted));
+            question.token.attempt < 3
+                ? driver::retry_action::after(1ms)
+                : driver::retry_action::no(refusal_reason::attempts_exhausted));
     }
 };
 
@@ -62,7 +64,7 @@ scripted_cluster::hook refuse_sets(status code, int count) {
 }
 
 struct equipped_client {
-    explicit equipped_client(strategy_traits traits = {})
+    explicit equipped_client(driver::strategy_traits traits = {})
         : strategy(std::make_shared<equipped_strategy>(traits)), driver(cluster, options()) {
         driver.connect();
         strategy->starts = 0;
@@ -117,7 +119,7 @@ TEST(strategy_parts, an_open_breaker_of_the_strategy_keeps_requests_away) {
         ASSERT_EQ(failed->calls, 1);
         EXPECT_EQ(failed->result.ec, errc::temporary_failure);
         EXPECT_EQ(failed->result.history->refusal(), refusal_reason::circuit_open);
-        ASSERT_EQ(breaker.state(), breaker_state::open);
+        ASSERT_EQ(breaker.state(), circuit_state::open);
         const auto refused = with.driver.upsert("k", "v");
         with.driver.settle();
         ASSERT_EQ(refused->calls, 1);
@@ -129,7 +131,7 @@ TEST(strategy_parts, an_open_breaker_of_the_strategy_keeps_requests_away) {
         const auto probe = with.driver.upsert("k", "v");
         with.driver.settle();
         EXPECT_TRUE(probe->result.has_value());
-        EXPECT_EQ(breaker.state(), breaker_state::closed);
+        EXPECT_EQ(breaker.state(), circuit_state::closed);
     }
 }
 
@@ -195,7 +197,7 @@ TEST(strategy_parts, an_operation_that_is_canceled_does_not_count_against_the_br
     with.driver.settle();
     ASSERT_EQ(observer.ended.size(), 1U);
     EXPECT_EQ(observer.ended[0].refusal, refusal_reason::canceled);
-    EXPECT_EQ(breaker.state(), breaker_state::closed);
+    EXPECT_EQ(breaker.state(), circuit_state::closed);
 }
 
 }  // namespace reprise::engine::testing

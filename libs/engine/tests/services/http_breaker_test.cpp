@@ -179,8 +179,8 @@ TEST_F(http_breaker, RH_34_a_strategy_may_refuse) {
     driver.connect();
     time_out_statements(driver, 8);
     class refusing final : public retry_strategy {
-        void retry_after(const retry_question&, retry_sink& sink) override {
-            sink.answer(retry_action::no());
+        void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+            sink.answer(driver::retry_action::no());
         }
     };
     http_request asked = query_request("{}");

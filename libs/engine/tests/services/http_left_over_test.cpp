@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <reprise/engine/service_exchange.hpp>
+#include <reprise/services/query_request.hpp>
 
 #include "engine_driver.hpp"
 

@@ -179,7 +179,8 @@ TEST_F(http_flow, RH_16_a_request_that_never_left_is_sent_again_whatever_it_does
 TEST_F(http_flow, RH_17_the_strategy_of_the_call_is_asked_on_http) {
     struct counting final : best_effort_strategy {
         int asked = 0;
-        void retry_after(const retry_question& question, retry_sink& sink) override {
+        void retry_after(
+            const driver::retry_question& question, driver::retry_sink& sink) override {
             ++asked;
             EXPECT_EQ(request_of(question).operation, "query");
             EXPECT_EQ(reason_of(question), retry_reason::query_index_not_found);

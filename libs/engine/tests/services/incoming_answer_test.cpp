@@ -9,7 +9,7 @@ namespace incoming_answer_tests {
 
 struct one_answer {
     http_request request;
-    http_call call;
+    service_call call;
     incoming_answer answer;
 
     explicit one_answer(std::string rows_member = "results") {

@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <reprise/engine/service_exchange.hpp>
+#include <reprise/services/analytics_request.hpp>
+#include <reprise/services/management_request.hpp>
+#include <reprise/services/query_request.hpp>
+#include <reprise/services/search_request.hpp>
+#include <reprise/services/view_request.hpp>
 
 #include "engine_driver.hpp"
 
@@ -58,32 +62,34 @@ protected:
     }
     // Gives these answers in turn, and repeats the last one.
     engine_driver::outcome_ptr run(
-        engine_driver& driver, http_request_result request, answers with) {
+        engine_driver& driver, services::service_operation_result request, answers with) {
         cluster_.on_http = [with = std::move(with),
                             next = std::size_t{0}](const seen_http_request&) mutable {
             return with[std::min(next++, with.size() - 1)];
         };
         driver.connect();
         EXPECT_TRUE(request.has_value());
-        request->timeout = 1s;
-        auto done = driver.start_http(std::move(*request));
+        http_request sent(std::move(*request));
+        sent.timeout = 1s;
+        auto done = driver.start_http(std::move(sent));
         driver.advance(1100ms);
         EXPECT_EQ(done->calls, 1);
         return done;
     }
-    static http_request_result readonly_query() {
+    static services::service_operation_result readonly_query() {
         services::query_request asked;
         asked.statement = "SELECT 1";
         asked.is_readonly = true;
         return make_query_operation(asked);
     }
-    static http_request_result writing_query() {
+    static services::service_operation_result writing_query() {
         services::query_request asked;
         asked.statement = "DELETE FROM t";
         return make_query_operation(asked);
     }
     void expect_retried(
-        http_request_result request, const scripted_http_answer& first, retry_reason reason) {
+        services::service_operation_result request, const scripted_http_answer& first,
+        retry_reason reason) {
         cluster_.http_requests.clear();
         engine_driver driver(cluster_);
         const auto done = run(driver, std::move(request), {first, success()});
@@ -92,7 +98,8 @@ protected:
         EXPECT_EQ(done->result.history->entries[0].reason_as<retry_reason>(), reason);
         EXPECT_EQ(cluster_.http_requests.size(), 2U);
     }
-    void expect_failed(http_request_result request, const scripted_http_answer& only, errc error) {
+    void expect_failed(
+        services::service_operation_result request, const scripted_http_answer& only, errc error) {
         cluster_.http_requests.clear();
         engine_driver driver(cluster_);
         const auto done = run(driver, std::move(request), {only, success()});
@@ -151,7 +158,8 @@ TEST_F(service_rules, RH_29_the_servers_own_timeout_is_ambiguous_unless_readonly
 }
 
 TEST_F(service_rules, RH_29_a_failed_request_is_ambiguous_if_the_server_may_have_acted) {
-    const auto is_ambiguous = [&](http_request_result request, int status, std::string body) {
+    const auto is_ambiguous = [&](services::service_operation_result request, int status,
+                                  std::string body) {
         engine_driver driver(cluster_);
         const auto done =
             run(driver, std::move(request), {answer(status, std::move(body)), success()});
@@ -166,7 +174,7 @@ TEST_F(service_rules, RH_29_a_failed_request_is_ambiguous_if_the_server_may_have
         services::service_call call;
         call.method = method;
         call.target = "/pools/default/buckets";
-        return http_request_result(make_management_operation(call));
+        return services::service_operation_result(make_management_operation(call));
     };
     EXPECT_TRUE(is_ambiguous(managed("POST"), 500, "{}"));
     EXPECT_TRUE(is_ambiguous(managed("POST"), 503, ""));
@@ -248,7 +256,7 @@ TEST_F(service_rules, RH_20_an_execute_of_the_user_is_not_retried) {
         const auto missing = query_error(code, "No such prepared statement: nosuch");
         expect_failed(make_query_operation(asked), missing, errc::prepared_statement_failure);
         for (const bool is_enhanced : {true, false}) {
-            query_plan plan{std::make_shared<prepared_cache>(), is_enhanced};
+            services::query_plan plan{std::make_shared<services::prepared_cache>(), is_enhanced};
             expect_failed(
                 make_query_operation(asked, plan), missing, errc::prepared_statement_failure);
         }
@@ -298,7 +306,7 @@ TEST_F(service_rules, RH_18_management_is_idempotent_when_it_is_a_get_or_head) {
 
 class prepared_statements : public service_rules {
 protected:
-    static http_request_result prepared(const query_plan& plan) {
+    static services::service_operation_result prepared(const services::query_plan& plan) {
         services::query_request asked;
         asked.statement = "SELECT 1";
         asked.is_readonly = true;
@@ -313,7 +321,7 @@ protected:
 };
 
 TEST_F(prepared_statements, are_prepared_and_run_at_once_then_run_by_name) {
-    query_plan plan{std::make_shared<prepared_cache>(), true};
+    services::query_plan plan{std::make_shared<services::prepared_cache>(), true};
     engine_driver driver(cluster_);
     const auto first = run(driver, prepared(plan), {prepared_and_run("p1"), success()});
     EXPECT_FALSE(first->result.ec);
@@ -329,7 +337,7 @@ TEST_F(prepared_statements, are_prepared_and_run_at_once_then_run_by_name) {
 }
 
 TEST_F(prepared_statements, RH_20_are_prepared_again_if_the_service_has_lost_them) {
-    query_plan plan{std::make_shared<prepared_cache>(), true};
+    services::query_plan plan{std::make_shared<services::prepared_cache>(), true};
     plan.cache->put("SELECT 1", "", {"old", ""});
     engine_driver driver(cluster_);
     const auto done =
@@ -347,7 +355,7 @@ TEST_F(prepared_statements, RH_20_are_prepared_again_if_the_service_has_lost_the
 }
 
 TEST_F(prepared_statements, RH_42_preparing_changes_nothing_so_its_flagged_error_is_retried) {
-    query_plan plan{std::make_shared<prepared_cache>(), false};
+    services::query_plan plan{std::make_shared<services::prepared_cache>(), false};
     services::query_request asked;
     asked.statement = "DELETE FROM t";
     engine_driver driver(cluster_);
@@ -361,7 +369,7 @@ TEST_F(prepared_statements, RH_42_preparing_changes_nothing_so_its_flagged_error
 }
 
 TEST_F(prepared_statements, of_older_servers_are_prepared_first_and_sent_with_their_plan) {
-    query_plan plan{std::make_shared<prepared_cache>(), false};
+    services::query_plan plan{std::make_shared<services::prepared_cache>(), false};
     engine_driver driver(cluster_);
     const auto done = run(
         driver, prepared(plan),
@@ -376,7 +384,7 @@ TEST_F(prepared_statements, of_older_servers_are_prepared_first_and_sent_with_th
 }
 
 TEST_F(prepared_statements, are_run_in_one_request_only_if_the_cluster_supports_it) {
-    const query_plan plan{std::make_shared<prepared_cache>(), true};
+    const services::query_plan plan{std::make_shared<services::prepared_cache>(), true};
     cluster_.can_prepare_and_run = false;
     engine_driver driver(cluster_);
     const auto first = run(

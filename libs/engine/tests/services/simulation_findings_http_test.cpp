@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <reprise/engine/service_exchange.hpp>
 #include <reprise/retry/standard_strategy.hpp>
+#include <reprise/services/query_request.hpp>
 
 #include "engine_driver.hpp"
 
@@ -137,13 +137,14 @@ TEST(simulation_findings_http, RH_16_RH_29_a_lost_request_that_only_prepares_is_
     driver.connect();
     services::query_request asked;
     asked.statement = "DELETE FROM travel";
-    query_plan plan;
-    plan.cache = std::make_shared<prepared_cache>();
+    services::query_plan plan;
+    plan.cache = std::make_shared<services::prepared_cache>();
     plan.may_be_enhanced = false;
-    auto request = make_query_operation(std::move(asked), std::move(plan));
-    ASSERT_TRUE(request);
-    request->timeout = 1s;
-    const auto done = driver.start_http(std::move(*request));
+    auto made = make_query_operation(std::move(asked), std::move(plan));
+    ASSERT_TRUE(made);
+    http_request request(std::move(*made));
+    request.timeout = 1s;
+    const auto done = driver.start_http(std::move(request));
     driver.advance(1001ms);
     EXPECT_EQ(answered, 2);
     ASSERT_EQ(done->calls, 1);

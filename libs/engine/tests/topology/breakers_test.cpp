@@ -82,7 +82,7 @@ TEST(breakers, sleep_again_when_no_canary_can_be_sent) {
     with.fail();
     const time_point due = with.endpoint.due();
     with.all.on_due(with.endpoint, due, [](const endpoint_record&) { return false; });
-    EXPECT_EQ(with.endpoint.breaker->state(), breaker_state::open);
+    EXPECT_EQ(with.endpoint.breaker->state(), circuit_state::open);
     EXPECT_GT(with.endpoint.due(), due);
 }
 
@@ -91,9 +91,9 @@ TEST(breakers, wait_for_the_canary_that_was_sent) {
     with.fail();
     with.all.on_due(
         with.endpoint, with.endpoint.due(), [](const endpoint_record&) { return true; });
-    EXPECT_EQ(with.endpoint.breaker->state(), breaker_state::half_open);
+    EXPECT_EQ(with.endpoint.breaker->state(), circuit_state::half_open);
     with.all.on_canary_lost(with.endpoint, with.endpoint.due());
-    EXPECT_EQ(with.endpoint.breaker->state(), breaker_state::open);
+    EXPECT_EQ(with.endpoint.breaker->state(), circuit_state::open);
 }
 
 TEST(breakers, close_once_and_leave_no_timer) {

@@ -59,10 +59,10 @@ TEST(cause, of_a_terminal_state_is_what_the_endpoint_answered) {
     parts.nodes.open(bucket, parts.now);
     EXPECT_EQ(terminal_cause(bucket, retry_reason::tls_error), "");
     bucket.links[0]->endpoint->terminal->is_tls_failed = true;
-    bucket.links[0]->endpoint->refusal = "the certificate is expired";
+    bucket.links[0]->endpoint->terminal->refusal.set("the certificate is expired");
     EXPECT_EQ(
         terminal_cause(bucket, retry_reason::tls_error), "node1:11210: the certificate is expired");
-    bucket.access_problem = "node1:11210: no access";
+    bucket.terminal->access_problem.set("node1:11210: no access");
     EXPECT_EQ(terminal_cause(bucket, retry_reason::bucket_access_error), "node1:11210: no access");
 }
 

@@ -193,8 +193,8 @@ TEST(circuit_breaker, RH_34_a_new_connection_closes_it_and_a_strategy_may_refuse
     cluster.on_request = without_reads(true);
     time_out_reads(driver, 20);
     class says_no final : public retry_strategy {
-        void retry_after(const retry_question&, retry_sink& sink) override {
-            sink.answer(retry_action::no());
+        void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+            sink.answer(driver::retry_action::no());
         }
     };
     auto request = driver.request(operation_kind::upsert, "k", "v");

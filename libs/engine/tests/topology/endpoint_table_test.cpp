@@ -35,11 +35,11 @@ TEST(endpoint_table, gives_an_unused_record_a_new_address_once_it_is_full) {
     }
     endpoint_record& unused = parts.endpoints.at("host5", 1);
     unused.link_count = 0;
-    unused.logins.on_unproved(parts.now);
+    unused.logins->on_unproved(parts.now);
     unused.srv_name = "cluster.test";
     unused.terminal->is_auth_refused = true;
     endpoint_record& reused = parts.endpoints.at("new", 1);
-    EXPECT_FALSE(reused.logins.has_to_wait()) << "another server gave no proof";
+    EXPECT_FALSE(reused.logins->has_to_wait()) << "another server gave no proof";
     EXPECT_TRUE(reused.srv_name.empty());
     EXPECT_FALSE(reused.terminal->is_auth_refused);
     EXPECT_EQ(reused.number, 5U);

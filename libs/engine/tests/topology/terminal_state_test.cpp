@@ -29,7 +29,7 @@ using terminal_state_tests::three_links;
 TEST(terminal_state_rules, raise_authentication_before_tls_before_bucket_access) {
     bucket_state bucket("travel");
     EXPECT_FALSE(terminal_reason(bucket));
-    bucket.is_missing_everywhere = true;
+    set_missing(bucket, true);
     EXPECT_EQ(terminal_reason(bucket), retry_reason::bucket_access_error);
     bucket.is_tls_failed = true;
     EXPECT_EQ(terminal_reason(bucket), retry_reason::tls_error);
@@ -67,7 +67,7 @@ TEST(terminal_state_rules, call_a_bucket_missing_once_every_reachable_node_repor
     EXPECT_FALSE(terminal_reason(of.bucket)) << "all of them may be starting";
     EXPECT_EQ(missing_due(of.bucket, 2s, of.parts.now), of.parts.now + 2s);
     EXPECT_EQ(missing_due(of.bucket, 2s, of.parts.now + 1s), of.parts.now + 2s);
-    of.bucket.is_missing_everywhere = true;
+    set_missing(of.bucket, true);
     refresh_terminal_state(of.bucket);
     EXPECT_EQ(terminal_reason(of.bucket), retry_reason::bucket_access_error);
     clear_bucket_refusals(of.bucket);

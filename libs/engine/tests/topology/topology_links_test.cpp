@@ -143,9 +143,9 @@ TEST(many_nodes, a_new_configuration_of_a_new_connection_wakes_operations_once) 
     class hour_strategy final : public retry_strategy {
     public:
         int asked = 0;
-        void retry_after(const retry_question&, retry_sink& sink) override {
+        void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
             ++asked;
-            sink.answer(retry_action::after(1h));
+            sink.answer(driver::retry_action::after(1h));
         }
     };
     scripted_cluster cluster(1);

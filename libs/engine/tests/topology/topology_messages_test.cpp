@@ -250,7 +250,7 @@ TEST(topology_messages, RH_27_a_selected_bucket_is_no_longer_missing) {
     node_link& link = *of.bucket.links[0];
     of.bucket.terminal->is_access_denied = true;
     of.bucket.is_missing_agreed = true;
-    of.bucket.is_missing_everywhere = true;
+    set_missing(of.bucket, true);
     of.bucket.missing_since = of.parts.now;
     link.is_bucket_missing = true;
     link.missing_answers = 2;

@@ -10,7 +10,6 @@
 #include <reprise/retry/fails_if.hpp>
 #include <reprise/retry/fallback.hpp>
 #include <reprise/retry/http_facts.hpp>
-#include <reprise/retry/modelled_failure.hpp>
 #include <reprise/retry/presets.hpp>
 #include <reprise/retry/retry_metrics.hpp>
 #include <reprise/retry/simple_strategy.hpp>

@@ -81,7 +81,7 @@ void makes_one_attempt_if_there_is_no_other_way_to_return() {
     int calls = 0;
     const auto place = [&] { return ++calls, order_result{{}, {429}}; };
     check(!reprise::retry(rule, place).has_value(), "the first call fails");
-    check(breaker->state() == reprise::breaker_state::open, "its failures open the breaker");
+    check(breaker->state() == reprise::circuit_state::open, "its failures open the breaker");
     const int calls_before = std::exchange(calls, 0);
     check(!reprise::retry(rule, place).has_value(), "the second call fails");
     check(calls_before == 1 && calls == 1, "with an open breaker a call makes one attempt");

@@ -20,8 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (check(loaded->options) || reprise::make_strategy(loaded->options) == nullptr) {
         std::abort();
     }
-    reprise::token_state token;
-    const reprise::decision_context at{};
+    reprise::driver::token_state token;
+    const reprise::driver::decision_context at{};
     if (loaded->strategy->begin(token, at).allowed()) {
         reprise::failure_facts facts;
         facts.safety = reprise::retry_safety::yes;

@@ -16,16 +16,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         (void)to_string(outcome.error());
         return 0;
     }
-    const query_verdict query = classify_query(200, *outcome, request_access::may_write);
-    const analytics_verdict analytics =
-        classify_analytics(200, *outcome, request_access::may_write);
-    const bool is_success = outcome->errors.empty() && (outcome->status == query_status::success ||
-                                                        outcome->status == query_status::completed);
+    const service_verdict query = classify_query(200, *outcome, request_access::may_write);
+    const service_verdict analytics = classify_analytics(200, *outcome, request_access::may_write);
+    const bool is_success = outcome->errors.empty() && (outcome->state == query_status::success ||
+                                                        outcome->state == query_status::completed);
     if (outcome->errors.size() > 100 || outcome->warnings.size() > 100 ||
         (query.error == std::nullopt) != is_success ||
         (analytics.error == std::nullopt) != is_success ||
-        (is_success && query.retry != query_retry::none) ||
-        (query.retry != query_retry::none && query.may_have_acted) ||
+        (is_success && query.reason != retry_reason::unknown) ||
+        (query.reason != retry_reason::unknown && query.may_have_acted) ||
         (query.error == errc::unambiguous_timeout)) {
         std::abort();
     }

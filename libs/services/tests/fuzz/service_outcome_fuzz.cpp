@@ -17,11 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const auto search = parse_search_outcome(text);
     const bool is_good = search && search->error.empty() && search->status != "fail";
-    if ((classify_search(200, text).error == std::nullopt) != is_good) {
+    if ((classify_search(200, text, search).error == std::nullopt) != is_good) {
         std::abort();
     }
     for (const int status : {302, 400, 404, 429, 500}) {
-        if (classify_search(status, text).error == std::nullopt ||
+        if (classify_search(status, text, search).error == std::nullopt ||
             classify_view(status, text).error == std::nullopt ||
             classify_management(status, "/pools/default/buckets/b", text) == std::nullopt) {
             std::abort();

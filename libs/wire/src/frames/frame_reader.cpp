@@ -56,8 +56,10 @@ std::expected<const frame_view*, wire_errc> frame_reader::next() {
             return &shown_;
         }
     }
-    gathered_.assign(chunk_.begin(), chunk_.end());
-    chunk_ = {};
+    if (!chunk_.empty()) {
+        gathered_.assign(chunk_.begin(), chunk_.end());
+        chunk_ = {};
+    }
     return nullptr;
 }
 

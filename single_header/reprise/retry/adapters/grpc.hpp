@@ -16,6 +16,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -47,6 +48,10 @@ public:
 
     [[nodiscard]] const ::grpc::Status& status() const noexcept { return status_; }
     [[nodiscard]] bool is_failure() const noexcept { return !status_.ok(); }
+    /// "UNAVAILABLE: no healthy upstream"
+    [[nodiscard]] std::string message() const {
+        return detail::grpc_text(static_cast<int>(status_.error_code()), status_.error_message());
+    }
 
     /// UNAVAILABLE, RESOURCE_EXHAUSTED (throttling) and DEADLINE_EXCEEDED (a timeout) are of safety
     /// `maybe`: repeated unless the call is marked as not repeatable, because the server may have

@@ -35,7 +35,7 @@ json::value on_activity(cluster& target, field_reader& fields) {
         statuses[counter.status] += counter.count;
     }
     json::array connections;
-    for (const node_id node : target.nodes()) {
+    for (const node_id node : target.topology().nodes()) {
         connections.push_back(
             json::object{{"node", node.value}, {"count", target.connection_count(node)}});
     }
@@ -56,16 +56,16 @@ json::value on_vbucket_map(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
         return control_refusal(fields.problem());
     }
-    const std::vector<std::string> buckets = target.buckets();
+    const std::vector<std::string> buckets = target.buckets().names();
     const std::string bucket = typed ? std::string(*typed) : buckets.empty() ? "" : buckets.front();
-    if (target.manifest(bucket) == nullptr) {
+    if (target.buckets().manifest(bucket) == nullptr) {
         return control_refusal(to_string(cluster_errc::unknown_bucket));
     }
     json::array rows;
     for (std::size_t i = 0; i < target.options().vbucket_count; ++i) {
         json::array row;
         for (const std::int16_t node :
-             target.copies_of(bucket, wire::vbucket_id{static_cast<std::uint16_t>(i)})) {
+             target.topology().copies_of(bucket, wire::vbucket_id{static_cast<std::uint16_t>(i)})) {
             row.push_back(node);
         }
         rows.push_back(std::move(row));

@@ -16,6 +16,7 @@ namespace reprise::sandbox {
 
 namespace {
 
+using detail::control_command;
 using detail::control_done;
 using detail::control_refusal;
 using detail::control_result;
@@ -27,20 +28,21 @@ json::value on_status(cluster& target, field_reader& fields) {
         return control_refusal(fields.problem());
     }
     json::array nodes;
-    for (const node_id id : target.nodes()) {
-        const wire::cluster_node& at = *target.endpoints_of(id);
+    for (const node_id id : target.topology().nodes()) {
+        const wire::cluster_node& at = *target.topology().endpoints_of(id);
         json::object described{
             {"node", id.value},
-            {"state", to_string(*target.state_of(id))},
+            {"state", to_string(*target.topology().state_of(id))},
             {"host", at.hostname},
         };
         detail::set_ports(described, at);
         nodes.push_back(std::move(described));
     }
     json::array buckets;
-    for (const std::string& name : target.buckets()) {
+    for (const std::string& name : target.buckets().names()) {
         buckets.push_back(json::object{
-            {"name", name}, {"manifest_uid", base::to_shortest_hex(target.manifest(name)->uid)}});
+            {"name", name},
+            {"manifest_uid", base::to_shortest_hex(target.buckets().manifest(name)->uid)}});
     }
     json::object answer{
         {"ok", true},
@@ -52,7 +54,7 @@ json::value on_status(cluster& target, field_reader& fields) {
         {"service_requests", target.services().audit().request_count()},
         {"faults", target.faults().entries().size()},
         {"service_faults", target.services().faults().entries().size()},
-        {"pending_writes", target.pending_write_count()},
+        {"pending_writes", target.durability().pending_write_count()},
     };
     return answer;
 }
@@ -144,7 +146,7 @@ json::value on_audit_clear(cluster& target, field_reader& fields) {
 
 json::value on_node_state(cluster& target, field_reader& fields, bool is_up) {
     const node_id node = fields.required_node("node");
-    return fields.finish() ? control_result(target.set_node_state(node, is_up))
+    return fields.finish() ? control_result(target.topology().set_node_state(node, is_up))
                            : control_refusal(fields.problem());
 }
 
@@ -167,7 +169,7 @@ json::value on_move_vbucket(cluster& target, field_reader& fields) {
         return control_refusal(fields.problem());
     }
     const wire::vbucket_id vbucket{static_cast<std::uint16_t>(number)};
-    return control_result(target.move_vbucket(bucket, vbucket, to));
+    return control_result(target.topology().move_vbucket(bucket, vbucket, to));
 }
 
 json::value on_forward_map(cluster& target, field_reader& fields) {
@@ -187,8 +189,9 @@ json::value on_forward_map(cluster& target, field_reader& fields) {
             fields.wrong("'rows' must be a list of lists");
         }
     }
-    return fields.finish() ? control_result(target.set_forward_map(bucket, std::move(rows)))
-                           : control_refusal(fields.problem());
+    return fields.finish()
+               ? control_result(target.topology().set_forward_map(bucket, std::move(rows)))
+               : control_refusal(fields.problem());
 }
 
 json::value on_hold(cluster& target, field_reader& fields) {
@@ -203,18 +206,18 @@ json::value on_hold(cluster& target, field_reader& fields) {
         return control_refusal(fields.problem());
     }
     if (is_configuration) {
-        return control_result(target.hold_configuration(*node, is_held));
+        return control_result(target.disturbances().hold_configuration(*node, is_held));
     }
     if (what == "replication") {
-        target.hold_replication(is_held);
+        target.durability().hold_replication(is_held);
         return control_done();
     }
     if (what == "persistence") {
-        target.hold_persistence(is_held);
+        target.durability().hold_persistence(is_held);
         return control_done();
     }
     if (what == "recommit") {
-        target.hold_recommit(is_held);
+        target.durability().hold_recommit(is_held);
         return control_done();
     }
     return control_refusal("'" + what + "' cannot be held");
@@ -226,23 +229,16 @@ json::value on_where(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
         return control_refusal(fields.problem());
     }
-    if (target.manifest(bucket) == nullptr) {
+    if (target.buckets().manifest(bucket) == nullptr) {
         return control_refusal(to_string(cluster_errc::unknown_bucket));
     }
     const wire::vbucket_id vbucket = wire::vbucket_of(key, target.options().vbucket_count);
     json::array nodes;
-    for (const std::int16_t node : target.copies_of(bucket, vbucket)) {
+    for (const std::int16_t node : target.topology().copies_of(bucket, vbucket)) {
         nodes.push_back(node);
     }
     return json::object{{"ok", true}, {"vbucket", vbucket.value}, {"nodes", std::move(nodes)}};
 }
-
-using command_function = json::value (*)(cluster&, field_reader&);
-
-struct control_command {
-    std::string_view name;
-    command_function run;
-};
 
 constexpr control_command commands[] = {
     {"status", on_status},           {"audit", on_audit},     {"audit_clear", on_audit_clear},
@@ -263,10 +259,8 @@ json::value handle_control(cluster& target, const json::value& request, control_
         return control_refusal("'command' is missing");
     }
     field_reader fields(*object);
-    for (const control_command& command : commands) {
-        if (command.name == *wanted) {
-            return command.run(target, fields);
-        }
+    if (auto answer = run_command(commands, target, *wanted, fields)) {
+        return *std::move(answer);
     }
     if (auto answer = detail::handle_activity_command(target, *wanted, fields)) {
         return *std::move(answer);

@@ -102,11 +102,11 @@ json::value on_disturb(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
         return control_refusal(fields.problem());
     }
-    const std::vector<node_id> nodes = node ? std::vector{*node} : target.nodes();
+    const std::vector<node_id> nodes = node ? std::vector{*node} : target.topology().nodes();
     for (const node_id each : nodes) {
-        node_disturbance how = is_cleared ? node_disturbance{} : target.disturbance_of(each);
+        node_disturbance how = is_cleared ? node_disturbance{} : target.disturbances().of(each);
         change.apply_to(how);
-        if (const auto done = target.disturb(each, how); !done) {
+        if (const auto done = target.disturbances().set(each, how); !done) {
             return control_result(done);
         }
     }
@@ -118,8 +118,8 @@ json::value on_disturbances(cluster& target, field_reader& fields) {
         return control_refusal(fields.problem());
     }
     json::array list;
-    for (const node_id node : target.nodes()) {
-        const node_disturbance how = target.disturbance_of(node);
+    for (const node_id node : target.topology().nodes()) {
+        const node_disturbance how = target.disturbances().of(node);
         json::object described{{"node", node.value}};
         for (const disturbance_flag& each : disturbance_flags) {
             described.set(each.name, how.*each.member);
@@ -137,12 +137,13 @@ json::value on_disturbances(cluster& target, field_reader& fields) {
 
 json::value on_node_kill(cluster& target, field_reader& fields) {
     const node_id node = fields.required_node("node");
-    return fields.finish() ? control_result(target.kill(node)) : control_refusal(fields.problem());
+    return fields.finish() ? control_result(target.topology().kill(node))
+                           : control_refusal(fields.problem());
 }
 
 json::value on_replay_configuration(cluster& target, field_reader& fields) {
     const node_id node = fields.required_node("node");
-    return fields.finish() ? control_result(target.replay_configuration(node))
+    return fields.finish() ? control_result(target.disturbances().replay_configuration(node))
                            : control_refusal(fields.problem());
 }
 
@@ -268,7 +269,7 @@ json::value on_bucket_deny(cluster& target, field_reader& fields) {
     const std::string bucket = fields.required_text("bucket");
     const std::string user = fields.text("user").value_or("");
     const bool is_denied = fields.flag("denied").value_or(true);
-    return fields.finish() ? control_result(target.deny_bucket(bucket, user, is_denied))
+    return fields.finish() ? control_result(target.buckets().deny(bucket, user, is_denied))
                            : control_refusal(fields.problem());
 }
 
@@ -289,7 +290,7 @@ json::value on_bucket_presence(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
         return control_refusal(fields.problem());
     }
-    return control_result(target.set_bucket_presence(node, bucket, *presence));
+    return control_result(target.buckets().set_presence(node, bucket, *presence));
 }
 
 json::value on_collection_hide(cluster& target, field_reader& fields) {
@@ -301,7 +302,7 @@ json::value on_collection_hide(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
         return control_refusal(fields.problem());
     }
-    return control_result(target.hide_collection(node, bucket, scope, name, is_hidden));
+    return control_result(target.buckets().hide_collection(node, bucket, scope, name, is_hidden));
 }
 
 json::value on_collection_recreate(cluster& target, field_reader& fields) {
@@ -311,7 +312,7 @@ json::value on_collection_recreate(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
         return control_refusal(fields.problem());
     }
-    const auto uid = target.recreate_collection(bucket, scope, name);
+    const auto uid = target.buckets().recreate_collection(bucket, scope, name);
     if (!uid) {
         return control_refusal(to_string(uid.error()));
     }
@@ -325,20 +326,15 @@ json::value on_durability(cluster& target, field_reader& fields) {
         return control_refusal(fields.problem());
     }
     if (replication) {
-        target.set_replication_delay(*replication);
+        target.durability().set_replication_delay(*replication);
     }
     if (recommit) {
-        target.set_recommit_delay(*recommit);
+        target.durability().set_recommit_delay(*recommit);
     }
-    return json::object{{"ok", true}, {"pending", target.pending_write_count()}};
+    return json::object{{"ok", true}, {"pending", target.durability().pending_write_count()}};
 }
 
-struct disturbance_command {
-    std::string_view name;
-    json::value (*run)(cluster&, field_reader&);
-};
-
-constexpr std::array<disturbance_command, 12> disturbance_commands{{
+constexpr control_command disturbance_commands[] = {
     {"disturb", on_disturb},
     {"disturbances", on_disturbances},
     {"node_kill", on_node_kill},
@@ -351,18 +347,13 @@ constexpr std::array<disturbance_command, 12> disturbance_commands{{
     {"collection_hide", on_collection_hide},
     {"collection_recreate", on_collection_recreate},
     {"durability", on_durability},
-}};
+};
 
 }  // namespace
 
 std::optional<json::value> handle_disturbance_command(
     cluster& target, std::string_view command, field_reader& fields) {
-    for (const disturbance_command& each : disturbance_commands) {
-        if (each.name == command) {
-            return each.run(target, fields);
-        }
-    }
-    return std::nullopt;
+    return run_command(disturbance_commands, target, command, fields);
 }
 
 }  // namespace reprise::sandbox::detail

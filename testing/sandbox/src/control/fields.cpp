@@ -195,6 +195,30 @@ std::optional<wire::status> field_reader::status(std::string_view name) {
     return found;
 }
 
+std::optional<int> field_reader::http_status(std::string_view name) {
+    const auto found = number(name);
+    if (found && (*found < 100 || *found > 999)) {
+        wrong("'" + std::string(name) + "' must be 100 to 999");
+        return std::nullopt;
+    }
+    return found ? std::optional(static_cast<int>(*found)) : std::nullopt;
+}
+
+std::optional<wire::service> field_reader::http_service(std::string_view name) {
+    const auto word = text(name);
+    if (!word) {
+        return std::nullopt;
+    }
+    for (const wire::service each : wire::list_services(wire::is_http_service)) {
+        if (to_string(each) == *word) {
+            return each;
+        }
+    }
+    wrong(
+        "'" + std::string(name) + "' must be one of " + wire::name_services(wire::is_http_service));
+    return std::nullopt;
+}
+
 bool field_reader::finish() {
     for (const json::member& given : request_) {
         if (given.name != "command" && std::ranges::find(asked_, given.name) == asked_.end()) {

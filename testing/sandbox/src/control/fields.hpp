@@ -9,6 +9,7 @@
 #include <reprise/json/value.hpp>
 #include <reprise/sandbox/ids.hpp>
 #include <reprise/wire/opcode.hpp>
+#include <reprise/wire/service.hpp>
 #include <reprise/wire/status.hpp>
 
 namespace reprise::sandbox::detail {
@@ -34,6 +35,9 @@ public:
     std::vector<wire::opcode> ops(std::string_view name);
     // By code ("0x86") or by the server's name ("Etmpfail").
     std::optional<wire::status> status(std::string_view name);
+    // Of an HTTP answer, 100 to 999.
+    std::optional<int> http_status(std::string_view name);
+    std::optional<wire::service> http_service(std::string_view name);
     // A value of any type; null if there is none.
     const json::value* any(std::string_view name);
 

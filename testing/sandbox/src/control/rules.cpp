@@ -4,166 +4,123 @@
 #include <reprise/sandbox/services.hpp>
 
 #include "control/answer.hpp"
+#include "control/effects.hpp"
 #include "control/faults.hpp"
-#include "control/rule_fields.hpp"
+
+// The fault rules of key-value requests (fault_*) and of HTTP requests (service_fault_*).
 
 namespace reprise::sandbox::detail {
 
 namespace {
 
-std::optional<fault_effect> effect_of_word(std::string_view word) {
-    if (word == "no_answer") {
-        return fault_no_answer{};
-    }
-    if (word == "close_before") {
-        return fault_close_before{};
-    }
-    if (word == "close_after") {
-        return fault_close_after{};
-    }
-    if (word == "answer_twice") {
-        return fault_answer_twice{};
-    }
-    if (word == "wrong_opaque") {
-        return fault_wrong_opaque{};
-    }
-    return std::nullopt;
-}
-
-std::optional<fault_effect> read_effect_object(field_reader& fields) {
-    const auto code = fields.status("status");
-    const auto delay = fields.bounded("delay_ms", rule_delay_ms_max);
-    const auto truncate = fields.bounded("truncate", rule_size_max);
-    const auto garbage = fields.bounded("garbage", fault_garbage::size_max_bytes);
-    const auto trickle = fields.bounded("trickle_ms", rule_delay_ms_max);
-    fault_status status{code.value_or(wire::status{}), {}};
-    status.context.context = fields.text("context").value_or("");
-    status.context.ref = fields.text("ref").value_or("");
-    const int count = int{code.has_value()} + int{delay.has_value()} + int{truncate.has_value()} +
-                      int{garbage.has_value()} + int{trickle.has_value()};
-    if (count != 1) {
-        fields.wrong(
-            "'effect' must have one of 'status', 'delay_ms', 'truncate', 'garbage', 'trickle_ms'");
-    }
-    if (garbage == 0u || trickle == 0u) {
-        fields.wrong("'garbage' and 'trickle_ms' must not be 0");
-    }
-    if (!fields.finish()) {
-        return std::nullopt;
-    }
-    if (delay) {
-        return fault_delay{std::chrono::milliseconds(static_cast<std::int64_t>(*delay))};
-    }
-    if (truncate) {
-        return fault_truncate{static_cast<std::size_t>(*truncate)};
-    }
-    if (garbage) {
-        return fault_garbage{static_cast<std::size_t>(*garbage)};
-    }
-    if (trickle) {
-        return fault_trickle{std::chrono::milliseconds(static_cast<std::int64_t>(*trickle))};
-    }
-    return status;
-}
-
-json::value on_fault_add(cluster& target, field_reader& fields) {
-    fault_rule rule;
+void read_match(field_reader& fields, fault_rule& rule) {
     rule.ops = fields.ops("ops");
     rule.key_pattern = fields.text("key").value_or("");
     rule.bucket = fields.text("bucket").value_or("");
-    read_cadence(fields, rule);
-    const auto effect = read_rule_effect<fault_effect>(fields, effect_of_word, read_effect_object);
+}
+
+void read_match(field_reader& fields, service_fault_rule& rule) {
+    rule.service = fields.http_service("service");
+    rule.method = fields.text("method").value_or("");
+    rule.path_pattern = fields.text("path").value_or("");
+    rule.statement_pattern = fields.text("statement").value_or("");
+    rule.context_pattern = fields.text("context").value_or("");
+}
+
+void describe_match(json::object& out, const fault_rule& rule) {
+    json::array ops;
+    for (const wire::opcode op : rule.ops) {
+        ops.push_back(to_string(op));
+    }
+    out.set("ops", std::move(ops));
+    out.set("key", rule.key_pattern);
+    out.set("bucket", rule.bucket);
+}
+
+void describe_match(json::object& out, const service_fault_rule& rule) {
+    if (rule.service) {
+        out.set("service", to_string(*rule.service));
+    }
+    out.set("method", rule.method);
+    out.set("path", rule.path_pattern);
+    out.set("statement", rule.statement_pattern);
+    out.set("context", rule.context_pattern);
+}
+
+fault_list& rules_of(cluster& target, const fault_rule*) {
+    return target.faults();
+}
+
+service_fault_list& rules_of(cluster& target, const service_fault_rule*) {
+    return target.services().faults();
+}
+
+template <class Rule>
+fault_rule_list<Rule>& rules_of(cluster& target) {
+    return rules_of(target, static_cast<const Rule*>(nullptr));
+}
+
+template <class Rule>
+json::value on_add(cluster& target, field_reader& fields) {
+    Rule rule;
+    read_match(fields, rule);
+    rule.node = fields.node("node");
+    rule.when.skip = fields.number("skip").value_or(0);
+    rule.when.every = fields.number("every").value_or(1);
+    rule.when.probability = fields.share("probability").value_or(1.0);
+    rule.when.limit = fields.number("limit");
+    auto effect = read_effect<decltype(rule.effect)>(fields);
     if (!fields.finish() || !effect) {
         return control_refusal(fields.problem());
     }
-    rule.effect = *effect;
-    return json::object{{"ok", true}, {"id", target.faults().add(std::move(rule))}};
+    rule.effect = *std::move(effect);
+    return json::object{{"ok", true}, {"id", rules_of<Rule>(target).add(std::move(rule))}};
 }
 
-json::value milliseconds_of(std::chrono::nanoseconds time) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
-}
-
-json::value describe_effect(const fault_effect& effect) {
-    if (const auto* status = std::get_if<fault_status>(&effect)) {
-        json::object described{{"status", status_text(status->status)}};
-        if (!status->context.context.empty()) {
-            described.set("context", status->context.context);
-        }
-        if (!status->context.ref.empty()) {
-            described.set("ref", status->context.ref);
-        }
-        return described;
-    }
-    if (const auto* delay = std::get_if<fault_delay>(&effect)) {
-        return json::object{{"delay_ms", milliseconds_of(delay->delay)}};
-    }
-    if (const auto* cut = std::get_if<fault_truncate>(&effect)) {
-        return json::object{{"truncate", cut->size}};
-    }
-    if (const auto* garbage = std::get_if<fault_garbage>(&effect)) {
-        return json::object{{"garbage", garbage->size}};
-    }
-    if (const auto* trickle = std::get_if<fault_trickle>(&effect)) {
-        return json::object{{"trickle_ms", milliseconds_of(trickle->interval)}};
-    }
-    if (std::holds_alternative<fault_no_answer>(effect)) {
-        return "no_answer";
-    }
-    if (std::holds_alternative<fault_answer_twice>(effect)) {
-        return "answer_twice";
-    }
-    if (std::holds_alternative<fault_wrong_opaque>(effect)) {
-        return "wrong_opaque";
-    }
-    return std::holds_alternative<fault_close_before>(effect) ? "close_before" : "close_after";
-}
-
-json::value on_fault_list(cluster& target, field_reader& fields) {
-    if (!fields.finish()) {
-        return control_refusal(fields.problem());
-    }
-    json::array list;
-    for (const fault_entry& entry : target.faults().entries()) {
-        json::array ops;
-        for (const wire::opcode op : entry.rule.ops) {
-            ops.push_back(to_string(op));
-        }
-        json::object described{
-            {"id", entry.id},
-            {"ops", std::move(ops)},
-            {"key", entry.rule.key_pattern},
-            {"bucket", entry.rule.bucket},
-            {"skip", entry.rule.skip},
-            {"every", entry.rule.every},
-            {"probability", entry.rule.probability},
-            {"effect", describe_effect(entry.rule.effect)},
-            {"matched", entry.match_count},
-            {"taken", entry.effect_count},
-        };
-        if (entry.rule.node) {
-            described.set("node", entry.rule.node->value);
-        }
-        if (entry.rule.limit) {
-            described.set("limit", *entry.rule.limit);
-        }
-        list.push_back(std::move(described));
-    }
-    return json::object{
-        {"ok", true},
-        {"faults", std::move(list)},
-        {"service_faults", describe_service_faults(target)}};
-}
-
-json::value on_fault_remove(cluster& target, field_reader& fields) {
+template <class Rule>
+json::value on_remove(cluster& target, field_reader& fields) {
     const std::uint64_t id = fields.required_number("id");
     if (!fields.finish()) {
         return control_refusal(fields.problem());
     }
-    return target.faults().remove(id) ? control_done() : control_refusal("no such fault rule");
+    return rules_of<Rule>(target).remove(id) ? control_done()
+                                             : control_refusal("no such fault rule");
 }
 
-json::value on_fault_clear(cluster& target, field_reader& fields) {
+template <class Rule>
+json::array describe_rules(cluster& target) {
+    json::array list;
+    for (const auto& entry : rules_of<Rule>(target).entries()) {
+        json::object described{{"id", entry.id}};
+        describe_match(described, entry.rule);
+        described.set("skip", entry.rule.when.skip);
+        described.set("every", entry.rule.when.every);
+        described.set("probability", entry.rule.when.probability);
+        described.set("effect", describe_effect(entry.rule.effect));
+        described.set("matched", entry.match_count);
+        described.set("taken", entry.effect_count);
+        if (entry.rule.node) {
+            described.set("node", entry.rule.node->value);
+        }
+        if (entry.rule.when.limit) {
+            described.set("limit", *entry.rule.when.limit);
+        }
+        list.push_back(std::move(described));
+    }
+    return list;
+}
+
+json::value on_list(cluster& target, field_reader& fields) {
+    if (!fields.finish()) {
+        return control_refusal(fields.problem());
+    }
+    return json::object{
+        {"ok", true},
+        {"faults", describe_rules<fault_rule>(target)},
+        {"service_faults", describe_rules<service_fault_rule>(target)}};
+}
+
+json::value on_clear(cluster& target, field_reader& fields) {
     if (!fields.finish()) {
         return control_refusal(fields.problem());
     }
@@ -172,23 +129,20 @@ json::value on_fault_clear(cluster& target, field_reader& fields) {
     return control_done();
 }
 
+constexpr control_command rule_commands[] = {
+    {"fault_add", on_add<fault_rule>},
+    {"fault_remove", on_remove<fault_rule>},
+    {"service_fault_add", on_add<service_fault_rule>},
+    {"service_fault_remove", on_remove<service_fault_rule>},
+    {"fault_list", on_list},
+    {"fault_clear", on_clear},
+};
+
 }  // namespace
 
 std::optional<json::value> handle_rule_command(
     cluster& target, std::string_view command, field_reader& fields) {
-    if (command == "fault_add") {
-        return on_fault_add(target, fields);
-    }
-    if (command == "fault_list") {
-        return on_fault_list(target, fields);
-    }
-    if (command == "fault_remove") {
-        return on_fault_remove(target, fields);
-    }
-    if (command == "fault_clear") {
-        return on_fault_clear(target, fields);
-    }
-    return std::nullopt;
+    return run_command(rule_commands, target, command, fields);
 }
 
 }  // namespace reprise::sandbox::detail

@@ -53,7 +53,8 @@ json::object describe_progress(const rebalance_progress& progress) {
 }
 
 json::value answer_progress(const cluster& target) {
-    return json::object{{"ok", true}, {"rebalance", describe_progress(target.rebalance_status())}};
+    return json::object{
+        {"ok", true}, {"rebalance", describe_progress(target.topology().rebalance_status())}};
 }
 
 json::value on_topology(const topology_call& call) {
@@ -61,13 +62,13 @@ json::value on_topology(const topology_call& call) {
         return control_refusal(call.fields.problem());
     }
     json::array nodes;
-    for (const node_overview& shown : call.target.overview()) {
+    for (const node_overview& shown : call.target.topology().overview()) {
         json::object described{
             {"node", shown.node.value},       {"state", to_string(shown.state)},
             {"joining", shown.is_joining},    {"active", shown.active_count},
             {"replica", shown.replica_count},
         };
-        if (const wire::cluster_node* at = call.target.endpoints_of(shown.node)) {
+        if (const wire::cluster_node* at = call.target.topology().endpoints_of(shown.node)) {
             described.set("host", at->hostname);
             set_ports(described, *at);
         }
@@ -76,7 +77,7 @@ json::value on_topology(const topology_call& call) {
     return json::object{
         {"ok", true},
         {"nodes", std::move(nodes)},
-        {"rebalance", describe_progress(call.target.rebalance_status())},
+        {"rebalance", describe_progress(call.target.topology().rebalance_status())},
     };
 }
 
@@ -92,14 +93,14 @@ json::value on_node_add(const topology_call& call) {
         }
         added = *opened;
     } else {
-        const auto joined = call.target.add_node();
+        const auto joined = call.target.topology().add_node();
         if (!joined) {
             return control_refusal(to_string(joined.error()));
         }
         added = *joined;
     }
     json::object answer{{"ok", true}, {"node", added.value}};
-    const wire::cluster_node& at = *call.target.endpoints_of(added);
+    const wire::cluster_node& at = *call.target.topology().endpoints_of(added);
     answer.set("host", at.hostname);
     set_ports(answer, at);
     return answer;
@@ -107,7 +108,7 @@ json::value on_node_add(const topology_call& call) {
 
 json::value on_node_add_back(const topology_call& call) {
     const node_id node = call.fields.required_node("node");
-    return call.fields.finish() ? control_result(call.target.add_back(node))
+    return call.fields.finish() ? control_result(call.target.topology().add_back(node))
                                 : control_refusal(call.fields.problem());
 }
 
@@ -126,7 +127,7 @@ json::value on_node_restart(const topology_call& call) {
     const restart_warmup warmup{
         read_warmup(call, "silence_ms").value_or(std::chrono::milliseconds{0}),
         read_warmup(call, "absence_ms").value_or(std::chrono::milliseconds{0})};
-    return call.fields.finish() ? control_result(call.target.restart(node, kind, warmup))
+    return call.fields.finish() ? control_result(call.target.topology().restart(node, kind, warmup))
                                 : control_refusal(call.fields.problem());
 }
 
@@ -181,8 +182,9 @@ rebalance_options read_rebalance(field_reader& fields) {
 json::value on_rebalance(const topology_call& call) {
     const rebalance_options options = read_rebalance(call.fields);
     const auto interval = read_interval(call);
-    return call.fields.finish() ? start_steps(call, call.target.begin_rebalance(options), interval)
-                                : control_refusal(call.fields.problem());
+    return call.fields.finish()
+               ? start_steps(call, call.target.topology().begin_rebalance(options), interval)
+               : control_refusal(call.fields.problem());
 }
 
 json::value on_failover(const topology_call& call) {
@@ -195,8 +197,9 @@ json::value on_failover(const topology_call& call) {
     if (!call.fields.finish()) {
         return control_refusal(call.fields.problem());
     }
-    return is_graceful ? start_steps(call, call.target.begin_graceful_failover(node), interval)
-                       : control_result(call.target.failover(node));
+    return is_graceful
+               ? start_steps(call, call.target.topology().begin_graceful_failover(node), interval)
+               : control_result(call.target.topology().failover(node));
 }
 
 json::value on_rebalance_step(const topology_call& call) {
@@ -209,7 +212,7 @@ json::value on_rebalance_step(const topology_call& call) {
     }
     json::array steps;
     for (std::uint64_t i = 0; i < count; ++i) {
-        const auto step = call.target.step_rebalance();
+        const auto step = call.target.topology().step_rebalance();
         if (!step) {
             return control_refusal(to_string(step.error()));
         }
@@ -226,7 +229,7 @@ json::value on_rebalance_step(const topology_call& call) {
     return json::object{
         {"ok", true},
         {"steps", std::move(steps)},
-        {"rebalance", describe_progress(call.target.rebalance_status())},
+        {"rebalance", describe_progress(call.target.topology().rebalance_status())},
     };
 }
 
@@ -234,7 +237,7 @@ json::value on_rebalance_stop(const topology_call& call) {
     if (!call.fields.finish()) {
         return control_refusal(call.fields.problem());
     }
-    const auto stopped = call.target.stop_rebalance();
+    const auto stopped = call.target.topology().stop_rebalance();
     return stopped ? answer_progress(call.target) : control_refusal(to_string(stopped.error()));
 }
 

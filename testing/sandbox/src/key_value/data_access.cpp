@@ -161,7 +161,7 @@ bool is_durability_possible(request& current) {
         current.fail(status::durability_impossible, "Too few replicas");
         return false;
     }
-    if (current.cluster.pending.size() >= cluster::pending_write_count_max) {
+    if (current.cluster.pending.size() >= durability_control::pending_write_count_max) {
         current.fail(status::etmpfail, "Too many pending durable writes");
         return false;
     }

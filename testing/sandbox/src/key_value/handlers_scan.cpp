@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <random>
 #include <utility>
 #include <vector>
 
+#include <reprise/retry/random_generator.hpp>
 #include <reprise/wire/compression.hpp>
 #include <reprise/wire/range_scan_messages.hpp>
 
@@ -56,9 +56,14 @@ void keep_sample(std::vector<scanned_document>& all, const wire::scan_sampling& 
         return;
     }
     std::vector<scanned_document> chosen;
-    std::mt19937 random(wanted.seed);
-    std::ranges::sample(
-        all, std::back_inserter(chosen), static_cast<std::ptrdiff_t>(wanted.samples), random);
+    chosen.reserve(wanted.samples);
+    random_generator random(wanted.seed);
+    // Takes each with the probability that leaves every sample equally likely.
+    for (std::size_t i = 0; chosen.size() < wanted.samples; ++i) {
+        if (random.next() % (all.size() - i) < wanted.samples - chosen.size()) {
+            chosen.push_back(all[i]);
+        }
+    }
     all = std::move(chosen);
 }
 
@@ -164,7 +169,7 @@ void handle_scan_create(request& current) {
         return;
     }
     open_scan& created = in->scans.emplace_back();
-    const std::uint64_t halves[] = {current.cluster.rng(), current.cluster.rng()};
+    const std::uint64_t halves[] = {current.cluster.random.next(), current.cluster.random.next()};
     std::byte* at = base::store_big_endian(created.id.bytes.data(), halves[0]);
     base::store_big_endian(at, halves[1]);
     created.created = current.now;

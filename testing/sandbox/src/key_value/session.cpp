@@ -178,7 +178,7 @@ void session::describe(time_point now, const wire::frame_view& frame, audit_entr
     entry.key.assign(key);
 }
 
-const fault_entry* session::find_fault(const audit_entry& entry) {
+const fault_list::entry* session::find_fault(const audit_entry& entry) {
     if (cluster_.faults.empty()) {
         return nullptr;
     }
@@ -191,7 +191,7 @@ void session::on_frame(time_point now, const wire::frame_view& frame, std::vecto
     }
     audit_entry& entry = cluster_.audit.begin();
     describe(now, frame, entry);
-    const fault_entry* fault = find_fault(entry);
+    const fault_list::entry* fault = find_fault(entry);
     const fault_effect* effect = nullptr;
     if (fault != nullptr) {
         entry.fault_id = fault->id;

@@ -74,7 +74,7 @@ private:
     void on_frame(time_point now, const wire::frame_view& frame, std::vector<std::byte>& out);
     // Fills in what is known about a request before it is executed.
     void describe(time_point now, const wire::frame_view& frame, audit_entry& entry) const;
-    const fault_entry* find_fault(const audit_entry& entry);
+    const fault_list::entry* find_fault(const audit_entry& entry);
     // Applies a rule to the answer that begins at `start` of `out`.
     answer_shape shape_answer(
         const fault_effect& effect, std::size_t start, answer_fate& fate,

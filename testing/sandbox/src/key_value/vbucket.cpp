@@ -35,6 +35,7 @@ document& vbucket::store(const key_view& key, document content, time_point now) 
     content.locked_until = time_point{};
     cas_max = cas;
     it->second = std::move(content);
+    note_tombstone(key, it->second);
     return it->second;
 }
 
@@ -61,6 +62,7 @@ document& vbucket::store_prepared(const key_view& key) {
         old = &documents[stored_key{key.collection, std::string(key.key)}];
     }
     *old = std::move(content);
+    note_tombstone(key, *old);
     return *old;
 }
 
@@ -80,6 +82,35 @@ void vbucket::replicate(const key_view& key, const document& content) {
     it->second.locked_until = time_point{};
     seqno_high = std::max(seqno_high, content.seqno);
     cas_max = std::max(cas_max, content.cas);
+    note_tombstone(key, content);
+}
+
+void vbucket::note_tombstone(const key_view& key, const document& stored) {
+    if (!stored.is_deleted) {
+        return;
+    }
+    tombstones.push_back({stored.seqno, {key.collection, std::string(key.key)}});
+    if (tombstones.size() > tombstone_count_max) {
+        purge_through(tombstones.front().seqno);
+    }
+}
+
+void vbucket::purge_through(std::uint64_t seqno) {
+    for (; !tombstones.empty() && tombstones.front().seqno <= seqno; tombstones.pop_front()) {
+        const tombstone_entry& oldest = tombstones.front();
+        const auto it = documents.find(key_view{oldest.key.collection, oldest.key.key});
+        if (it != documents.end() && it->second.is_deleted && it->second.seqno == oldest.seqno) {
+            documents.erase(it);
+        }
+    }
+    seqno_purged = std::max(seqno_purged, seqno);
+}
+
+void vbucket::forget_documents() noexcept {
+    documents.clear();
+    tombstones.clear();
+    seqno_high = 0;
+    seqno_purged = 0;
 }
 
 void vbucket::begin_history(std::uint64_t new_uuid) {
@@ -92,16 +123,17 @@ void vbucket::begin_history(std::uint64_t new_uuid) {
 }
 
 void vbucket::catch_up(const vbucket& active) {
-    if (!is_prefix_of(active)) {
-        documents.clear();
-        seqno_high = 0;
+    if (!is_prefix_of(active) || seqno_high < active.seqno_purged) {
+        forget_documents();
     }
+    purge_through(active.seqno_purged);
     const std::uint64_t seqno_seen = seqno_high;
     for (const auto& [key, content] : active.documents) {
         if (content.seqno > seqno_seen) {
             replicate(key_view{key.collection, key.key}, content);
         }
     }
+    tombstones = active.tombstones;
     prepares = active.prepares;
     seqno_high = active.seqno_high;
     cas_max = std::max(cas_max, active.cas_max);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +30,12 @@ struct prepared_write {
 
 using prepared_map = std::unordered_map<stored_key, prepared_write, key_hash, key_equal>;
 
+// A deletion, in the order of its seqno.
+struct tombstone_entry {
+    std::uint64_t seqno = 0;
+    stored_key key;
+};
+
 // A document of a scan. It shares the bytes of the stored one.
 struct scanned_document {
     std::string key;
@@ -53,6 +60,10 @@ struct vbucket {
     std::uint64_t seqno_high = 0;
     std::uint64_t seqno_persisted = 0;
     std::uint64_t cas_max = 0;
+    // Oldest first; bounded. An entry whose key was stored again since is out of date.
+    std::deque<tombstone_entry> tombstones;
+    // Tombstones up to this seqno are gone.
+    std::uint64_t seqno_purged = 0;
     // Newest first, never empty; bounded.
     std::vector<failover_entry> failover_log;
     // Of the active copy; bounded.
@@ -79,12 +90,14 @@ struct vbucket {
     // Marks all prepared writes as being re-committed.
     void begin_recommit() noexcept;
 
-    // Copies a document from the active copy without changes.
+    // Copies a document from the active copy without changes. Like the two above, purges the oldest
+    // tombstone if there are too many.
     void replicate(const key_view& key, const document& content);
     // Starts a new uuid at the current seqno, as a copy does when it becomes active.
     void begin_history(std::uint64_t new_uuid);
     // Copies what `active` has and this copy lacks. If this copy contains changes from a history
-    // that the active copy does not share, it rolls back and copies everything again.
+    // that the active copy does not share, or misses deletions that the active copy has purged, it
+    // rolls back and copies everything again.
     void catch_up(const vbucket& active);
     // Releases all locks and ends all scans: they end with the process of the active copy's node.
     void forget_locks() noexcept;
@@ -94,11 +107,17 @@ struct vbucket {
     void end_scan(const wire::scan_id& id) noexcept;
 
 private:
+    // Call it after a change of the key.
+    void note_tombstone(const key_view& key, const document& stored);
+    void purge_through(std::uint64_t seqno);
+    void forget_documents() noexcept;
     // Whether everything in this copy is part of the history of `active`.
     bool is_prefix_of(const vbucket& active) const noexcept;
 };
 
 inline constexpr std::size_t failover_log_size_max = 32;
 inline constexpr std::size_t scan_count_max = 64;
+// Servers purge by age.
+inline constexpr std::size_t tombstone_count_max = 1000;
 
 }  // namespace reprise::sandbox::detail

@@ -26,7 +26,7 @@ std::uint64_t count_documents(service_exchange& with, const std::string& bucket)
 
 // The configuration of a bucket with the members that management requests read.
 json::value shown_bucket(service_exchange& with, const std::string& name) {
-    const auto text = with.cluster.configuration_text(with.node, name);
+    const auto text = with.cluster.topology().configuration_text(with.node, name);
     auto parsed = json::parse(text.value_or("{}"));
     json::value shown = parsed ? std::move(parsed->root) : json::value(json::object{});
     json::object* members = shown.as_object();
@@ -73,7 +73,7 @@ json::value shown_bucket(service_exchange& with, const std::string& name) {
 
 std::uint64_t quota_of_others(const service_exchange& with, std::string_view name) {
     std::uint64_t sum = 0;
-    for (const std::string& each : with.cluster.buckets()) {
+    for (const std::string& each : with.cluster.buckets().names()) {
         sum += each == name
                    ? 0
                    : with.services.cluster.find_bucket(each)->options.settings.ram_quota_mb;
@@ -96,7 +96,7 @@ service_response form_refusal(
                                     json::object{
                                         {"total", total},
                                         {"otherBuckets", others},
-                                        {"nodesCount", with.cluster.nodes().size()},
+                                        {"nodesCount", with.cluster.topology().nodes().size()},
                                         {"perNodeMegs", wanted.settings.ram_quota_mb},
                                         {"thisAlloc", own},
                                         {"thisUsed", 0},
@@ -233,8 +233,8 @@ std::optional<service_response> check_collection_form(
 
 service_response list_buckets(service_exchange& with) {
     json::array shown;
-    for (const std::string& name : with.cluster.buckets()) {
-        if (with.can_see(name) && with.cluster.configuration_text(with.node, name)) {
+    for (const std::string& name : with.cluster.buckets().names()) {
+        if (with.can_see(name) && with.cluster.topology().configuration_text(with.node, name)) {
             shown.push_back(shown_bucket(with, name));
         }
     }
@@ -250,7 +250,7 @@ service_response make_bucket(service_exchange& with) {
     if (problem) {
         return form_refusal(with, wanted, *problem);
     }
-    if (const auto made = with.cluster.create_bucket(wanted); !made) {
+    if (const auto made = with.cluster.buckets().create(wanted); !made) {
         return bucket_refusal(with, wanted, made.error());
     }
     with.audit.is_applied = true;
@@ -273,14 +273,14 @@ service_response change_bucket(service_exchange& with) {
     if (problem) {
         return form_refusal(with, after, *problem);
     }
-    (void)with.cluster.set_bucket_settings(with.parts[3],
-                                           after.settings);  // the bucket exists
+    (void)with.cluster.buckets().set_settings(with.parts[3],
+                                              after.settings);  // the bucket exists
     with.audit.is_applied = true;
     return make_service_response(200, "");
 }
 
 service_response remove_bucket(service_exchange& with) {
-    if (const auto dropped = with.cluster.drop_bucket(with.parts[3]); !dropped) {
+    if (const auto dropped = with.cluster.buckets().drop(with.parts[3]); !dropped) {
         return bucket_refusal(with, {.name = with.parts[3]}, dropped.error());
     }
     with.services.forget_bucket(with.parts[3]);
@@ -314,7 +314,8 @@ service_response list_design_documents(service_exchange& with) {
 }
 
 service_response get_scopes(service_exchange& with) {
-    wire::collections_manifest shown = *with.cluster.manifest_at(with.node, with.parts[3]);
+    wire::collections_manifest shown =
+        *with.cluster.buckets().manifest_at(with.node, with.parts[3]);
     // Members that clusters show even where they have their defaults.
     for (wire::manifest_scope& scope : shown.scopes) {
         for (wire::manifest_collection& each : scope.collections) {
@@ -336,7 +337,7 @@ service_response make_scope(service_exchange& with) {
         return forbidden();
     }
     const std::string_view name = form.find("name");
-    return scope_change(with, with.cluster.create_scope(with.parts[3], name), {name});
+    return scope_change(with, with.cluster.buckets().create_scope(with.parts[3], name), {name});
 }
 
 service_response remove_scope(service_exchange& with) {
@@ -344,7 +345,7 @@ service_response remove_scope(service_exchange& with) {
         return forbidden();
     }
     const std::string& scope = with.parts[5];
-    return scope_change(with, with.cluster.drop_scope(with.parts[3], scope), {scope});
+    return scope_change(with, with.cluster.buckets().drop_scope(with.parts[3], scope), {scope});
 }
 
 service_response make_collection(service_exchange& with) {
@@ -355,7 +356,7 @@ service_response make_collection(service_exchange& with) {
     const std::string_view name = form.find("name");
     return scope_change(
         with,
-        with.cluster.create_collection(
+        with.cluster.buckets().create_collection(
             with.parts[3], with.parts[5], name, parse_int32(form.find("maxTTL"))),
         {with.parts[5], name});
 }
@@ -367,7 +368,7 @@ service_response change_collection(service_exchange& with) {
     }
     return scope_change(
         with,
-        with.cluster.set_collection_ttl(
+        with.cluster.buckets().set_collection_ttl(
             with.parts[3], with.parts[5], with.parts[7], parse_int32(form.find("maxTTL"))),
         {with.parts[5], with.parts[7]});
 }
@@ -377,7 +378,7 @@ service_response remove_collection(service_exchange& with) {
         return forbidden();
     }
     return scope_change(
-        with, with.cluster.drop_collection(with.parts[3], with.parts[5], with.parts[7]),
+        with, with.cluster.buckets().drop_collection(with.parts[3], with.parts[5], with.parts[7]),
         {with.parts[5], with.parts[7]});
 }
 

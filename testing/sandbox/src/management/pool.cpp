@@ -32,7 +32,7 @@ json::array shown_services(const wire::cluster_node& at) {
 }
 
 json::object shown_node(service_exchange& with, node_id id) {
-    const wire::cluster_node& at = *with.cluster.endpoints_of(id);
+    const wire::cluster_node& at = *with.cluster.topology().endpoints_of(id);
     const auto port = [&at](wire::service which, wire::transport over) {
         return at.ports.port(which, over);
     };
@@ -44,7 +44,7 @@ json::object shown_node(service_exchange& with, node_id id) {
     if (const auto tls = port(wire::service::management, wire::transport::tls); tls != 0) {
         ports.set("httpsMgmt", tls);
     }
-    const bool is_up = with.cluster.state_of(id) == node_state::up;
+    const bool is_up = with.cluster.topology().state_of(id) == node_state::up;
     json::object node{
         {"otpNode", "ns_" + number + "@" + at.hostname},
         {"nodeUUID", with.services.cluster.cluster_uuid.substr(0, 28) +
@@ -76,7 +76,7 @@ json::object shown_node(service_exchange& with, node_id id) {
 }
 
 json::object shown_pool(service_exchange& with) {
-    const bool is_rebalancing = with.cluster.rebalance_status().is_running;
+    const bool is_rebalancing = with.cluster.topology().rebalance_status().is_running;
     return {
         {"name", "default"},
         {"clusterName", with.cluster.options().cluster_name},
@@ -92,7 +92,7 @@ json::object shown_pool(service_exchange& with) {
 
 service_response shown_configuration(
     service_exchange& with, const std::string& bucket, bool is_stream) {
-    auto text = with.cluster.configuration_text(with.node, bucket);
+    auto text = with.cluster.topology().configuration_text(with.node, bucket);
     if (!text) {
         return no_such_resource();
     }
@@ -100,7 +100,7 @@ service_response shown_configuration(
     if (is_stream) {
         response.body += stream_separator;
         response.continues = management_response::stream{
-            bucket, *with.cluster.configuration_revision(with.node, bucket)};
+            bucket, *with.cluster.topology().configuration_revision(with.node, bucket)};
     }
     return response;
 }
@@ -108,7 +108,7 @@ service_response shown_configuration(
 }  // namespace
 
 json::array shown_nodes(service_exchange& with) {
-    const std::vector<node_id> ids = with.cluster.nodes();
+    const std::vector<node_id> ids = with.cluster.topology().nodes();
     json::array nodes;
     nodes.reserve(ids.size());
     for (const node_id id : ids) {
@@ -155,7 +155,7 @@ service_response get_nodes(service_exchange& with) {
 }
 
 service_response list_tasks(service_exchange& with) {
-    const bool is_running = with.cluster.rebalance_status().is_running;
+    const bool is_running = with.cluster.topology().rebalance_status().is_running;
     return json_response(json::array{json::object{
         {"type", "rebalance"},
         {"subtype", "rebalance"},
@@ -165,17 +165,17 @@ service_response list_tasks(service_exchange& with) {
 }
 
 service_response get_rebalance_progress(service_exchange& with) {
-    return json_response(
-        json::object{{"status", with.cluster.rebalance_status().is_running ? "running" : "none"}});
+    return json_response(json::object{
+        {"status", with.cluster.topology().rebalance_status().is_running ? "running" : "none"}});
 }
 
 service_response get_terse_cluster(service_exchange& with) {
-    const std::vector<node_id> ids = with.cluster.nodes();
+    const std::vector<node_id> ids = with.cluster.topology().nodes();
     return json_response(json::object{
         {"clusterUUID", with.services.cluster.cluster_uuid},
         {"orchestrator",
          ids.empty() ? json::value() : *shown_node(with, ids.front()).find("otpNode")},
-        {"isBalanced", !with.cluster.rebalance_status().is_running},
+        {"isBalanced", !with.cluster.topology().rebalance_status().is_running},
         {"clusterCompatVersion", "7.6"}});
 }
 

@@ -88,7 +88,7 @@ std::optional<service_response> check_bucket(service_exchange& with, privilege n
     if (!with.can_see(bucket)) {
         return forbidden();
     }
-    if (with.cluster.manifest_at(with.node, bucket) == nullptr) {
+    if (with.cluster.buckets().manifest_at(with.node, bucket) == nullptr) {
         return no_such_resource();
     }
     return has_all(with.rights.somewhere_in(bucket), needs) ? std::nullopt
@@ -174,7 +174,7 @@ management_response handle_management(
         {},
         nullptr,
         entry};
-    if (!target.disturbance_of(node).rejects_credentials) {
+    if (!target.disturbances().of(node).rejects_credentials) {
         with.log_in(detail::find_login(target, request.authorization, request.certificate_user));
     }
     service_response answer = detail::answer_management_port(with);
@@ -188,12 +188,12 @@ management_response handle_management(
 
 std::optional<std::string> next_stream_document(
     const cluster& from, node_id node, management_response::stream& stream) {
-    const auto revision = from.configuration_revision(node, stream.bucket);
+    const auto revision = from.topology().configuration_revision(node, stream.bucket);
     if (!revision || *revision <= stream.sent) {
         return std::nullopt;
     }
     stream.sent = *revision;
-    auto text = from.configuration_text(node, stream.bucket);
+    auto text = from.topology().configuration_text(node, stream.bucket);
     return *text + std::string(stream_separator);
 }
 

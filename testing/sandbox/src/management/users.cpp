@@ -105,9 +105,10 @@ std::expected<std::vector<role_grant>, std::string> read_roles(
         return grants;
     }
     for (const role_grant& each : *grants) {
-        const wire::collections_manifest* names = each.bucket.empty() || each.bucket == "*"
-                                                      ? nullptr
-                                                      : with.cluster.manifest(each.bucket);
+        const wire::collections_manifest* names =
+            each.bucket.empty() || each.bucket == "*"
+                ? nullptr
+                : with.cluster.buckets().manifest(each.bucket);
         const bool is_bucket = each.bucket.empty() || each.bucket == "*" || names != nullptr;
         const bool is_scope =
             each.scope.empty() || (names != nullptr && names->find_scope(each.scope) != nullptr);

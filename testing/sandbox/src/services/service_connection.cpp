@@ -148,15 +148,15 @@ private:
     void disturb(time_point now, service_answer made, std::vector<std::byte>& out) {
         const service_fault_effect& effect = *made.disturbance;
         service_response& response = made.response;
-        if (const auto* delay = std::get_if<service_fault_delay>(&effect)) {
+        if (const auto* delay = std::get_if<fault_delay>(&effect)) {
             due_ = now + delay->delay;
             answer_ = std::move(response);
             state_ = state::waiting;
-        } else if (std::holds_alternative<service_fault_no_answer>(effect)) {
+        } else if (std::holds_alternative<fault_no_answer>(effect)) {
             state_ = state::silent;
         } else if (
-            std::holds_alternative<service_fault_close_before>(effect) ||
-            std::holds_alternative<service_fault_close_after>(effect)) {
+            std::holds_alternative<fault_close_before>(effect) ||
+            std::holds_alternative<fault_close_after>(effect)) {
             state_ = state::closing;
         } else if (std::holds_alternative<service_fault_close_after_headers>(effect)) {
             send_start(std::move(response), 0, out);

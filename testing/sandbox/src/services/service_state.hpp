@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,7 +55,7 @@ struct service_state {
     service_fault_list faults;
     service_audit_log audit;
     // Separate from the cluster's generator, so that statements do not change its uuids.
-    std::mt19937_64 rng;
+    random_generator random;
     std::map<std::string, prepared_statement, std::less<>> prepared;  // by name
     std::vector<query_index> indexes;
     std::map<std::string, search_index, std::less<>> search_indexes;  // by name or b.s.name

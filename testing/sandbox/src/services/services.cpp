@@ -20,12 +20,12 @@ service_state::service_state(cluster_state& owner)
     : cluster(owner),
       faults(owner.options.seed ^ 0x5e41cefau),
       audit(owner.options.audit_entry_count_max),
-      rng(owner.options.seed ^ 0x5e41ceu) {}
+      random(owner.options.seed ^ 0x5e41ceu) {}
 
 std::string service_state::random_hex(std::size_t digit_count) {
     std::string text;
     for (std::size_t i = 0; i < digit_count; ++i) {
-        text += base::to_hex_digit(rng());
+        text += base::to_hex_digit(random.next());
     }
     return text;
 }
@@ -54,7 +54,7 @@ void service_exchange::log_in(const user_options* who) {
 bool service_exchange::can_see(std::string_view bucket) const {
     const bool is_there = services.cluster.find_bucket(bucket) != nullptr;
     return user != nullptr && (is_there ? rights.can_see(bucket) : rights.can_see_all()) &&
-           !cluster.is_denied(bucket, user->name);
+           !cluster.buckets().is_denied(bucket, user->name);
 }
 
 service_response make_service_response(
@@ -97,14 +97,14 @@ answer_fate fate_under(const std::optional<service_fault_effect>& effect) noexce
     if (!effect) {
         return answer_fate::sent;
     }
-    if (std::holds_alternative<service_fault_delay>(*effect)) {
+    if (std::holds_alternative<fault_delay>(*effect)) {
         return answer_fate::delayed;
     }
-    if (std::holds_alternative<service_fault_no_answer>(*effect)) {
+    if (std::holds_alternative<fault_no_answer>(*effect)) {
         return answer_fate::withheld;
     }
-    const bool is_closed = std::holds_alternative<service_fault_close_before>(*effect) ||
-                           std::holds_alternative<service_fault_close_after>(*effect) ||
+    const bool is_closed = std::holds_alternative<fault_close_before>(*effect) ||
+                           std::holds_alternative<fault_close_after>(*effect) ||
                            std::holds_alternative<service_fault_close_after_headers>(*effect) ||
                            std::holds_alternative<service_fault_close_mid_body>(*effect);
     return is_closed ? answer_fate::closed : answer_fate::sent;
@@ -137,7 +137,7 @@ bool is_answer(const service_fault_effect& effect) noexcept {
 bool end_at_timeout(
     const query_body& query, wire::service service,
     std::optional<service_fault_effect>& disturbance) noexcept {
-    auto* delay = disturbance ? std::get_if<service_fault_delay>(&*disturbance) : nullptr;
+    auto* delay = disturbance ? std::get_if<fault_delay>(&*disturbance) : nullptr;
     if (service != wire::service::query || delay == nullptr || !query.timeout ||
         delay->delay < *query.timeout) {
         return false;
@@ -176,7 +176,7 @@ service_answer handle_service(
     entry.statement_start = detail::cut_text(words);
 
     service_answer answer;
-    const service_fault_entry* rule = services.faults.decide(
+    const service_fault_list::entry* rule = services.faults.decide(
         {request.service, node, request.method, path, words, entry.context_id});
     if (rule != nullptr) {
         answer.disturbance = rule->rule.effect;
@@ -185,7 +185,7 @@ service_answer handle_service(
     detail::service_exchange with{
         services, target, node,   request, now, detail::target_parts(request.target),
         nullptr,  {},     &query, entry};
-    if (!target.disturbance_of(node).rejects_credentials) {
+    if (!target.disturbances().of(node).rejects_credentials) {
         with.log_in(detail::find_login(
             target, find_header(request.headers, "Authorization").value_or(""),
             request.certificate_user));

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+// opcode.hpp has enumerators called subdoc_path, which GCC reports as shadowing if it comes second.
+#include <reprise/wire/opcode.hpp>
 #include <reprise/wire/subdoc_path.hpp>
 
 #include "subdoc/json_text.hpp"

@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox/bucket_list.hpp>
 
 #include "cluster_state.hpp"
 
-// The calls of `cluster` that change scopes and collections. Each creates a new manifest and a new
-// configuration.
+// The calls of `bucket_list` that change scopes and collections. Each creates a new manifest and a
+// new configuration.
 
 namespace reprise::sandbox {
 
@@ -61,7 +61,7 @@ void forget_collection(cluster_state& state, bucket_record& bucket, std::uint32_
 
 }  // namespace
 
-uid_or_error cluster::create_scope(std::string_view bucket, std::string_view scope) {
+uid_or_error bucket_list::create_scope(std::string_view bucket, std::string_view scope) {
     bucket_record* record = state_->find_bucket(bucket);
     if (record == nullptr || !record->options.has_collections) {
         return std::unexpected(cluster_errc::unknown_bucket);
@@ -76,7 +76,7 @@ uid_or_error cluster::create_scope(std::string_view bucket, std::string_view sco
     return publish_manifest(*state_, *record);
 }
 
-uid_or_error cluster::drop_scope(std::string_view bucket, std::string_view scope) {
+uid_or_error bucket_list::drop_scope(std::string_view bucket, std::string_view scope) {
     bucket_record* record = state_->find_bucket(bucket);
     if (record == nullptr) {
         return std::unexpected(cluster_errc::unknown_bucket);
@@ -97,7 +97,7 @@ uid_or_error cluster::drop_scope(std::string_view bucket, std::string_view scope
     return publish_manifest(*state_, *record);
 }
 
-uid_or_error cluster::create_collection(
+uid_or_error bucket_list::create_collection(
     std::string_view bucket, std::string_view scope, std::string_view collection,
     std::optional<std::int32_t> max_ttl) {
     bucket_record* record = state_->find_bucket(bucket);
@@ -122,7 +122,7 @@ uid_or_error cluster::create_collection(
     return publish_manifest(*state_, *record);
 }
 
-uid_or_error cluster::drop_collection(
+uid_or_error bucket_list::drop_collection(
     std::string_view bucket, std::string_view scope, std::string_view collection) {
     bucket_record* record = state_->find_bucket(bucket);
     if (record == nullptr) {
@@ -142,7 +142,7 @@ uid_or_error cluster::drop_collection(
     return publish_manifest(*state_, *record);
 }
 
-uid_or_error cluster::set_collection_ttl(
+uid_or_error bucket_list::set_collection_ttl(
     std::string_view bucket, std::string_view scope, std::string_view collection,
     std::optional<std::int32_t> max_ttl) {
     bucket_record* record = state_->find_bucket(bucket);
@@ -163,7 +163,7 @@ uid_or_error cluster::set_collection_ttl(
     return publish_manifest(*state_, *record);
 }
 
-uid_or_error cluster::restore_default_collection(std::string_view bucket) {
+uid_or_error bucket_list::restore_default_collection(std::string_view bucket) {
     constexpr std::string_view name = "_default";
     bucket_record* record = state_->find_bucket(bucket);
     wire::manifest_scope* scope = record == nullptr ? nullptr : find_scope(*record, name);
@@ -181,7 +181,7 @@ uid_or_error cluster::restore_default_collection(std::string_view bucket) {
     return publish_manifest(*state_, *record);
 }
 
-uid_or_error cluster::recreate_collection(
+uid_or_error bucket_list::recreate_collection(
     std::string_view bucket, std::string_view scope, std::string_view collection) {
     const bucket_record* record = state_->find_bucket(bucket);
     const wire::manifest_collection* old =

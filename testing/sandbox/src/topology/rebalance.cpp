@@ -252,7 +252,8 @@ void end_rebalance(cluster_state& cluster, rebalance_end how) {
 
 }  // namespace detail
 
-std::expected<void, cluster_errc> cluster::begin_rebalance(const rebalance_options& options) {
+std::expected<void, cluster_errc> cluster_topology::begin_rebalance(
+    const rebalance_options& options) {
     if (state_->rebalance) {
         return std::unexpected(cluster_errc::rebalance_running);
     }
@@ -282,7 +283,7 @@ std::expected<void, cluster_errc> cluster::begin_rebalance(const rebalance_optio
     return {};
 }
 
-std::expected<void, cluster_errc> cluster::begin_graceful_failover(node_id node) {
+std::expected<void, cluster_errc> cluster_topology::begin_graceful_failover(node_id node) {
     if (state_->rebalance) {
         return std::unexpected(cluster_errc::rebalance_running);
     }
@@ -316,7 +317,7 @@ std::expected<void, cluster_errc> cluster::begin_graceful_failover(node_id node)
     return {};
 }
 
-std::expected<rebalance_step, cluster_errc> cluster::step_rebalance() {
+std::expected<rebalance_step, cluster_errc> cluster_topology::step_rebalance() {
     if (!state_->rebalance) {
         return std::unexpected(cluster_errc::no_rebalance);
     }
@@ -352,7 +353,7 @@ std::expected<rebalance_step, cluster_errc> cluster::step_rebalance() {
     return step;
 }
 
-std::expected<void, cluster_errc> cluster::stop_rebalance() {
+std::expected<void, cluster_errc> cluster_topology::stop_rebalance() {
     if (!state_->rebalance) {
         return std::unexpected(cluster_errc::no_rebalance);
     }
@@ -361,7 +362,7 @@ std::expected<void, cluster_errc> cluster::stop_rebalance() {
     return {};
 }
 
-rebalance_progress cluster::rebalance_status() const {
+rebalance_progress cluster_topology::rebalance_status() const {
     return state_->rebalance ? detail::describe_plan(*state_->rebalance) : state_->rebalance_last;
 }
 

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <utility>
 
-#include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox/cluster_topology.hpp>
 
 #include "cluster_state.hpp"
 #include "key_value/session.hpp"
-
-// The calls of `cluster` that change nodes and the owners of vbuckets.
 
 namespace reprise::sandbox {
 
@@ -52,7 +50,7 @@ std::string_view to_string(node_state state) noexcept {
     return "unknown";
 }
 
-std::vector<node_id> cluster::nodes() const {
+std::vector<node_id> cluster_topology::nodes() const {
     std::vector<node_id> ids;
     for (const node_record* node : detail::configured_nodes(*state_)) {
         ids.push_back(node->id);
@@ -60,12 +58,12 @@ std::vector<node_id> cluster::nodes() const {
     return ids;
 }
 
-std::optional<node_state> cluster::state_of(node_id node) const noexcept {
+std::optional<node_state> cluster_topology::state_of(node_id node) const noexcept {
     return node.value < state_->nodes.size() ? std::optional(state_->nodes[node.value]->state)
                                              : std::nullopt;
 }
 
-std::expected<void, cluster_errc> cluster::set_endpoints(
+std::expected<void, cluster_errc> cluster_topology::set_endpoints(
     node_id node, wire::cluster_node endpoints) {
     node_record* found = state_->find_node(node);
     if (found == nullptr) {
@@ -76,12 +74,12 @@ std::expected<void, cluster_errc> cluster::set_endpoints(
     return {};
 }
 
-const wire::cluster_node* cluster::endpoints_of(node_id node) const noexcept {
+const wire::cluster_node* cluster_topology::endpoints_of(node_id node) const noexcept {
     const node_record* found = state_->find_node(node);
     return found == nullptr ? nullptr : &found->endpoints;
 }
 
-std::expected<void, cluster_errc> cluster::set_node_state(node_id node, bool is_up) {
+std::expected<void, cluster_errc> cluster_topology::set_node_state(node_id node, bool is_up) {
     node_record* found = state_->find_node(node);
     if (found == nullptr) {
         return std::unexpected(cluster_errc::unknown_node);
@@ -106,7 +104,16 @@ std::expected<void, cluster_errc> cluster::set_node_state(node_id node, bool is_
     return {};
 }
 
-std::expected<void, cluster_errc> cluster::restart(
+std::expected<void, cluster_errc> cluster_topology::kill(node_id node) {
+    for (const auto& [number, which] : state_->sessions) {
+        if (which->node() == node) {
+            which->abort_from_cluster();
+        }
+    }
+    return set_node_state(node, false);
+}
+
+std::expected<void, cluster_errc> cluster_topology::restart(
     node_id node, restart_kind kind, const restart_warmup& warmup) {
     node_record* found = state_->find_node(node);
     if (found == nullptr) {
@@ -136,7 +143,7 @@ std::expected<void, cluster_errc> cluster::restart(
     return {};
 }
 
-std::expected<void, cluster_errc> cluster::failover(node_id node) {
+std::expected<void, cluster_errc> cluster_topology::failover(node_id node) {
     if (state_->find_node(node) == nullptr) {
         return std::unexpected(cluster_errc::unknown_node);
     }
@@ -151,7 +158,7 @@ std::expected<void, cluster_errc> cluster::failover(node_id node) {
     return {};
 }
 
-std::expected<node_id, cluster_errc> cluster::add_node(
+std::expected<node_id, cluster_errc> cluster_topology::add_node(
     std::optional<wire::cluster_node> endpoints) {
     // Rows store node numbers in 16 bits, and numbers are not reused.
     constexpr std::size_t number_count_max = 0x7fff;
@@ -172,7 +179,7 @@ std::expected<node_id, cluster_errc> cluster::add_node(
     return added.id;
 }
 
-std::expected<void, cluster_errc> cluster::add_back(node_id node) {
+std::expected<void, cluster_errc> cluster_topology::add_back(node_id node) {
     if (state_of(node).value_or(node_state::left) == node_state::left) {
         return std::unexpected(cluster_errc::unknown_node);
     }
@@ -190,7 +197,7 @@ std::expected<void, cluster_errc> cluster::add_back(node_id node) {
     return {};
 }
 
-std::vector<node_overview> cluster::overview() const {
+std::vector<node_overview> cluster_topology::overview() const {
     std::vector<node_overview> nodes;
     for (const auto& node : state_->nodes) {
         if (node->state == node_state::left) {
@@ -211,7 +218,7 @@ std::vector<node_overview> cluster::overview() const {
     return nodes;
 }
 
-std::expected<void, cluster_errc> cluster::move_vbucket(
+std::expected<void, cluster_errc> cluster_topology::move_vbucket(
     std::string_view bucket, wire::vbucket_id which, node_id to) {
     bucket_record* record = state_->find_bucket(bucket);
     node_record* target = state_->find_node(to);
@@ -242,7 +249,7 @@ std::expected<void, cluster_errc> cluster::move_vbucket(
     return {};
 }
 
-std::expected<void, cluster_errc> cluster::set_forward_map(
+std::expected<void, cluster_errc> cluster_topology::set_forward_map(
     std::string_view bucket, wire::vbucket_rows rows) {
     bucket_record* record = state_->find_bucket(bucket);
     if (record == nullptr) {
@@ -272,7 +279,8 @@ std::expected<void, cluster_errc> cluster::set_forward_map(
     return {};
 }
 
-std::optional<node_id> cluster::active_node(std::string_view bucket, wire::vbucket_id which) const {
+std::optional<node_id> cluster_topology::active_node(
+    std::string_view bucket, wire::vbucket_id which) const {
     const bucket_record* record = state_->find_bucket(bucket);
     if (record == nullptr || which.value >= record->rows.size() ||
         record->rows[which.value][0] < 0) {
@@ -281,7 +289,7 @@ std::optional<node_id> cluster::active_node(std::string_view bucket, wire::vbuck
     return node_id{static_cast<std::uint32_t>(record->rows[which.value][0])};
 }
 
-std::vector<std::int16_t> cluster::copies_of(
+std::vector<std::int16_t> cluster_topology::copies_of(
     std::string_view bucket, wire::vbucket_id which) const {
     const bucket_record* record = state_->find_bucket(bucket);
     if (record == nullptr || which.value >= record->rows.size()) {
@@ -290,41 +298,50 @@ std::vector<std::int16_t> cluster::copies_of(
     return record->rows[which.value];
 }
 
-std::expected<void, cluster_errc> cluster::hold_configuration(node_id node, bool is_held) {
-    node_record* found = state_->find_node(node);
+namespace {
+
+// The configuration of a bucket, or of the cluster for an empty name, as `node` knows it. Null if
+// it does not.
+const detail::known_configuration* find_configuration(
+    detail::cluster_state& state, node_id node, std::string_view bucket) {
+    detail::node_record* at = state.find_node(node);
+    if (at == nullptr) {
+        return nullptr;
+    }
+    const detail::node_bucket* local = state.find_present(*at, bucket);
+    const detail::known_configuration* found = nullptr;
+    if (bucket.empty()) {
+        found = &at->global_configuration;
+    } else if (local != nullptr) {
+        found = &local->configuration;
+    }
+    return found != nullptr && found->is_known() ? found : nullptr;
+}
+
+}  // namespace
+
+std::optional<std::string> cluster_topology::configuration_text(
+    node_id node, std::string_view bucket) const {
+    const auto* found = find_configuration(*state_, node, bucket);
     if (found == nullptr) {
-        return std::unexpected(cluster_errc::unknown_node);
+        return std::nullopt;
     }
-    found->is_configuration_held = is_held;
-    if (!is_held) {
-        state_->announce();
-    }
-    return {};
+    const bool is_corrupt = state_->find_node(node)->disturbance.is_configuration_corrupt;
+    return is_corrupt ? std::string(detail::corrupted(found->text())) : found->text();
 }
 
-void cluster::hold_replication(bool is_held) {
-    state_->is_replication_held = is_held;
-    if (!is_held) {
-        state_->catch_up_replicas();
-        state_->settle_pending(state_->time_seen);
-    }
+std::optional<wire::configuration_revision> cluster_topology::configuration_revision(
+    node_id node, std::string_view bucket) const {
+    const auto* found = find_configuration(*state_, node, bucket);
+    return found == nullptr ? std::nullopt : std::optional(found->revision());
 }
 
-void cluster::hold_persistence(bool is_held) {
-    state_->is_persistence_held = is_held;
-    if (is_held) {
-        return;
-    }
-    for (const auto& node : state_->nodes) {
-        for (auto& [name, local] : node->buckets) {
-            for (const auto& copy : local.vbuckets) {
-                if (copy != nullptr) {
-                    copy->seqno_persisted = copy->seqno_high;
-                }
-            }
-        }
-    }
-    state_->settle_pending(state_->time_seen);
+std::uint64_t cluster_topology::configuration_generation() const noexcept {
+    return state_->generation;
+}
+
+std::uint64_t cluster_topology::node_generation() const noexcept {
+    return state_->node_generation;
 }
 
 }  // namespace reprise::sandbox

@@ -50,7 +50,7 @@ TEST_F(control, faults_are_added_listed_and_removed) {
     EXPECT_EQ(
         json::serialize(*first.find("ops")->at(1)),
         "\"" + std::string(to_string(opcode::subdoc_multi_mutation)) + "\"");
-    EXPECT_EQ(cluster.faults().entries()[0].rule.every, 2u);
+    EXPECT_EQ(cluster.faults().entries()[0].rule.when.every, 2u);
     EXPECT_EQ(error(R"({"command":"fault_remove","id":1})"), "");
     EXPECT_NE(error(R"({"command":"fault_remove","id":1})"), "");
     EXPECT_EQ(error(R"({"command":"fault_clear"})"), "");
@@ -86,9 +86,9 @@ TEST_F(control, topology_commands_change_the_topology) {
     EXPECT_EQ(where.find("vbucket")->as_uint64(), 3u);
     EXPECT_EQ(where.find("nodes")->as_array()->size(), 2u);
     EXPECT_EQ(error(R"({"command":"move_vbucket","bucket":"travel","vbucket":3,"to":2})"), "");
-    EXPECT_EQ(cluster.active_node("travel", wire::vbucket_id{3}), sandbox::node_id{2});
+    EXPECT_EQ(cluster.topology().active_node("travel", wire::vbucket_id{3}), sandbox::node_id{2});
     EXPECT_EQ(error(R"({"command":"node_down","node":1})"), "");
-    EXPECT_EQ(cluster.state_of(sandbox::node_id{1}), sandbox::node_state::down);
+    EXPECT_EQ(cluster.topology().state_of(sandbox::node_id{1}), sandbox::node_state::down);
     EXPECT_EQ(error(R"({"command":"node_up","node":1})"), "");
     EXPECT_EQ(error(R"({"command":"failover","node":1})"), "");
     EXPECT_EQ(error(R"({"command":"failover","node":1})"), "unknown node");

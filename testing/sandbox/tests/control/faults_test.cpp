@@ -28,7 +28,7 @@ struct control_faults : testing::Test {
                    : std::string(answer.find("error")->as_string().value());
     }
     sandbox::node_disturbance at(std::uint32_t node) const {
-        return cluster.disturbance_of(node_id{node});
+        return cluster.disturbances().of(node_id{node});
     }
 };
 
@@ -103,31 +103,34 @@ TEST_F(control_faults, users_buckets_and_collections_are_disturbed) {
         error(R"({"command":"user_put","name":"new","password":"p","buckets":["travel"]})"), "");
     EXPECT_EQ(cluster.accounts().find_user("new")->buckets.size(), 1u);
     EXPECT_EQ(error(R"({"command":"bucket_deny","bucket":"travel","user":"new"})"), "");
-    EXPECT_TRUE(cluster.is_denied("travel", "new"));
+    EXPECT_TRUE(cluster.buckets().is_denied("travel", "new"));
     EXPECT_EQ(error(R"({"command":"bucket_deny","bucket":"travel","denied":true})"), "");
-    EXPECT_TRUE(cluster.is_denied("travel", "app"));
+    EXPECT_TRUE(cluster.buckets().is_denied("travel", "app"));
     EXPECT_EQ(error(R"({"command":"user_drop","name":"new"})"), "");
     EXPECT_EQ(
         error(R"({"command":"bucket_presence","bucket":"travel","node":1,"presence":"absent"})"),
         "");
-    EXPECT_EQ(cluster.manifest_at(node_id{1}, "travel"), nullptr);
+    EXPECT_EQ(cluster.buckets().manifest_at(node_id{1}, "travel"), nullptr);
     EXPECT_EQ(
         error(
             R"({"command":"collection_hide","bucket":"travel","scope":"inventory",
                 "collection":"hotel","node":0})"),
         "");
     EXPECT_EQ(
-        cluster.manifest_at(node_id{0}, "travel")->find_collection("inventory", "hotel"), nullptr);
-    const auto old = cluster.manifest("travel")->find_collection("inventory", "airline")->id;
+        cluster.buckets().manifest_at(node_id{0}, "travel")->find_collection("inventory", "hotel"),
+        nullptr);
+    const auto old =
+        cluster.buckets().manifest("travel")->find_collection("inventory", "airline")->id;
     EXPECT_EQ(
         error(
             R"({"command":"collection_recreate","bucket":"travel","scope":"inventory",
                 "collection":"airline"})"),
         "");
-    EXPECT_NE(cluster.manifest("travel")->find_collection("inventory", "airline")->id, old);
+    EXPECT_NE(
+        cluster.buckets().manifest("travel")->find_collection("inventory", "airline")->id, old);
     EXPECT_EQ(error(R"({"command":"replay_configuration","node":0})"), "");
     EXPECT_EQ(error(R"({"command":"node_kill","node":2})"), "");
-    EXPECT_EQ(cluster.state_of(node_id{2}), sandbox::node_state::down);
+    EXPECT_EQ(cluster.topology().state_of(node_id{2}), sandbox::node_state::down);
 }
 
 TEST_F(control_faults, durable_writes_are_held_and_delayed) {

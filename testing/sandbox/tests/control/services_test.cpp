@@ -151,7 +151,7 @@ TEST_F(control_services, ports_of_services_are_shown_if_there_are_any) {
     at.hostname = "127.0.0.1";
     at.ports.set(wire::service::key_value, wire::transport::plain, 1);
     at.ports.set(wire::service::query, wire::transport::tls, 2);
-    ASSERT_TRUE(client.cluster.set_endpoints(sandbox::node_id{1}, at));
+    ASSERT_TRUE(client.cluster.topology().set_endpoints(sandbox::node_id{1}, at));
     const json::value status = ask(R"({"command":"status"})");
     EXPECT_EQ(
         json::serialize(*status.find("nodes")->at(1)),

@@ -17,7 +17,7 @@ public:
         if (is_full) {
             return std::unexpected("no ports left");
         }
-        return cluster_.add_node().value();
+        return cluster_.topology().add_node().value();
     }
     void run_rebalance(std::chrono::milliseconds interval) override { interval_seen = interval; }
 
@@ -75,13 +75,13 @@ TEST_F(topology_commands, commands_step_and_stop_a_rebalance) {
     ask(R"({"command":"rebalance","eject":[2]})");
     const json::value ended = ask(R"({"command":"rebalance_step","count":1000})");
     EXPECT_EQ(ended.find("rebalance")->find("end")->as_string(), "finished");
-    EXPECT_EQ(cluster.nodes().size(), 2u);
+    EXPECT_EQ(cluster.topology().nodes().size(), 2u);
 }
 
 TEST_F(topology_commands, a_failed_over_node_is_added_back) {
     EXPECT_EQ(error(R"({"command":"failover","node":1,"graceful":true})"), "");
     ask(R"({"command":"rebalance_step","count":1000})");
-    EXPECT_EQ(cluster.state_of(sandbox::node_id{1}), sandbox::node_state::failed_over);
+    EXPECT_EQ(cluster.topology().state_of(sandbox::node_id{1}), sandbox::node_state::failed_over);
     EXPECT_EQ(error(R"({"command":"node_add_back","node":1})"), "");
     EXPECT_EQ(error(R"({"command":"node_add_back","node":1})"), "node was not failed over");
     EXPECT_EQ(error(R"({"command":"node_restart","node":0,"keep_data":false})"), "");
@@ -117,8 +117,8 @@ TEST_F(topology_commands, invalid_commands_get_a_specific_error_and_change_nothi
     EXPECT_EQ(
         error(R"({"command":"failover","node":1,"interval_ms":1})", &front),
         "'interval_ms' requires 'graceful'");
-    EXPECT_FALSE(cluster.rebalance_status().is_running);
-    EXPECT_EQ(cluster.nodes().size(), 3u);
+    EXPECT_FALSE(cluster.topology().rebalance_status().is_running);
+    EXPECT_EQ(cluster.topology().nodes().size(), 3u);
 }
 
 }  // namespace topology_commands_test

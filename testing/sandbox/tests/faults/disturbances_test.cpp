@@ -21,7 +21,7 @@ struct disturbances : testing::Test {
     std::string key = key_on(cluster, 0);
 
     void disturb(const node_disturbance& how, std::uint32_t node = 0) {
-        ASSERT_TRUE(cluster.disturb(node_id{node}, how));
+        ASSERT_TRUE(cluster.disturbances().set(node_id{node}, how));
     }
     std::vector<sandbox::connection_id> wakeups() {
         std::vector<sandbox::connection_id> woken;
@@ -52,7 +52,8 @@ TEST_F(disturbances, a_frozen_node_reads_and_later_continues_where_it_stopped) {
         peer::at(key));
     EXPECT_TRUE(client.send(set).empty());
     EXPECT_TRUE(client.tick(10s).empty());
-    EXPECT_FALSE(cluster.find_document("travel", wire::default_collection, key, client.now));
+    EXPECT_FALSE(
+        cluster.buckets().find_document("travel", wire::default_collection, key, client.now));
     // New connections are accepted, but get no answer either.
     peer late(cluster, 0);
     EXPECT_TRUE(late.send(late.bytes_of(wire::hello_request{"late", {}})).empty());
@@ -69,7 +70,8 @@ TEST_F(disturbances, a_frozen_node_reads_and_later_continues_where_it_stopped) {
 TEST_F(disturbances, a_frozen_node_sends_no_delayed_answers) {
     peer client(cluster, 0);
     client.ready();
-    cluster.faults().add({.ops = {opcode::noop}, .limit = 1, .effect = sandbox::fault_delay{10ms}});
+    cluster.faults().add(
+        {.ops = {opcode::noop}, .when = {.limit = 1}, .effect = sandbox::fault_delay{10ms}});
     client.send(client.bytes_of(wire::empty_request{opcode::noop}));
     disturb({.is_frozen = true});
     EXPECT_FALSE(client.connection().next_due());
@@ -97,20 +99,20 @@ TEST_F(disturbances, a_node_that_refuses_connections_keeps_existing_ones) {
     EXPECT_EQ(client.set(key, "1").status, status::success);
     disturb({});
     EXPECT_TRUE(cluster.accept(node_id{0}));
-    EXPECT_EQ(cluster.disturb(node_id{9}, {}).error(), cluster_errc::unknown_node);
+    EXPECT_EQ(cluster.disturbances().set(node_id{9}, {}).error(), cluster_errc::unknown_node);
 }
 
 TEST_F(disturbances, a_killed_node_aborts_its_connections_and_one_that_goes_down_does_not) {
     peer killed(cluster, 0);
     peer closed(cluster, 1);
-    ASSERT_TRUE(cluster.kill(node_id{0}));
+    ASSERT_TRUE(cluster.topology().kill(node_id{0}));
     EXPECT_TRUE(killed.connection().is_closing());
     EXPECT_TRUE(killed.connection().is_aborted());
-    EXPECT_EQ(cluster.state_of(node_id{0}), sandbox::node_state::down);
-    ASSERT_TRUE(cluster.set_node_state(node_id{1}, false));
+    EXPECT_EQ(cluster.topology().state_of(node_id{0}), sandbox::node_state::down);
+    ASSERT_TRUE(cluster.topology().set_node_state(node_id{1}, false));
     EXPECT_TRUE(closed.connection().is_closing());
     EXPECT_FALSE(closed.connection().is_aborted());
-    EXPECT_EQ(cluster.kill(node_id{9}).error(), cluster_errc::unknown_node);
+    EXPECT_EQ(cluster.topology().kill(node_id{9}).error(), cluster_errc::unknown_node);
 }
 
 // --- codes --------------------------------------------------------------------------------------
@@ -146,12 +148,12 @@ TEST_F(disturbances, EM_03_a_new_code_increases_the_revision_of_the_map) {
 }
 
 TEST_F(disturbances, EM_04_a_map_is_corrupt_only_on_that_node_and_while_set) {
-    ASSERT_TRUE(cluster.set_error_map_corruption(node_id{0}, true));
+    ASSERT_TRUE(cluster.disturbances().set_error_map_corruption(node_id{0}, true));
     const auto corrupt = ask_error_map();
     ASSERT_FALSE(corrupt);
     EXPECT_TRUE(is_corruption(corrupt.error().code));
     EXPECT_TRUE(ask_error_map(1));
-    ASSERT_TRUE(cluster.set_error_map_corruption(node_id{0}, false));
+    ASSERT_TRUE(cluster.disturbances().set_error_map_corruption(node_id{0}, false));
     EXPECT_TRUE(ask_error_map());
 }
 
@@ -222,43 +224,43 @@ TEST_F(disturbances, RH_27_a_bucket_denied_to_a_user_or_to_all_cannot_be_selecte
     client.hello(usual_features());
     ASSERT_EQ(client.login(), status::success);
     cluster.accounts().put_user({.name = "other", .password = "p"});
-    ASSERT_TRUE(cluster.deny_bucket("travel", "other", true));
+    ASSERT_TRUE(cluster.buckets().deny("travel", "other", true));
     EXPECT_EQ(client.select(), status::success);
-    ASSERT_TRUE(cluster.deny_bucket("travel", "app", true));
+    ASSERT_TRUE(cluster.buckets().deny("travel", "app", true));
     EXPECT_EQ(client.select(), status::eaccess);
     EXPECT_EQ(http_status("/pools/default/b/travel"), 403);
-    ASSERT_TRUE(cluster.deny_bucket("travel", "app", false));
+    ASSERT_TRUE(cluster.buckets().deny("travel", "app", false));
     EXPECT_EQ(client.select(), status::success);
-    ASSERT_TRUE(cluster.deny_bucket("travel", "", true));
+    ASSERT_TRUE(cluster.buckets().deny("travel", "", true));
     EXPECT_EQ(client.select(), status::eaccess);
-    ASSERT_TRUE(cluster.deny_bucket("travel", "", false));
+    ASSERT_TRUE(cluster.buckets().deny("travel", "", false));
     EXPECT_EQ(client.select(), status::success);
-    EXPECT_EQ(cluster.deny_bucket("none", "", true).error(), cluster_errc::unknown_bucket);
-    EXPECT_EQ(cluster.deny_bucket("travel", "none", true).error(), cluster_errc::unknown_user);
+    EXPECT_EQ(cluster.buckets().deny("none", "", true).error(), cluster_errc::unknown_bucket);
+    EXPECT_EQ(cluster.buckets().deny("travel", "none", true).error(), cluster_errc::unknown_user);
 }
 
 TEST_F(disturbances, RH_27_an_absent_bucket_is_not_found_on_that_node_only) {
     peer bound(cluster, 0);
     bound.ready();
-    ASSERT_TRUE(cluster.set_bucket_presence(node_id{0}, "travel", bucket_presence::absent));
+    ASSERT_TRUE(cluster.buckets().set_presence(node_id{0}, "travel", bucket_presence::absent));
     EXPECT_TRUE(bound.connection().is_closing());
     peer client(cluster, 0);
     client.hello(usual_features());
     ASSERT_EQ(client.login(), status::success);
     EXPECT_EQ(client.select(), status::key_enoent);
     EXPECT_EQ(http_status("/pools/default/b/travel"), 404);
-    EXPECT_FALSE(cluster.configuration_text(node_id{0}, "travel"));
+    EXPECT_FALSE(cluster.topology().configuration_text(node_id{0}, "travel"));
     peer elsewhere(cluster, 1);
     elsewhere.ready();
-    ASSERT_TRUE(cluster.set_bucket_presence(node_id{0}, "travel", bucket_presence::full));
+    ASSERT_TRUE(cluster.buckets().set_presence(node_id{0}, "travel", bucket_presence::full));
     EXPECT_EQ(client.select(), status::success);
     EXPECT_EQ(
-        cluster.set_bucket_presence(node_id{0}, "none", bucket_presence::absent).error(),
+        cluster.buckets().set_presence(node_id{0}, "none", bucket_presence::absent).error(),
         cluster_errc::unknown_bucket);
 }
 
 TEST_F(disturbances, a_config_only_bucket_answers_only_configuration_requests) {
-    ASSERT_TRUE(cluster.set_bucket_presence(node_id{0}, "travel", bucket_presence::config_only));
+    ASSERT_TRUE(cluster.buckets().set_presence(node_id{0}, "travel", bucket_presence::config_only));
     peer client(cluster, 0);
     client.ready();
     EXPECT_EQ(client.get(key).status, status::econfig_only);
@@ -271,17 +273,18 @@ TEST_F(disturbances, a_config_only_bucket_answers_only_configuration_requests) {
     peer old(cluster, 0);
     old.ready(without(usual_features(), hello_feature::xerror));
     EXPECT_EQ(old.get(key).status, status::not_supported);
-    ASSERT_TRUE(cluster.set_bucket_presence(node_id{0}, "travel", bucket_presence::full));
+    ASSERT_TRUE(cluster.buckets().set_presence(node_id{0}, "travel", bucket_presence::full));
     EXPECT_EQ(client.set(key, "1").status, status::success);
 }
 
 TEST_F(disturbances, RH_28_an_outdated_node_answers_with_its_older_manifest) {
-    const std::uint64_t uid = cluster.manifest("travel")->uid;
-    ASSERT_EQ(cluster.create_collection("travel", "inventory", "route"), uid + 1);
-    ASSERT_EQ(cluster.create_scope("travel", "later"), uid + 2);
+    const std::uint64_t uid = cluster.buckets().manifest("travel")->uid;
+    ASSERT_EQ(cluster.buckets().create_collection("travel", "inventory", "route"), uid + 1);
+    ASSERT_EQ(cluster.buckets().create_scope("travel", "later"), uid + 2);
     const std::uint32_t route =
-        cluster.manifest("travel")->find_collection("inventory", "route")->id;
-    ASSERT_TRUE(cluster.hide_collection(node_id{0}, "travel", "inventory", "route", true));
+        cluster.buckets().manifest("travel")->find_collection("inventory", "route")->id;
+    ASSERT_TRUE(
+        cluster.buckets().hide_collection(node_id{0}, "travel", "inventory", "route", true));
     peer client(cluster, 0);
     client.ready();
     const auto get = [&] {
@@ -304,49 +307,54 @@ TEST_F(disturbances, RH_28_an_outdated_node_answers_with_its_older_manifest) {
     EXPECT_EQ(
         ahead.ask(wire::get_collection_id_request{"inventory.route"}).status, status::success);
     // Later collections are known to the node, but its uid stays behind.
-    ASSERT_TRUE(cluster.create_collection("travel", "inventory", "newest"));
+    ASSERT_TRUE(cluster.buckets().create_collection("travel", "inventory", "newest"));
     EXPECT_EQ(client.ask(wire::get_collection_id_request{"inventory.newest"}).u64(0), uid);
-    ASSERT_TRUE(cluster.hide_collection(node_id{0}, "travel", "inventory", "route", false));
+    ASSERT_TRUE(
+        cluster.buckets().hide_collection(node_id{0}, "travel", "inventory", "route", false));
     EXPECT_EQ(get().status, status::key_enoent);
     EXPECT_EQ(
-        cluster.hide_collection(node_id{0}, "travel", "inventory", "none", true).error(),
+        cluster.buckets().hide_collection(node_id{0}, "travel", "inventory", "none", true).error(),
         cluster_errc::unknown_collection);
 }
 
 TEST_F(disturbances, a_recreated_collection_has_another_id_and_no_documents) {
     const std::uint32_t old_id =
-        cluster.manifest("travel")->find_collection("inventory", "airline")->id;
+        cluster.buckets().manifest("travel")->find_collection("inventory", "airline")->id;
     peer client(cluster, 0);
     client.ready();
     const auto get = [&](std::uint32_t id) {
         return client.ask(wire::document_request{opcode::get, client.key(key, id)}, peer::at(key))
             .status;
     };
-    ASSERT_TRUE(cluster.recreate_collection("travel", "inventory", "airline"));
+    ASSERT_TRUE(cluster.buckets().recreate_collection("travel", "inventory", "airline"));
     const std::uint32_t new_id =
-        cluster.manifest("travel")->find_collection("inventory", "airline")->id;
+        cluster.buckets().manifest("travel")->find_collection("inventory", "airline")->id;
     EXPECT_NE(new_id, old_id);
     EXPECT_EQ(get(old_id), status::unknown_collection);
     EXPECT_EQ(get(new_id), status::key_enoent);
     EXPECT_EQ(
-        cluster.recreate_collection("travel", "inventory", "none").error(),
+        cluster.buckets().recreate_collection("travel", "inventory", "none").error(),
         cluster_errc::unknown_collection);
 }
 
 // --- configurations -----------------------------------------------------------------------------
 
 TEST_F(disturbances, replaying_pushes_an_older_configuration_and_changes_nothing_else) {
-    EXPECT_EQ(cluster.replay_configuration(node_id{9}).error(), cluster_errc::unknown_node);
-    EXPECT_EQ(cluster.replay_configuration(node_id{0}).error(), cluster_errc::nothing_older);
-    ASSERT_TRUE(cluster.create_scope("travel", "late"));
+    EXPECT_EQ(
+        cluster.disturbances().replay_configuration(node_id{9}).error(),
+        cluster_errc::unknown_node);
+    EXPECT_EQ(
+        cluster.disturbances().replay_configuration(node_id{0}).error(),
+        cluster_errc::nothing_older);
+    ASSERT_TRUE(cluster.buckets().create_scope("travel", "late"));
     peer client(cluster, 0);
     client.ready(with(
         with(usual_features(), hello_feature::duplex),
         hello_feature::clustermap_change_notification));
     peer deaf(cluster, 0);
     deaf.ready();
-    const auto current = *cluster.configuration_revision(node_id{0}, "travel");
-    ASSERT_TRUE(cluster.replay_configuration(node_id{0}));
+    const auto current = *cluster.topology().configuration_revision(node_id{0}, "travel");
+    ASSERT_TRUE(cluster.disturbances().replay_configuration(node_id{0}));
     EXPECT_EQ(wakeups(), (std::vector{client.connection().id()}));
     const auto pushed = client.tick();
     ASSERT_EQ(pushed.size(), 1u);
@@ -375,8 +383,8 @@ TEST_F(disturbances, a_node_that_corrupts_configurations_does_so_in_every_messag
         peer::at(key_on(cluster, 1)));
     EXPECT_EQ(moved.status, status::not_my_vbucket);
     EXPECT_FALSE(is_sound(moved.value));
-    EXPECT_FALSE(is_sound(*cluster.configuration_text(node_id{0}, "travel")));
-    ASSERT_TRUE(cluster.create_scope("travel", "late"));
+    EXPECT_FALSE(is_sound(*cluster.topology().configuration_text(node_id{0}, "travel")));
+    ASSERT_TRUE(cluster.buckets().create_scope("travel", "late"));
     const auto pushed = client.tick();
     ASSERT_EQ(pushed.size(), 1u);
     EXPECT_FALSE(pushed[0].value.empty());

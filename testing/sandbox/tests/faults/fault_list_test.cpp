@@ -18,7 +18,7 @@ struct faults : testing::Test {
     std::uint64_t add(sandbox::fault_rule rule) { return cluster.faults().add(std::move(rule)); }
     std::string stored(std::string_view key) const {
         const auto found =
-            cluster.find_document("travel", wire::default_collection, key, start_of_time);
+            cluster.buckets().find_document("travel", wire::default_collection, key, start_of_time);
         return found ? found->value : "(none)";
     }
     std::vector<std::byte> set_bytes(std::string_view name, std::string_view value) {
@@ -32,7 +32,7 @@ struct faults : testing::Test {
 TEST_F(faults, a_status_is_answered_and_nothing_is_applied) {
     sandbox::fault_status effect{status::etmpfail, {}};
     effect.context.context = "made up";
-    add({.ops = {opcode::set}, .limit = 1, .effect = effect});
+    add({.ops = {opcode::set}, .when = {.limit = 1}, .effect = effect});
     const reply refused = client.set("k", "1");
     EXPECT_EQ(refused.status, status::etmpfail);
     EXPECT_EQ(wire::parse_error_context(base::as_bytes(refused.value))->context, "made up");
@@ -58,7 +58,7 @@ TEST_F(faults, not_my_vbucket_carries_a_configuration) {
 }
 
 TEST_F(faults, a_delayed_request_is_applied_at_once_and_answered_when_due) {
-    add({.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_delay{50ms}});
+    add({.ops = {opcode::set}, .when = {.limit = 1}, .effect = sandbox::fault_delay{50ms}});
     EXPECT_TRUE(client.send(set_bytes("k", "1")).empty());
     EXPECT_EQ(stored("k"), "1");
     EXPECT_EQ(last().fate, sandbox::answer_fate::delayed);
@@ -72,7 +72,7 @@ TEST_F(faults, a_delayed_request_is_applied_at_once_and_answered_when_due) {
 }
 
 TEST_F(faults, later_answers_wait_for_a_delayed_one_on_an_ordered_connection) {
-    add({.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_delay{50ms}});
+    add({.ops = {opcode::set}, .when = {.limit = 1}, .effect = sandbox::fault_delay{50ms}});
     EXPECT_TRUE(client.send(set_bytes("k", "1")).empty());
     EXPECT_TRUE(client.send(client.bytes_of(wire::empty_request{opcode::noop})).empty());
     const auto answers = client.tick(50ms);
@@ -84,7 +84,7 @@ TEST_F(faults, later_answers_wait_for_a_delayed_one_on_an_ordered_connection) {
 TEST_F(faults, later_answers_overtake_a_delayed_one_on_an_unordered_connection) {
     peer unordered(cluster);
     unordered.ready(with(usual_features(), hello_feature::unordered_execution));
-    add({.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_delay{50ms}});
+    add({.ops = {opcode::set}, .when = {.limit = 1}, .effect = sandbox::fault_delay{50ms}});
     EXPECT_TRUE(
         unordered
             .send(unordered.bytes_of(
@@ -102,7 +102,7 @@ TEST_F(faults, later_answers_overtake_a_delayed_one_on_an_unordered_connection) 
 }
 
 TEST_F(faults, no_answer_applies_the_request_and_stays_silent) {
-    add({.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_no_answer{}});
+    add({.ops = {opcode::set}, .when = {.limit = 1}, .effect = sandbox::fault_no_answer{}});
     EXPECT_TRUE(client.send(set_bytes("k", "1")).empty());
     EXPECT_EQ(stored("k"), "1");
     EXPECT_TRUE(last().is_applied);
@@ -112,13 +112,13 @@ TEST_F(faults, no_answer_applies_the_request_and_stays_silent) {
 }
 
 TEST_F(faults, close_before_applies_nothing_and_close_after_does) {
-    add({.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_close_before{}});
+    add({.ops = {opcode::set}, .when = {.limit = 1}, .effect = sandbox::fault_close_before{}});
     EXPECT_TRUE(client.send(set_bytes("k", "1")).empty());
     EXPECT_TRUE(client.connection().is_closing());
     EXPECT_EQ(stored("k"), "(none)");
     EXPECT_FALSE(last().is_applied);
 
-    add({.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_close_after{}});
+    add({.ops = {opcode::set}, .when = {.limit = 1}, .effect = sandbox::fault_close_after{}});
     peer other(cluster);
     other.ready();
     EXPECT_TRUE(other
@@ -146,7 +146,7 @@ TEST_F(faults, rules_match_by_key_node_and_bucket) {
 }
 
 TEST_F(faults, skip_every_and_limit_select_by_count) {
-    add({.ops = {opcode::get}, .skip = 1, .every = 3, .limit = 2});
+    add({.ops = {opcode::get}, .when = {.skip = 1, .every = 3, .limit = 2}});
     std::string seen;
     for (int i = 0; i < 12; ++i) {
         seen += client.get("k").status == status::etmpfail ? 'x' : '.';
@@ -156,7 +156,10 @@ TEST_F(faults, skip_every_and_limit_select_by_count) {
 }
 
 TEST_F(faults, the_first_rule_that_takes_a_request_decides) {
-    add({.ops = {opcode::get}, .limit = 1, .effect = sandbox::fault_status{status::ebusy, {}}});
+    add(
+        {.ops = {opcode::get},
+         .when = {.limit = 1},
+         .effect = sandbox::fault_status{status::ebusy, {}}});
     const auto second = add({.effect = sandbox::fault_status{status::enomem, {}}});
     EXPECT_EQ(client.get("k").status, status::ebusy);
     EXPECT_EQ(cluster.faults().entries()[1].match_count, 0u);
@@ -169,7 +172,7 @@ TEST_F(faults, the_first_rule_that_takes_a_request_decides) {
 TEST_F(faults, probability_depends_on_the_seed) {
     const auto run = [](std::uint64_t seed) {
         sandbox::fault_list list(seed);
-        list.add({.probability = 0.25});
+        list.add({.when = {.probability = 0.25}});
         std::string seen;
         for (int i = 0; i < 1000; ++i) {
             seen += list.decide({}) != nullptr ? 'x' : '.';

@@ -99,10 +99,10 @@ TEST_F(service_fault, RH_43_any_status_headers_and_body_can_replace_the_answer) 
 
 TEST_F(service_fault, answers_are_truncated_where_the_rule_says) {
     bool is_closing = false;
-    EXPECT_EQ(disturbed(sandbox::service_fault_close_before{}, &is_closing), "");
+    EXPECT_EQ(disturbed(sandbox::fault_close_before{}, &is_closing), "");
     EXPECT_TRUE(is_closing);
     EXPECT_EQ(last().fate, sandbox::answer_fate::closed);
-    EXPECT_EQ(disturbed(sandbox::service_fault_close_after{}, &is_closing), "");
+    EXPECT_EQ(disturbed(sandbox::fault_close_after{}, &is_closing), "");
     EXPECT_TRUE(is_closing);
     const std::string head = disturbed(sandbox::service_fault_close_after_headers{}, &is_closing);
     EXPECT_TRUE(head.starts_with("HTTP/1.1 200 OK\r\n"));
@@ -157,7 +157,7 @@ TEST_F(service_fault, stray_bytes_surround_the_answer_and_the_connection_stays_o
     EXPECT_FALSE(is_closing);
     sandbox::service_fault_rule rule;
     rule.effect = sandbox::service_fault_stray_bytes{"", "later", 30ms};
-    rule.limit = 1;
+    rule.when.limit = 1;
     cluster.services().faults().clear();
     cluster.services().faults().add(rule);
     service_connection connection = open();
@@ -171,8 +171,8 @@ TEST_F(service_fault, stray_bytes_surround_the_answer_and_the_connection_stays_o
 
 TEST_F(service_fault, a_delayed_request_is_applied_at_once_and_holds_the_next_one) {
     sandbox::service_fault_rule rule;
-    rule.effect = sandbox::service_fault_delay{30ms};
-    rule.limit = 1;
+    rule.effect = sandbox::fault_delay{30ms};
+    rule.when.limit = 1;
     cluster.services().faults().add(rule);
     service_connection connection = open();
     EXPECT_EQ(
@@ -180,7 +180,7 @@ TEST_F(service_fault, a_delayed_request_is_applied_at_once_and_holds_the_next_on
             connection,
             post("UPSERT INTO travel (KEY, VALUE) VALUES ('k', 1)") + post("SELECT RAW 'next'")),
         "");
-    EXPECT_TRUE(cluster.find_document("travel", wire::collection_id{0}, "k", now));
+    EXPECT_TRUE(cluster.buckets().find_document("travel", wire::collection_id{0}, "k", now));
     ASSERT_TRUE(connection.next_due());
     EXPECT_EQ(*connection.next_due(), now + 30ms);
     std::vector<std::byte> out;
@@ -195,8 +195,8 @@ TEST_F(service_fault, a_delayed_request_is_applied_at_once_and_holds_the_next_on
 
 TEST_F(service_fault, a_withheld_answer_leaves_the_connection_silent) {
     sandbox::service_fault_rule rule;
-    rule.effect = sandbox::service_fault_no_answer{};
-    rule.limit = 1;
+    rule.effect = sandbox::fault_no_answer{};
+    rule.when.limit = 1;
     cluster.services().faults().add(rule);
     service_connection connection = open();
     EXPECT_EQ(send(connection, post("SELECT 1") + post("SELECT 2")), "");
@@ -213,9 +213,9 @@ TEST_F(service_fault, rules_match_by_service_patterns_and_count) {
     rule.path_pattern = "/query/*";
     rule.statement_pattern = "SELECT*";
     rule.context_pattern = "app-?";
-    rule.skip = 1;
-    rule.every = 2;
-    rule.limit = 2;
+    rule.when.skip = 1;
+    rule.when.every = 2;
+    rule.when.limit = 2;
     rule.effect = sandbox::service_fault_answer{503, {}, "{}"};
     const std::uint64_t id = faults.add(rule);
     const json::object context{{"client_context_id", "app-1"}};
@@ -226,16 +226,16 @@ TEST_F(service_fault, rules_match_by_service_patterns_and_count) {
     EXPECT_EQ(statuses, "200 503 200 503 200 200 200 200 ");
     EXPECT_EQ(faults.entries().at(0).effect_count, 2u);
     faults.remove(id);
-    rule.skip = 0;
-    rule.every = 1;
-    rule.limit.reset();
+    rule.when.skip = 0;
+    rule.when.every = 1;
+    rule.when.limit.reset();
     faults.add(rule);
     EXPECT_EQ(query("SELECT 1", {{"client_context_id", "other"}}).status, 200);
     EXPECT_EQ(query("DELETE FROM travel USE KEYS 'a'", context).status, 200);
     EXPECT_EQ(analytics("SELECT 1", context).status, 200);
     EXPECT_EQ(query("SELECT 1", context).status, 503);
     faults.clear();
-    rule.probability = 0.5;
+    rule.when.probability = 0.5;
     faults.add(rule);
     int taken = 0;
     for (int i = 0; i < 200; ++i) {
@@ -250,7 +250,7 @@ TEST_F(service_fault, a_rule_that_answers_prevents_the_write) {
     rule.effect = sandbox::service_fault_answer{500, {}, "{}"};
     cluster.services().faults().add(rule);
     EXPECT_EQ(query("UPSERT INTO travel (KEY, VALUE) VALUES ('k', 1)").status, 500);
-    EXPECT_FALSE(cluster.find_document("travel", wire::collection_id{0}, "k", now));
+    EXPECT_FALSE(cluster.buckets().find_document("travel", wire::collection_id{0}, "k", now));
     EXPECT_FALSE(last().is_applied);
 }
 
@@ -259,7 +259,7 @@ TEST_F(service_fault, a_rule_can_answer_after_the_write) {
     rule.effect = sandbox::service_fault_answer{500, {}, "{}", true};
     cluster.services().faults().add(rule);
     EXPECT_EQ(query("UPSERT INTO travel (KEY, VALUE) VALUES ('k', 1)").status, 500);
-    EXPECT_TRUE(cluster.find_document("travel", wire::collection_id{0}, "k", now));
+    EXPECT_TRUE(cluster.buckets().find_document("travel", wire::collection_id{0}, "k", now));
     EXPECT_TRUE(last().is_applied);
 }
 
@@ -268,7 +268,7 @@ TEST_F(service_fault, a_rule_can_answer_after_the_write) {
 TEST_F(service_fault, a_statement_that_exceeds_its_timeout_keeps_its_effects) {
     fill();
     sandbox::service_fault_rule rule;
-    rule.effect = sandbox::service_fault_delay{10s};
+    rule.effect = sandbox::fault_delay{10s};
     cluster.services().faults().add(rule);
     const std::string_view update = "UPDATE travel USE KEYS ['k1', 'k2', 'k3'] SET n = n + 1";
     const reply late = query(update, {{"timeout", "9500ms"}});
@@ -284,7 +284,7 @@ TEST_F(service_fault, a_statement_that_exceeds_its_timeout_keeps_its_effects) {
     request.target = "/query/service";
     request.body = json::serialize(json::object{{"statement", update}, {"timeout", "9500ms"}});
     const auto answer = raw(request);
-    EXPECT_EQ(std::get<sandbox::service_fault_delay>(*answer.disturbance).delay, 9500ms);
+    EXPECT_EQ(std::get<sandbox::fault_delay>(*answer.disturbance).delay, 9500ms);
     cluster.services().faults().clear();
     EXPECT_EQ(query("SELECT RAW n FROM travel USE KEYS 'k1'").results(), "[3]");
     EXPECT_EQ(query(update, {{"timeout", "1ms"}}).code(), 0);
@@ -292,7 +292,7 @@ TEST_F(service_fault, a_statement_that_exceeds_its_timeout_keeps_its_effects) {
 
 TEST_F(service_fault, a_timeout_is_a_duration_and_a_negative_one_is_no_limit) {
     sandbox::service_fault_rule rule;
-    rule.effect = sandbox::service_fault_delay{10s};
+    rule.effect = sandbox::fault_delay{10s};
     cluster.services().faults().add(rule);
     for (const std::string_view unlimited : {"0s", "-1s", "20s", "1m30.5s"}) {
         EXPECT_EQ(query("SELECT RAW 1", {{"timeout", unlimited}}).results(), "[1]") << unlimited;
@@ -313,7 +313,7 @@ TEST_F(service_fault, a_starting_search_service_has_no_partitions_yet) {
     };
     EXPECT_EQ(search().status, 200);
     cluster.on_time(now);
-    ASSERT_TRUE(cluster.restart(
+    ASSERT_TRUE(cluster.topology().restart(
         sandbox::node_id{0}, sandbox::restart_kind::with_data, {.silence = {}, .absence = 2s}));
     const reply early = search();
     EXPECT_EQ(early.status, 400);
@@ -378,7 +378,7 @@ TEST_F(service_fault, configurations_are_streamed_when_they_change) {
     out.clear();
     connection.on_time(now, out);
     EXPECT_TRUE(out.empty());
-    ASSERT_TRUE(cluster.create_scope("travel", "more"));
+    ASSERT_TRUE(cluster.buckets().create_scope("travel", "more"));
     connection.on_time(now, out);
     EXPECT_TRUE(reprise::base::as_text(out).ends_with("\n\n\n\n\r\n"));
 }

@@ -88,7 +88,7 @@ protected:
 
     sandbox::cluster cluster = make_cluster(small_options(2));
     std::vector<std::string> keys = keys_in(3, 5);
-    std::uint32_t owner = cluster.active_node("travel", wire::vbucket_id{3})->value;
+    std::uint32_t owner = cluster.topology().active_node("travel", wire::vbucket_id{3})->value;
     peer client{cluster, owner};
 };
 
@@ -192,12 +192,13 @@ TEST_F(scans, an_unknown_collection_and_a_copy_that_is_not_active_are_refused) {
 TEST_F(scans, a_move_of_the_vbucket_ends_its_scans) {
     const auto id = id_of(create(all_keys()));
     const sandbox::node_id target{1 - owner};
-    ASSERT_TRUE(cluster.move_vbucket("travel", wire::vbucket_id{3}, target));
+    ASSERT_TRUE(cluster.topology().move_vbucket("travel", wire::vbucket_id{3}, target));
     EXPECT_EQ(continue_scan(client, 3, id).end, status::not_my_vbucket);
     peer other(cluster, target.value);
     other.ready();
     EXPECT_EQ(continue_scan(other, 3, id).end, status::key_enoent);
-    ASSERT_TRUE(cluster.move_vbucket("travel", wire::vbucket_id{3}, sandbox::node_id{owner}));
+    ASSERT_TRUE(
+        cluster.topology().move_vbucket("travel", wire::vbucket_id{3}, sandbox::node_id{owner}));
     EXPECT_EQ(continue_scan(client, 3, id).end, status::key_enoent);
 }
 

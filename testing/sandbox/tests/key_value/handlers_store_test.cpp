@@ -72,7 +72,8 @@ TEST_F(store_commands, remove_leaves_a_tombstone_with_a_new_cas) {
     EXPECT_EQ(removed.u64(8), 2u);
     EXPECT_EQ(client.get("k").status, status::key_enoent);
     EXPECT_EQ(client.store(opcode::add, "k", "2").status, status::success);
-    const auto found = cluster.find_document("travel", wire::default_collection, "k", client.now);
+    const auto found =
+        cluster.buckets().find_document("travel", wire::default_collection, "k", client.now);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->revision, 3u);
 }
@@ -192,8 +193,9 @@ TEST_F(expiries, set_resets_the_expiry_unless_asked_to_preserve_it) {
 }
 
 TEST_F(expiries, a_collection_limits_the_lifetime_of_documents) {
-    ASSERT_TRUE(cluster.create_collection("travel", "inventory", "short", 60));
-    const std::uint32_t id = cluster.manifest("travel")->find_collection("inventory", "short")->id;
+    ASSERT_TRUE(cluster.buckets().create_collection("travel", "inventory", "short", 60));
+    const std::uint32_t id =
+        cluster.buckets().manifest("travel")->find_collection("inventory", "short")->id;
     const wire::store_request store{opcode::set, client.key("k", id), 0, 0, base::as_bytes("1")};
     EXPECT_EQ(client.ask(store, peer::at("k")).status, status::success);
     const wire::document_request get{opcode::get, client.key("k", id)};
@@ -307,7 +309,7 @@ TEST_F(meta, shows_living_documents_and_tombstones) {
 
 TEST_F(documents, observe_reports_states_and_persistence) {
     client.set("here", "1");
-    cluster.hold_persistence(true);
+    cluster.durability().hold_persistence(true);
     client.set("fresh", "1");
     wire::observe_request request;
     for (const char* name : {"here", "fresh", "none"}) {

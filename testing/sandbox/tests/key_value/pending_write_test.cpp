@@ -40,14 +40,14 @@ struct pending_write : testing::Test {
             durable(key, level, timeout)));
     }
     std::string stored(std::optional<node_id> on = std::nullopt) const {
-        const auto found =
-            cluster.find_document("travel", wire::default_collection, key, writer.now, on);
+        const auto found = cluster.buckets().find_document(
+            "travel", wire::default_collection, key, writer.now, on);
         return found && !found->is_deleted ? found->value : "(none)";
     }
     // The node with the replica of the key.
     node_id replica() const {
-        return node_id{
-            static_cast<std::uint32_t>(cluster.copies_of("travel", wire::vbucket_of(key, 16))[1])};
+        return node_id{static_cast<std::uint32_t>(
+            cluster.topology().copies_of("travel", wire::vbucket_of(key, 16))[1])};
     }
     std::size_t applied_count() const {
         return cluster.audit().count({.is_applied = true, .key_pattern = key});
@@ -56,9 +56,9 @@ struct pending_write : testing::Test {
 
 TEST_F(pending_write, blocks_other_changes_of_the_key) {
     ASSERT_EQ(other.set(key, "old").status, status::success);
-    cluster.hold_replication(true);
+    cluster.durability().hold_replication(true);
     EXPECT_TRUE(set_durable("new").empty());
-    EXPECT_EQ(cluster.pending_write_count(), 1u);
+    EXPECT_EQ(cluster.durability().pending_write_count(), 1u);
     EXPECT_EQ(other.get(key).value, "old");
     EXPECT_EQ(other.set(key, "x").status, status::sync_write_in_progress);
     const auto refused = [&](const auto& message) {
@@ -79,8 +79,8 @@ TEST_F(pending_write, blocks_other_changes_of_the_key) {
         status::success);
     EXPECT_EQ(stored(), "old");
 
-    cluster.hold_replication(false);
-    EXPECT_EQ(cluster.pending_write_count(), 0u);
+    cluster.durability().hold_replication(false);
+    EXPECT_EQ(cluster.durability().pending_write_count(), 0u);
     const auto answers = writer.tick();
     ASSERT_EQ(answers.size(), 1u);
     EXPECT_EQ(answers[0].status, status::success);
@@ -89,8 +89,9 @@ TEST_F(pending_write, blocks_other_changes_of_the_key) {
     EXPECT_EQ(stored(replica()), "new");
     // The token contains the seqno of the stored change.
     EXPECT_EQ(
-        answers[0].u64(8),
-        cluster.find_document("travel", wire::default_collection, key, writer.now)->seqno);
+        answers[0].u64(8), cluster.buckets()
+                               .find_document("travel", wire::default_collection, key, writer.now)
+                               ->seqno);
     EXPECT_EQ(other.set(key, "x", answers[0].cas).status, status::success);
 }
 
@@ -102,13 +103,13 @@ TEST_F(pending_write, the_audit_counts_the_write_once_when_it_is_applied) {
         }
     });
     ledger.begin(7);
-    cluster.hold_replication(true);
+    cluster.durability().hold_replication(true);
     set_durable("7");
     const auto prepared = cluster.audit().entries().back();
     EXPECT_EQ(prepared.fate, answer_fate::pending);
     EXPECT_FALSE(prepared.is_applied);
     EXPECT_EQ(applied_count(), 0u);
-    cluster.hold_replication(false);
+    cluster.durability().hold_replication(false);
     const auto committed = cluster.audit().entries().back();
     EXPECT_EQ(committed.fate, answer_fate::committed);
     EXPECT_TRUE(committed.is_applied);
@@ -124,7 +125,7 @@ TEST_F(pending_write, the_audit_counts_the_write_once_when_it_is_applied) {
 }
 
 TEST_F(pending_write, a_write_that_times_out_is_ambiguous_and_stays_pending) {
-    cluster.hold_replication(true);
+    cluster.durability().hold_replication(true);
     EXPECT_TRUE(set_durable("new", durability_level::majority, 200ms).empty());
     EXPECT_EQ(*writer.connection().next_due(), writer.now + 200ms);
     EXPECT_TRUE(writer.tick(199ms).empty());
@@ -135,14 +136,14 @@ TEST_F(pending_write, a_write_that_times_out_is_ambiguous_and_stays_pending) {
     other.now = writer.now;
     EXPECT_EQ(other.set(key, "x").status, status::sync_write_in_progress);
     EXPECT_EQ(stored(), "(none)");
-    cluster.hold_replication(false);
+    cluster.durability().hold_replication(false);
     EXPECT_EQ(stored(), "new");
     EXPECT_TRUE(writer.tick().empty());
     EXPECT_EQ(applied_count(), 1u);
 }
 
 TEST_F(pending_write, without_a_timeout_the_server_waits_thirty_seconds) {
-    cluster.hold_replication(true);
+    cluster.durability().hold_replication(true);
     set_durable("new");
     EXPECT_TRUE(writer.tick(29s).empty());
     const auto answers = writer.tick(1s);
@@ -153,7 +154,7 @@ TEST_F(pending_write, without_a_timeout_the_server_waits_thirty_seconds) {
 TEST_F(pending_write, an_ambiguous_result_closes_connections_without_xerror) {
     peer old(cluster, 0);
     old.ready(without(usual_features(), hello_feature::xerror));
-    cluster.hold_replication(true);
+    cluster.durability().hold_replication(true);
     old.send(old.bytes_of(
         wire::store_request{opcode::set, old.key(key), 0, 0, base::as_bytes("1")},
         durable(key, durability_level::majority, 100ms)));
@@ -162,7 +163,7 @@ TEST_F(pending_write, an_ambiguous_result_closes_connections_without_xerror) {
 }
 
 TEST_F(pending_write, a_write_stays_pending_for_the_replication_delay) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     EXPECT_TRUE(set_durable("new").empty());
     EXPECT_EQ(*writer.connection().next_due(), writer.now + 50ms);
     EXPECT_EQ(*cluster.next_due(), writer.now + 50ms);
@@ -177,7 +178,7 @@ TEST_F(pending_write, a_write_stays_pending_for_the_replication_delay) {
 }
 
 TEST_F(pending_write, a_write_whose_client_is_gone_is_still_applied) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     const auto due = writer.now + 50ms;
     {
         peer gone(cluster, 0);
@@ -194,27 +195,27 @@ TEST_F(pending_write, a_write_whose_client_is_gone_is_still_applied) {
 }
 
 TEST_F(pending_write, only_levels_that_persist_wait_for_the_disk) {
-    cluster.hold_persistence(true);
+    cluster.durability().hold_persistence(true);
     ASSERT_EQ(set_durable("1").size(), 1u);
     EXPECT_TRUE(set_durable("2", durability_level::majority_and_persist_to_active).empty());
     EXPECT_EQ(stored(), "1");
-    cluster.hold_persistence(false);
+    cluster.durability().hold_persistence(false);
     EXPECT_EQ(stored(), "2");
     EXPECT_EQ(writer.tick().size(), 1u);
-    cluster.hold_persistence(true);
+    cluster.durability().hold_persistence(true);
     EXPECT_TRUE(set_durable("3", durability_level::persist_to_majority).empty());
-    cluster.hold_persistence(false);
+    cluster.durability().hold_persistence(false);
     EXPECT_EQ(stored(), "3");
 }
 
 TEST_F(pending_write, a_write_waits_for_a_replica_that_goes_down) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     set_durable("new");
     const node_id lost = replica();
-    ASSERT_TRUE(cluster.set_node_state(lost, false));
+    ASSERT_TRUE(cluster.topology().set_node_state(lost, false));
     EXPECT_TRUE(writer.tick(100ms).empty());
     EXPECT_EQ(stored(), "(none)");
-    ASSERT_TRUE(cluster.set_node_state(lost, true));
+    ASSERT_TRUE(cluster.topology().set_node_state(lost, true));
     EXPECT_EQ(writer.tick().size(), 1u);
     EXPECT_EQ(stored(), "new");
 }
@@ -223,8 +224,8 @@ TEST_F(pending_write, a_bucket_without_replicas_needs_no_acknowledgement) {
     sandbox::cluster_options options = small_options(1);
     options.replica_count = 0;
     sandbox::cluster single = make_cluster(options);
-    single.hold_replication(true);
-    single.set_replication_delay(1s);
+    single.durability().hold_replication(true);
+    single.durability().set_replication_delay(1s);
     peer client(single);
     client.ready();
     EXPECT_EQ(
@@ -234,7 +235,7 @@ TEST_F(pending_write, a_bucket_without_replicas_needs_no_acknowledgement) {
 }
 
 TEST_F(pending_write, on_an_ordered_connection_all_later_requests_wait) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     auto burst = other.bytes_of(
         wire::store_request{opcode::set, other.key(key), 0, 0, base::as_bytes("1")}, durable(key));
     const auto get =
@@ -251,7 +252,7 @@ TEST_F(pending_write, on_an_ordered_connection_all_later_requests_wait) {
 }
 
 TEST_F(pending_write, on_an_unordered_connection_requests_may_overtake) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     EXPECT_TRUE(set_durable("1").empty());
     EXPECT_EQ(writer.get(key).status, status::key_enoent);
     EXPECT_EQ(writer.select(), status::not_supported);
@@ -263,17 +264,18 @@ TEST_F(pending_write, on_an_unordered_connection_requests_may_overtake) {
 }
 
 TEST_F(pending_write, rules_also_corrupt_the_late_answer) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     cluster.faults().add(
-        {.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_answer_twice{}});
+        {.ops = {opcode::set}, .when = {.limit = 1}, .effect = sandbox::fault_answer_twice{}});
     set_durable("1");
     EXPECT_EQ(writer.tick(50ms).size(), 2u);
-    cluster.faults().add({.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_no_answer{}});
+    cluster.faults().add(
+        {.ops = {opcode::set}, .when = {.limit = 1}, .effect = sandbox::fault_no_answer{}});
     set_durable("2");
     EXPECT_TRUE(writer.tick(50ms).empty());
     EXPECT_EQ(stored(), "2");
     cluster.faults().add(
-        {.ops = {opcode::set}, .limit = 1, .effect = sandbox::fault_close_after{}});
+        {.ops = {opcode::set}, .when = {.limit = 1}, .effect = sandbox::fault_close_after{}});
     set_durable("3");
     EXPECT_TRUE(writer.connection().is_closing());
     cluster.on_time(writer.now + 50ms);
@@ -281,29 +283,29 @@ TEST_F(pending_write, rules_also_corrupt_the_late_answer) {
 }
 
 TEST_F(pending_write, a_prepare_that_reached_no_replica_is_lost_with_its_node) {
-    cluster.hold_replication(true);
+    cluster.durability().hold_replication(true);
     set_durable("new");
-    ASSERT_TRUE(cluster.failover(node_id{0}));
-    EXPECT_EQ(cluster.pending_write_count(), 0u);
-    cluster.hold_replication(false);
+    ASSERT_TRUE(cluster.topology().failover(node_id{0}));
+    EXPECT_EQ(cluster.durability().pending_write_count(), 0u);
+    cluster.durability().hold_replication(false);
     EXPECT_EQ(stored(), "(none)");
     EXPECT_EQ(applied_count(), 0u);
 }
 
 TEST_F(pending_write, a_failover_re_commits_the_prepares_of_the_replica) {
     ASSERT_EQ(other.set(key, "old").status, status::success);
-    cluster.set_replication_delay(50ms);
-    cluster.hold_recommit(true);
+    cluster.durability().set_replication_delay(50ms);
+    cluster.durability().hold_recommit(true);
     set_durable("new");
     const node_id heir = replica();
-    ASSERT_TRUE(cluster.failover(node_id{0}));
+    ASSERT_TRUE(cluster.topology().failover(node_id{0}));
     peer after(cluster, heir.value);
     after.now = writer.now + 1s;
     after.ready();
     EXPECT_EQ(after.set(key, "x").status, status::sync_write_re_commit_in_progress);
     EXPECT_EQ(after.get(key).status, status::sync_write_re_commit_in_progress);
     EXPECT_EQ(stored(), "old");
-    cluster.hold_recommit(false);
+    cluster.durability().hold_recommit(false);
     EXPECT_EQ(after.get(key).value, "new");
     EXPECT_EQ(after.set(key, "x").status, status::success);
     EXPECT_EQ(cluster.audit().count({.is_applied = true, .key_pattern = key}), 3u);
@@ -312,11 +314,11 @@ TEST_F(pending_write, a_failover_re_commits_the_prepares_of_the_replica) {
 }
 
 TEST_F(pending_write, a_re_commit_takes_its_delay) {
-    cluster.set_replication_delay(50ms);
-    cluster.set_recommit_delay(200ms);
+    cluster.durability().set_replication_delay(50ms);
+    cluster.durability().set_recommit_delay(200ms);
     set_durable("new");
     const node_id heir = replica();
-    ASSERT_TRUE(cluster.failover(node_id{0}));
+    ASSERT_TRUE(cluster.topology().failover(node_id{0}));
     peer after(cluster, heir.value);
     after.now = writer.now + 199ms;
     after.ready();
@@ -327,18 +329,19 @@ TEST_F(pending_write, a_re_commit_takes_its_delay) {
 }
 
 TEST_F(pending_write, a_re_commit_takes_no_time_by_default) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     set_durable("new");
-    ASSERT_TRUE(cluster.failover(node_id{0}));
+    ASSERT_TRUE(cluster.topology().failover(node_id{0}));
     EXPECT_EQ(stored(), "new");
     EXPECT_EQ(applied_count(), 1u);
 }
 
 TEST_F(pending_write, moves_with_its_vbucket_and_is_reported_as_ambiguous) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     set_durable("new");
     const std::uint32_t target = replica().value == 1 ? 2 : 1;
-    ASSERT_TRUE(cluster.move_vbucket("travel", wire::vbucket_of(key, 16), node_id{target}));
+    ASSERT_TRUE(
+        cluster.topology().move_vbucket("travel", wire::vbucket_of(key, 16), node_id{target}));
     const auto answers = writer.tick();
     ASSERT_EQ(answers.size(), 1u);
     EXPECT_EQ(answers[0].status, status::sync_write_ambiguous);
@@ -347,51 +350,51 @@ TEST_F(pending_write, moves_with_its_vbucket_and_is_reported_as_ambiguous) {
 }
 
 TEST_F(pending_write, a_restart_re_commits_the_prepares_it_kept) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     set_durable("kept");
-    ASSERT_TRUE(cluster.restart(node_id{0}, sandbox::restart_kind::with_data));
+    ASSERT_TRUE(cluster.topology().restart(node_id{0}, sandbox::restart_kind::with_data));
     EXPECT_EQ(stored(), "kept");
     peer again(cluster, 0);
     again.ready();
     again.send(again.bytes_of(
         wire::store_request{opcode::set, again.key(key), 0, 0, base::as_bytes("lost")},
         durable(key)));
-    EXPECT_EQ(cluster.pending_write_count(), 1u);
-    ASSERT_TRUE(cluster.restart(node_id{0}, sandbox::restart_kind::without_data));
-    EXPECT_EQ(cluster.pending_write_count(), 0u);
+    EXPECT_EQ(cluster.durability().pending_write_count(), 1u);
+    ASSERT_TRUE(cluster.topology().restart(node_id{0}, sandbox::restart_kind::without_data));
+    EXPECT_EQ(cluster.durability().pending_write_count(), 0u);
     EXPECT_EQ(stored(), "(none)");
 }
 
 TEST_F(pending_write, a_node_that_was_down_re_commits_when_it_comes_up) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     set_durable("new");
-    ASSERT_TRUE(cluster.set_node_state(node_id{0}, false));
+    ASSERT_TRUE(cluster.topology().set_node_state(node_id{0}, false));
     cluster.on_time(writer.now + 1h);
-    EXPECT_EQ(cluster.pending_write_count(), 1u);
-    ASSERT_TRUE(cluster.set_node_state(node_id{0}, true));
+    EXPECT_EQ(cluster.durability().pending_write_count(), 1u);
+    ASSERT_TRUE(cluster.topology().set_node_state(node_id{0}, true));
     EXPECT_EQ(stored(), "new");
 }
 
 TEST_F(pending_write, pending_writes_are_dropped_with_their_collection_or_bucket) {
-    cluster.hold_replication(true);
+    cluster.durability().hold_replication(true);
     const std::uint32_t airline =
-        cluster.manifest("travel")->find_collection("inventory", "airline")->id;
+        cluster.buckets().manifest("travel")->find_collection("inventory", "airline")->id;
     writer.send(writer.bytes_of(
         wire::store_request{opcode::set, writer.key(key, airline), 0, 0, base::as_bytes("1")},
         durable(key)));
-    ASSERT_TRUE(cluster.drop_collection("travel", "inventory", "airline"));
-    EXPECT_EQ(cluster.pending_write_count(), 0u);
+    ASSERT_TRUE(cluster.buckets().drop_collection("travel", "inventory", "airline"));
+    EXPECT_EQ(cluster.durability().pending_write_count(), 0u);
     const auto answers = writer.tick();
     ASSERT_EQ(answers.size(), 1u);
     EXPECT_EQ(answers[0].status, status::sync_write_ambiguous);
     set_durable("2");
-    EXPECT_EQ(cluster.pending_write_count(), 1u);
-    ASSERT_TRUE(cluster.drop_bucket("travel"));
-    EXPECT_EQ(cluster.pending_write_count(), 0u);
+    EXPECT_EQ(cluster.durability().pending_write_count(), 1u);
+    ASSERT_TRUE(cluster.buckets().drop("travel"));
+    EXPECT_EQ(cluster.durability().pending_write_count(), 0u);
 }
 
 TEST_F(pending_write, counters_and_sub_document_changes_wait_as_well) {
-    cluster.set_replication_delay(50ms);
+    cluster.durability().set_replication_delay(50ms);
     writer.send(writer.bytes_of(
         wire::counter_request{opcode::increment, writer.key(key), 1, 41, 0}, durable(key)));
     EXPECT_EQ(stored(), "(none)");

@@ -15,7 +15,7 @@ struct answer_faults : testing::Test {
     answer_faults() { client.ready(); }
 
     void add(sandbox::fault_effect effect, opcode op = opcode::set) {
-        cluster.faults().add({.ops = {op}, .limit = 1, .effect = effect});
+        cluster.faults().add({.ops = {op}, .when = {.limit = 1}, .effect = effect});
     }
     std::vector<std::byte> set_bytes(std::string_view name, std::string_view value) {
         return client.bytes_of(
@@ -155,7 +155,7 @@ TEST_F(answer_faults, nothing_overtakes_a_trickled_answer_not_even_a_push) {
         unordered.bytes_of(wire::document_request{opcode::get, unordered.key("k")}, peer::at("k")),
         all);
     ASSERT_EQ(all.size(), 1u);
-    ASSERT_TRUE(cluster.create_scope("travel", "late"));
+    ASSERT_TRUE(cluster.buckets().create_scope("travel", "late"));
     unordered.connection().on_bytes(
         unordered.now,
         unordered.bytes_of(wire::document_request{opcode::get, unordered.key("k")}, peer::at("k")),

@@ -217,7 +217,7 @@ TEST(select_bucket, checks_follow_the_order_of_the_server) {
 TEST(select_bucket, a_restarting_node_is_silent_and_then_does_not_know_the_bucket) {
     auto cluster = make_cluster();
     cluster.on_time(start_of_time);
-    ASSERT_TRUE(cluster.restart(
+    ASSERT_TRUE(cluster.topology().restart(
         sandbox::node_id{0}, sandbox::restart_kind::with_data,
         {.silence = std::chrono::seconds{1}, .absence = std::chrono::seconds{3}}));
     peer client(cluster);
@@ -365,7 +365,7 @@ TEST(collections, ids_and_manifest_are_found_by_name) {
     const auto manifest = wire::parse_collections_manifest(
         client.ask(wire::empty_request{opcode::get_collections_manifest}).value);
     ASSERT_TRUE(manifest);
-    EXPECT_EQ(*manifest, *cluster.manifest("travel"));
+    EXPECT_EQ(*manifest, *cluster.buckets().manifest("travel"));
 }
 
 TEST(collections, a_recreated_collection_has_another_id_and_no_documents) {
@@ -374,11 +374,12 @@ TEST(collections, a_recreated_collection_has_another_id_and_no_documents) {
     client.ready();
     const wire::store_request store{opcode::set, client.key("k", 8), 0, 0, base::as_bytes("1")};
     EXPECT_EQ(client.ask(store, peer::at("k")).status, status::success);
-    ASSERT_TRUE(cluster.drop_collection("travel", "inventory", "airline"));
+    ASSERT_TRUE(cluster.buckets().drop_collection("travel", "inventory", "airline"));
     EXPECT_EQ(client.ask(store, peer::at("k")).status, status::unknown_collection);
-    ASSERT_TRUE(cluster.create_collection("travel", "inventory", "airline"));
+    ASSERT_TRUE(cluster.buckets().create_collection("travel", "inventory", "airline"));
     EXPECT_NE(client.ask(wire::get_collection_id_request{"inventory.airline"}).u32(8), 8u);
-    EXPECT_FALSE(cluster.find_document("travel", wire::collection_id{8}, "k", client.now));
+    EXPECT_FALSE(
+        cluster.buckets().find_document("travel", wire::collection_id{8}, "k", client.now));
 }
 
 TEST(stat, groups_end_with_an_empty_frame) {

@@ -107,7 +107,7 @@ TEST_F(bucket_settings, that_are_not_supported_are_refused) {
     EXPECT_EQ(
         json::serialize(*refused.find("summaries")->find("ramSummary")->find("perNodeMegs")),
         "128");
-    EXPECT_EQ(cluster.buckets().size(), 1u);
+    EXPECT_EQ(cluster.buckets().names().size(), 1u);
     const std::string travel = path + "/travel";
     EXPECT_EQ(
         refusal(travel, "replicaNumber=0"),
@@ -124,19 +124,19 @@ TEST_F(bucket_settings, that_are_not_supported_are_refused) {
 }
 
 TEST_F(bucket_settings, a_maximum_ttl_applies_unless_the_collection_has_its_own) {
-    ASSERT_TRUE(cluster.create_bucket(
+    ASSERT_TRUE(cluster.buckets().create(
         {.name = "short", .settings = {.max_ttl = std::chrono::seconds(60)}}));
-    ASSERT_TRUE(cluster.create_collection("short", "_default", "never", -1));
-    ASSERT_TRUE(cluster.create_collection("short", "_default", "longer", 600));
+    ASSERT_TRUE(cluster.buckets().create_collection("short", "_default", "never", -1));
+    ASSERT_TRUE(cluster.buckets().create_collection("short", "_default", "longer", 600));
     peer client = connect("short");
     const std::string name = sandbox_testing::key_on(cluster, 0, "short");
     const auto expiry = [&](const char* collection, std::uint32_t asked) {
         const std::uint32_t id =
-            cluster.manifest("short")->find_collection("_default", collection)->id;
+            cluster.buckets().manifest("short")->find_collection("_default", collection)->id;
         const wire::store_request store{
             opcode::set, client.key(name, id), 0, asked, sandbox_testing::base::as_bytes("1")};
         EXPECT_EQ(client.ask(store, peer::at(name)).status, status::success);
-        return cluster.find_document("short", wire::collection_id{id}, name, now)->expiry;
+        return cluster.buckets().find_document("short", wire::collection_id{id}, name, now)->expiry;
     };
     const auto start =
         static_cast<std::uint32_t>(start_of_time.time_since_epoch().count() / 1'000'000'000);
@@ -148,11 +148,11 @@ TEST_F(bucket_settings, a_maximum_ttl_applies_unless_the_collection_has_its_own)
 }
 
 TEST_F(bucket_settings, weaker_writes_are_raised_to_the_minimum_level) {
-    ASSERT_TRUE(cluster.create_bucket(
+    ASSERT_TRUE(cluster.buckets().create(
         {.name = "firm", .settings = {.durability_min = wire::durability_level::majority}}));
     peer client = connect("firm");
     const std::string name = sandbox_testing::key_on(cluster, 0, "firm");
-    cluster.hold_replication(true);
+    cluster.durability().hold_replication(true);
     // The answer waits for the majority, although the request did not ask for it.
     EXPECT_TRUE(
         client
@@ -161,8 +161,8 @@ TEST_F(bucket_settings, weaker_writes_are_raised_to_the_minimum_level) {
                     opcode::set, client.key(name), 0, 0, sandbox_testing::base::as_bytes("1")},
                 peer::at(name)))
             .empty());
-    EXPECT_EQ(cluster.pending_write_count(), 1u);
-    cluster.hold_replication(false);
+    EXPECT_EQ(cluster.durability().pending_write_count(), 1u);
+    cluster.durability().hold_replication(false);
     EXPECT_EQ(client.tick().size(), 1u);
 }
 

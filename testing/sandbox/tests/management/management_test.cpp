@@ -133,9 +133,9 @@ TEST_F(management, streams_send_a_document_per_change) {
     ASSERT_TRUE(response.continues);
     EXPECT_TRUE(response.body.ends_with(sandbox::stream_separator));
     EXPECT_FALSE(sandbox::next_stream_document(cluster, node_id{1}, *response.continues));
-    const auto generation = cluster.configuration_generation();
-    ASSERT_TRUE(cluster.move_vbucket("travel", wire::vbucket_id{0}, node_id{1}));
-    EXPECT_NE(cluster.configuration_generation(), generation);
+    const auto generation = cluster.topology().configuration_generation();
+    ASSERT_TRUE(cluster.topology().move_vbucket("travel", wire::vbucket_id{0}, node_id{1}));
+    EXPECT_NE(cluster.topology().configuration_generation(), generation);
     const auto next = sandbox::next_stream_document(cluster, node_id{1}, *response.continues);
     ASSERT_TRUE(next);
     EXPECT_TRUE(wire::parse_cluster_configuration(next->substr(0, next->size() - 4)));
@@ -154,12 +154,13 @@ TEST_F(management, scopes_and_collections_can_be_created_and_dropped) {
     EXPECT_EQ(ask("POST", scopes + "/new-scope/collections", "name=c1&maxTTL=60").status, 200);
     EXPECT_EQ(ask("POST", scopes + "/new-scope/collections", "name=c2&maxTTL=x").status, 400);
     EXPECT_EQ(ask("POST", scopes + "/nowhere/collections", "name=c1").status, 404);
-    const auto* made = cluster.manifest("travel")->find_collection("new-scope", "c1");
+    const auto* made = cluster.buckets().manifest("travel")->find_collection("new-scope", "c1");
     ASSERT_NE(made, nullptr);
     EXPECT_EQ(made->max_ttl, 60);
     const std::string path = scopes + "/new-scope/collections/c1";
     EXPECT_EQ(ask("PATCH", path, "maxTTL=20").status, 200);
-    EXPECT_EQ(cluster.manifest("travel")->find_collection("new-scope", "c1")->max_ttl, 20);
+    EXPECT_EQ(
+        cluster.buckets().manifest("travel")->find_collection("new-scope", "c1")->max_ttl, 20);
     EXPECT_EQ(ask("PATCH", path, "maxTTL=-2").status, 400);
     EXPECT_EQ(ask("PATCH", path, "name=x").status, 400);
     EXPECT_EQ(ask("PATCH", scopes + "/new-scope/collections/none", "maxTTL=1").status, 404);
@@ -169,7 +170,7 @@ TEST_F(management, scopes_and_collections_can_be_created_and_dropped) {
     EXPECT_EQ(ask("DELETE", path).status, 200);
     EXPECT_EQ(ask("DELETE", scopes + "/new-scope/collections/c1").status, 404);
     EXPECT_EQ(ask("DELETE", scopes + "/new-scope").status, 200);
-    EXPECT_EQ(cluster.manifest("travel")->find_scope("new-scope"), nullptr);
+    EXPECT_EQ(cluster.buckets().manifest("travel")->find_scope("new-scope"), nullptr);
 }
 
 }  // namespace management_test

@@ -72,8 +72,9 @@ TEST_F(roles, a_role_can_be_restricted_to_one_collection) {
     peer admin = connect("app");
     peer narrow = connect("narrow");
     const std::string name = sandbox_testing::key_on(cluster, 0);
-    const auto* airline = cluster.manifest("travel")->find_collection("inventory", "airline");
-    const auto* hotel = cluster.manifest("travel")->find_collection("inventory", "hotel");
+    const auto* airline =
+        cluster.buckets().manifest("travel")->find_collection("inventory", "airline");
+    const auto* hotel = cluster.buckets().manifest("travel")->find_collection("inventory", "hotel");
     const auto get = [&](peer& by, std::uint32_t collection) {
         return by.ask(wire::document_request{opcode::get, by.key(name, collection)}, peer::at(name))
             .status;
@@ -93,7 +94,7 @@ TEST_F(roles, a_role_can_be_restricted_to_one_collection) {
 }
 
 TEST_F(roles, buckets_are_visible_only_with_a_role_in_them) {
-    ASSERT_TRUE(cluster.create_bucket({.name = "other"}));
+    ASSERT_TRUE(cluster.buckets().create({.name = "other"}));
     add("reader", "data_reader[travel]");
     add("every", "data_reader[*]");
     add("overseer", "ro_admin");

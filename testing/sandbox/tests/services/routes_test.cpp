@@ -284,7 +284,7 @@ TEST_F(service_ports, management_creates_shows_and_drops_buckets) {
     EXPECT_EQ(ask(service::management, "GET", path).body.as_array()->size(), 2u);
     EXPECT_EQ(ask(service::management, "DELETE", path + "/fresh").status, 200);
     EXPECT_EQ(ask(service::management, "GET", path + "/fresh").status, 404);
-    EXPECT_EQ(cluster.buckets().size(), 1u);
+    EXPECT_EQ(cluster.buckets().names().size(), 1u);
     user = password = "guest";
     EXPECT_EQ(ask(service::management, "POST", path, "name=mine").status, 403);
     EXPECT_EQ(ask(service::management, "GET", path + "/travel").status, 403);
@@ -297,9 +297,9 @@ TEST_F(service_ports, management_flushes_only_if_enabled) {
     EXPECT_EQ(refused.status, 400);
     EXPECT_NE(refused.text.find("Flush is disabled"), std::string::npos);
     EXPECT_EQ(ask(service::management, "POST", path, "flushEnabled=1").status, 200);
-    const std::uint64_t before = cluster.removal_generation();
+    const std::uint64_t before = cluster.buckets().removal_generation();
     EXPECT_EQ(ask(service::management, "POST", path + "/controller/doFlush").status, 200);
-    EXPECT_GT(cluster.removal_generation(), before);
+    EXPECT_GT(cluster.buckets().removal_generation(), before);
     EXPECT_EQ(query("SELECT * FROM travel USE KEYS ['k1', 'k2', 'k3']").results(), "[]");
     EXPECT_EQ(ask(service::management, "POST", path, "flushEnabled=yes").status, 400);
 }

@@ -47,8 +47,8 @@ private:
     }
     // The node that must answer for a key; empty: no node can at the moment.
     std::optional<node_id> owner(const std::string& bucket, const std::string& key) const {
-        const auto node = cluster_.active_node(bucket, vbucket_of(key));
-        return node && cluster_.state_of(*node) == node_state::up ? node : std::nullopt;
+        const auto node = cluster_.topology().active_node(bucket, vbucket_of(key));
+        return node && cluster_.topology().state_of(*node) == node_state::up ? node : std::nullopt;
     }
     peer& at(node_id node, const std::string& bucket) {
         auto& slot = peers_[{node.value, bucket}];
@@ -79,15 +79,14 @@ private:
         for (auto& [bucket, documents] : stored_) {
             for (std::uint16_t number = 0; number < vbucket_count; ++number) {
                 const wire::vbucket_id vbucket{number};
-                const auto row = cluster_.copies_of(bucket, vbucket);
+                const auto row = cluster_.topology().copies_of(bucket, vbucket);
                 if (row[0] != static_cast<std::int16_t>(node.value)) {
                     continue;
                 }
                 const bool has_heir =
                     !is_crash && std::any_of(row.begin() + 1, row.end(), [this](std::int16_t n) {
-                        return n >= 0 &&
-                               cluster_.state_of(node_id{static_cast<std::uint32_t>(n)}) ==
-                                   node_state::up;
+                        return n >= 0 && cluster_.topology().state_of(node_id{
+                                             static_cast<std::uint32_t>(n)}) == node_state::up;
                     });
                 if (!has_heir) {
                     forget(bucket, vbucket);
@@ -116,12 +115,12 @@ private:
 
 std::string random_topology::command() {
     const node_id node = pick_node();
-    const bool is_small = cluster_.nodes().size() < 4;
-    const bool is_big = cluster_.nodes().size() > 6;
+    const bool is_small = cluster_.topology().nodes().size() < 4;
+    const bool is_big = cluster_.topology().nodes().size() > 6;
     switch (pick(20)) {
         case 0:
         case 1:
-            if (is_big || !cluster_.add_node()) {
+            if (is_big || !cluster_.topology().add_node()) {
                 return note("add", false);
             }
             ++node_count_;
@@ -131,44 +130,50 @@ std::string random_topology::command() {
             if (!is_small && pick(2) == 0) {
                 options.eject.push_back(node);
             }
-            return note("rebalance", cluster_.begin_rebalance(options).has_value());
+            return note("rebalance", cluster_.topology().begin_rebalance(options).has_value());
         }
         case 3:
-            return note("stop", pick(3) == 0 && cluster_.stop_rebalance().has_value());
+            return note("stop", pick(3) == 0 && cluster_.topology().stop_rebalance().has_value());
         case 4:
             return note(
-                "graceful", !is_small && cluster_.begin_graceful_failover(node).has_value());
+                "graceful",
+                !is_small && cluster_.topology().begin_graceful_failover(node).has_value());
         case 5:
-            if (is_small || pick(3) != 0 || cluster_.state_of(node) == node_state::failed_over) {
+            if (is_small || pick(3) != 0 ||
+                cluster_.topology().state_of(node) == node_state::failed_over) {
                 return note("failover", false);
             }
             forget_losses(node, false);
-            return note("failover", cluster_.failover(node).has_value());
+            return note("failover", cluster_.topology().failover(node).has_value());
         case 6:
-            return note("add back", cluster_.add_back(node).has_value());
+            return note("add back", cluster_.topology().add_back(node).has_value());
         case 7:
-            return note("down", pick(3) == 0 && cluster_.set_node_state(node, false).has_value());
+            return note(
+                "down",
+                pick(3) == 0 && cluster_.topology().set_node_state(node, false).has_value());
         case 8:
         case 9:
-            return note("up", cluster_.set_node_state(node, true).has_value());
+            return note("up", cluster_.topology().set_node_state(node, true).has_value());
         case 10:
-            return note("restart", cluster_.restart(node, restart_kind::with_data).has_value());
+            return note(
+                "restart", cluster_.topology().restart(node, restart_kind::with_data).has_value());
         case 11:
             if (pick(4) != 0) {
                 return note("crash", false);
             }
             forget_losses(node, true);
-            return note("crash", cluster_.restart(node, restart_kind::without_data).has_value());
+            return note(
+                "crash", cluster_.topology().restart(node, restart_kind::without_data).has_value());
         case 12:
             return note(
                 "move",
-                cluster_
+                cluster_.topology()
                     .move_vbucket(
                         "travel", wire::vbucket_id{static_cast<std::uint16_t>(pick(vbucket_count))},
                         node)
                     .has_value());
         default: {
-            const auto step = cluster_.step_rebalance();
+            const auto step = cluster_.topology().step_rebalance();
             return note(step && step->is_end ? "end" : "step", step.has_value());
         }
     }
@@ -177,14 +182,15 @@ std::string random_topology::command() {
 void random_topology::check_copies() {
     for (const std::string bucket : {"travel", "second"}) {
         for (std::uint16_t number = 0; number < vbucket_count; ++number) {
-            const auto row = cluster_.copies_of(bucket, wire::vbucket_id{number});
+            const auto row = cluster_.topology().copies_of(bucket, wire::vbucket_id{number});
             std::set<std::int16_t> seen;
             for (const std::int16_t entry : row) {
                 if (entry < 0) {
                     continue;
                 }
                 EXPECT_TRUE(seen.insert(entry).second) << bucket << " " << number;
-                const auto state = cluster_.state_of(node_id{static_cast<std::uint32_t>(entry)});
+                const auto state =
+                    cluster_.topology().state_of(node_id{static_cast<std::uint32_t>(entry)});
                 EXPECT_TRUE(state == node_state::up || state == node_state::down);
             }
         }
@@ -204,7 +210,7 @@ void random_topology::check_documents() {
         }
         // No other node answers for a vbucket.
         const std::string key = "k" + std::to_string(pick(60));
-        for (const auto& shown : cluster_.overview()) {
+        for (const auto& shown : cluster_.topology().overview()) {
             if (shown.state == node_state::up && !shown.is_joining &&
                 owner(bucket, key) != shown.node) {
                 EXPECT_EQ(at(shown.node, bucket).get(key).status, status::not_my_vbucket);

@@ -64,7 +64,7 @@ TEST(returned_memory, a_dropped_bucket_returns_its_memory_to_the_system) {
     const std::size_t full = resident_size_bytes();
     ASSERT_GT(full, empty + documents_size_bytes / 2);
     cluster->with_cluster(
-        [](sandbox::cluster& brain) { EXPECT_TRUE(brain.drop_bucket("default")); });
+        [](sandbox::cluster& brain) { EXPECT_TRUE(brain.buckets().drop("default")); });
     EXPECT_LT(resident_size_bytes(), empty + (full - empty) / 2) << empty << ' ' << full;
 }
 

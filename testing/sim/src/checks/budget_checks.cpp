@@ -18,7 +18,7 @@ constexpr std::int64_t price_of_retry = 5000;
 
 budget_checks::budget_checks(world& owner) : world_(owner), accounts_(owner.plan.clients.size()) {
     for (std::size_t client = 0; client < accounts_.size(); ++client) {
-        accounts_[client].level = milli_units(owner.plan.clients[client].budget_units);
+        accounts_[client].level = detail::milli_units(owner.plan.clients[client].budget_units);
     }
 }
 
@@ -81,7 +81,7 @@ void budget_checks::on_success(operation_record& record) {
         const std::int64_t refund =
             plan.refunds_last_cost && record.retries != 0 ? record.cost : 1000;
         account& mine = accounts_[record.plan.client];
-        mine.level = std::min(milli_units(plan.budget_units), mine.level + refund);
+        mine.level = std::min(detail::milli_units(plan.budget_units), mine.level + refund);
     }
 }
 
@@ -94,7 +94,7 @@ void budget_checks::after_engine_run(std::uint32_t client) {
     }
     account& mine = accounts_[client];
     const std::int64_t level = bucket->milli_level();
-    const std::int64_t full = milli_units(world_.plan.clients[client].budget_units);
+    const std::int64_t full = detail::milli_units(world_.plan.clients[client].budget_units);
     const std::int64_t expected = mine.level + std::exchange(mine.returned, 0);
     const auto pending = static_cast<std::int64_t>(mine.capped.size()) * price_of_retry;
     const std::int64_t least = std::min(expected, full - std::exchange(mine.charged, 0)) - pending;

@@ -8,7 +8,6 @@
 #include <charconv>
 #include <string>
 
-#include <reprise/engine/service_exchange.hpp>
 #include <reprise/http/message.hpp>
 #include <reprise/services/query_outcome.hpp>
 
@@ -65,7 +64,7 @@ bool is_code_of_refusal(std::int64_t code, std::string_view text) noexcept {
 
 // Whether an answer proves that a write was not executed: by the code of its first error, or by its
 // status if it contains none that can be read.
-bool proves_no_effect(call_kind kind, const engine::http_answer& answer) {
+bool proves_no_effect(call_kind kind, const services::http_answer& answer) {
     const bool is_refusal = answer.status >= 300 && answer.status < 500;
     if (!is_statement(kind)) {
         return is_refusal;
@@ -101,7 +100,7 @@ bool call_checks::on_connect(std::uint32_t client, const engine::connect_action&
     return is_known;
 }
 
-void call_checks::on_composed(std::uint32_t operation, const engine::http_call& call) {
+void call_checks::on_composed(std::uint32_t operation, const services::service_call& call) {
     call_record& made = *world_.records.at(operation).call;
     made.request_line = call.method + " " + call.target + " HTTP/1.1";
     made.prepares = call.body.find("\"statement\":\"PREPARE ") != std::string::npos;
@@ -111,8 +110,8 @@ void call_checks::on_composed(std::uint32_t operation, const engine::http_call& 
 
 // The client has read a complete answer and decided what it means.
 void call_checks::on_judged(
-    std::uint32_t operation, const engine::http_answer& answer,
-    const engine::exchange_result& verdict) {
+    std::uint32_t operation, const services::http_answer& answer,
+    const services::exchange_result& verdict) {
     operation_record& record = world_.records.at(operation);
     call_record& call = *record.call;
     const sent_request& last = record.last;
@@ -121,7 +120,7 @@ void call_checks::on_judged(
             checker::answer, record.number, "accepts an answer to another request");
     }
     record.last.is_disproved = !record.is_idempotent && proves_no_effect(call.plan.kind, answer);
-    call.next_count += verdict.what == engine::exchange_result::step::next ? 1U : 0U;
+    call.next_count += verdict.what == services::exchange_result::step::next ? 1U : 0U;
     call.delay_floor = duration::zero();
     if (const auto asked = http::find_header(answer.headers, "Retry-After")) {
         int seconds = 0;
@@ -142,7 +141,7 @@ void call_checks::on_judged(
 }
 
 void call_checks::note_situation(
-    const operation_record& record, const engine::http_answer& answer) {
+    const operation_record& record, const services::http_answer& answer) {
     if (answer.status == 400 &&
         answer.body.find("pindex not available") != std::string_view::npos) {
         world_.situations.note(situation::search_starts);

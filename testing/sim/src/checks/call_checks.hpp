@@ -23,10 +23,10 @@ public:
     // A client connects to a port that is not a key-value port; returns false if the address was
     // never announced to it.
     bool on_connect(std::uint32_t client, const engine::connect_action& action);
-    void on_composed(std::uint32_t operation, const engine::http_call& call);
+    void on_composed(std::uint32_t operation, const services::service_call& call);
     void on_judged(
-        std::uint32_t operation, const engine::http_answer& answer,
-        const engine::exchange_result& verdict);
+        std::uint32_t operation, const services::http_answer& answer,
+        const services::exchange_result& verdict);
     // A complete request is sent; `operation` is the number it carries.
     void on_sent(
         std::uint32_t index, std::optional<std::uint32_t> operation, std::string_view line);
@@ -47,7 +47,7 @@ public:
 private:
     void check_request(const operation_record& record, const sim_link& link, std::string_view line);
     void check_repetition(const operation_record& record);
-    void note_situation(const operation_record& record, const engine::http_answer& answer);
+    void note_situation(const operation_record& record, const services::http_answer& answer);
     void check_row(operation_record& record, std::string_view row);
     void check_ambiguity(const operation_record& record, const engine::operation_result& result);
     void check_rows(operation_record& record, const engine::operation_result& result);

@@ -75,7 +75,7 @@ decision_checks::decision_checks(
     world& owner, client_views& views, budget_checks& budgets, wait_checks& waits)
     : world_(owner), views_(views), budgets_(budgets), waits_(waits) {}
 
-void decision_checks::on_asked(std::uint32_t operation, const retry_question& asked) {
+void decision_checks::on_asked(std::uint32_t operation, const driver::retry_question& asked) {
     const couchbase::request_snapshot& request = couchbase::request_of(asked);
     const retry_reason reason = couchbase::reason_of(asked);
     operation_record& record = world_.records.at(operation);
@@ -131,22 +131,23 @@ void decision_checks::on_asked(std::uint32_t operation, const retry_question& as
     record.answer.reset();
 }
 
-void decision_checks::on_strategy_answer(std::uint32_t operation, const retry_sink& sink) {
+void decision_checks::on_strategy_answer(std::uint32_t operation, const driver::retry_sink& sink) {
     operation_record& record = world_.records.at(operation);
     switch (sink.current()) {
-        case retry_sink::state::answered:
+        case driver::retry_sink::state::answered:
             record.answer = sink.action();
             break;
-        case retry_sink::state::failed:
-        case retry_sink::state::open:
+        case driver::retry_sink::state::failed:
+        case driver::retry_sink::state::open:
             record.has_strategy_failed = true;
             break;
-        case retry_sink::state::deferred:
+        case driver::retry_sink::state::deferred:
             break;
     }
 }
 
-void decision_checks::on_late_answer(std::uint32_t operation, std::optional<retry_action> action) {
+void decision_checks::on_late_answer(
+    std::uint32_t operation, std::optional<driver::retry_action> action) {
     operation_record& record = world_.records.at(operation);
     record.has_strategy_failed = !action;
     record.answer = action;
@@ -376,7 +377,7 @@ void decision_checks::check_refused(
         }
         return;
     }
-    if (decision.refusal == refusal_reason::rows_taken) {
+    if (decision.refusal == refusal_reason::partly_delivered) {
         if (!record.call || record.call->rows_taken == 0) {
             world_.record.report(
                 checker::strategy, record.number, "given up because of rows that were not taken");

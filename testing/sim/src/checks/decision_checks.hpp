@@ -26,9 +26,9 @@ class decision_checks {
 public:
     decision_checks(world& owner, client_views& views, budget_checks& budgets, wait_checks& waits);
 
-    void on_asked(std::uint32_t operation, const retry_question& asked);
-    void on_strategy_answer(std::uint32_t operation, const retry_sink& sink);
-    void on_late_answer(std::uint32_t operation, std::optional<retry_action> action);
+    void on_asked(std::uint32_t operation, const driver::retry_question& asked);
+    void on_strategy_answer(std::uint32_t operation, const driver::retry_sink& sink);
+    void on_late_answer(std::uint32_t operation, std::optional<driver::retry_action> action);
     void on_decision(std::uint32_t client, const couchbase::decision_record& decision);
     void on_success_reported(std::uint32_t operation);
 

@@ -141,7 +141,7 @@ void document_checks::at_end() {
 }
 
 void document_checks::check_documents() {
-    const wire::collections_manifest* manifest = world_.cluster.manifest(bucket_name);
+    const wire::collections_manifest* manifest = world_.cluster.buckets().manifest(bucket_name);
     for (std::size_t index = 0; manifest != nullptr && index < documents_.size(); ++index) {
         const document_view& document = documents_[index];
         const bool is_default = index < document_key_count;
@@ -151,7 +151,7 @@ void document_checks::check_documents() {
         planned_operation name;
         name.key = static_cast<std::uint16_t>(index % document_key_count);
         const std::string key = world_.key_text(name);
-        const auto stored = world_.cluster.find_document(
+        const auto stored = world_.cluster.buckets().find_document(
             bucket_name, wire::collection_id{document.collection}, key, world_.server_now());
         const bool is_there = stored && !stored->is_deleted;
         if (is_there != document.exists || (is_there && stored->value != document.text)) {
@@ -167,7 +167,7 @@ void document_checks::check_documents() {
 // Compares the documents with the applied statements.
 void document_checks::check_statements() {
     for (const auto& [key, writer] : statement_documents_) {
-        const auto stored = world_.cluster.find_document(
+        const auto stored = world_.cluster.buckets().find_document(
             bucket_name, wire::collection_id{0}, "q" + std::to_string(key), world_.server_now());
         const bool is_there = stored && !stored->is_deleted;
         const std::string wanted = writer ? "{\"n\":" + std::to_string(*writer) + "}" : "";

@@ -285,8 +285,8 @@ void result_checks::after_settling() {
         if (world_.clients[client]->is_closed() || view.maps.empty()) {
             continue;
         }
-        for (const sandbox::node_id node : world_.cluster.nodes()) {
-            const auto newest = world_.cluster.configuration_revision(node, bucket_name);
+        for (const sandbox::node_id node : world_.cluster.topology().nodes()) {
+            const auto newest = world_.cluster.topology().configuration_revision(node, bucket_name);
             if (newest && *newest > view.maps.back().revision()) {
                 return world_.record.report(
                     checker::liveness, std::nullopt,

@@ -9,6 +9,7 @@
 #include <reprise/wire/cluster_configuration_encode.hpp>
 #include <reprise/wire/cluster_messages.hpp>
 
+#include "faults/fault_injector.hpp"
 #include "world/world.hpp"
 
 // Faults that were seen on real clusters or used in attacks, before the simulation covered them.
@@ -60,20 +61,21 @@ std::vector<std::byte> large_push(std::uint64_t detail) {
 
 }  // namespace
 
-void world::begin_field_fault(const planned_fault& fault, std::uint32_t index) {
+void fault_injector::begin_field_fault(const planned_fault& fault, std::uint32_t index) {
     switch (fault.kind) {
         case fault_kind::restart_node:
-            (void)cluster.kill(node_of(fault));
-            queue.push(now + fault.length / restart_share, event_kind::step_fault, index);
+            (void)world_.cluster.topology().kill(node_of(fault));
+            world_.queue.push(
+                world_.now + fault.length / restart_share, event_kind::step_fault, index);
             break;
         case fault_kind::drop_default_collection:
-            if (cluster.drop_collection(bucket_name, default_name, default_name)) {
-                checks.documents.forget_default_documents();
+            if (world_.cluster.buckets().drop_collection(bucket_name, default_name, default_name)) {
+                world_.checks.documents.forget_default_documents();
             }
             break;
         case fault_kind::leave_refusing:
             change_refusal(fault, true);
-            queue.push(now + fault.length / 2, event_kind::step_fault, index);
+            world_.queue.push(world_.now + fault.length / 2, event_kind::step_fault, index);
             break;
         case fault_kind::flood_configurations:
             flood(fault, index);
@@ -89,27 +91,29 @@ void world::begin_field_fault(const planned_fault& fault, std::uint32_t index) {
     }
 }
 
-void world::step_field_fault(const planned_fault& fault, std::uint32_t index) {
-    cluster.on_time(server_now());
+void fault_injector::step_field_fault(const planned_fault& fault, std::uint32_t index) {
+    world_.cluster.on_time(world_.server_now());
     if (fault.kind == fault_kind::restart_node) {
-        warming_until[node_of(fault).value] = now + warmup_of(fault).absence;
-        (void)cluster.restart(node_of(fault), sandbox::restart_kind::with_data, warmup_of(fault));
+        world_.warming_until[node_of(fault).value] = world_.now + warmup_of(fault).absence;
+        (void)world_.cluster.topology().restart(
+            node_of(fault), sandbox::restart_kind::with_data, warmup_of(fault));
     } else if (fault.kind == fault_kind::leave_refusing) {
         fail_over(fault);
-    } else if (elapsed() < fault.at + fault.length) {
+    } else if (world_.elapsed() < fault.at + fault.length) {
         flood(fault, index);
     }
-    net.pump_wakeups();
-    if (!plan.calls.empty()) {
-        net.refresh_services();
+    world_.net.pump_wakeups();
+    if (!world_.plan.calls.empty()) {
+        world_.net.services().refresh();
     }
 }
 
-void world::end_field_fault(const planned_fault& fault) {
+void fault_injector::end_field_fault(const planned_fault& fault) {
     switch (fault.kind) {
         case fault_kind::drop_default_collection:
-            is_default_restored =
-                cluster.restore_default_collection(bucket_name) || is_default_restored;
+            world_.is_default_restored =
+                world_.cluster.buckets().restore_default_collection(bucket_name) ||
+                world_.is_default_restored;
             break;
         case fault_kind::leave_refusing:
             change_refusal(fault, false);
@@ -126,52 +130,53 @@ void world::end_field_fault(const planned_fault& fault) {
 }
 
 // The node refuses every login, or no client can trust its certificate.
-void world::change_refusal(const planned_fault& fault, bool is_begin) {
+void fault_injector::change_refusal(const planned_fault& fault, bool is_begin) {
     const node_id node = node_of(fault);
-    const bool is_about_tls = std::ranges::all_of(plan.clients, [](const planned_client& each) {
-        return !each.uses_scram && !each.uses_bearer;
-    });
-    sandbox::node_disturbance how = cluster.disturbance_of(node);
+    const bool is_about_tls = std::ranges::all_of(
+        world_.plan.clients,
+        [](const planned_client& each) { return !each.uses_scram && !each.uses_bearer; });
+    sandbox::node_disturbance how = world_.cluster.disturbances().of(node);
     how.rejects_credentials = is_begin && !is_about_tls && fault.detail % 3 != 0;
-    (void)cluster.disturb(node, how);
-    for (std::uint32_t client = 0; client < clients.size(); ++client) {
+    (void)world_.cluster.disturbances().set(node, how);
+    for (std::uint32_t client = 0; client < world_.clients.size(); ++client) {
         if (is_about_tls || fault.detail % 3 != 1) {
-            path_trouble& path = net.path(client, node.value);
+            path_trouble& path = world_.net.path(client, node.value);
             path.tls += is_begin ? 1 : -1;
             path.tls_kind = connect_failure::tls_untrusted;
         }
         if (is_begin) {
-            net.reset(client, node.value, false);
+            world_.net.reset(client, node.value, false);
         }
     }
 }
 
-void world::change_left_over(const planned_fault& fault, int step) {
-    for (std::uint32_t client = 0; client < clients.size(); ++client) {
-        net.path(client, node_of(fault).value).left_over += step;
+void fault_injector::change_left_over(const planned_fault& fault, int step) {
+    for (std::uint32_t client = 0; client < world_.clients.size(); ++client) {
+        world_.net.path(client, node_of(fault).value).left_over += step;
     }
 }
 
-void world::change_slow_seeds(int step) {
-    for (std::uint32_t client = 0; client < clients.size(); ++client) {
-        for (std::uint32_t node = 0; node < plan.node_slots(); ++node) {
-            if (!plan.is_hostile(node)) {
-                net.path(client, node).slow += step;
+void fault_injector::change_slow_seeds(int step) {
+    for (std::uint32_t client = 0; client < world_.clients.size(); ++client) {
+        for (std::uint32_t node = 0; node < world_.plan.node_slots(); ++node) {
+            if (!world_.plan.is_hostile(node)) {
+                world_.net.path(client, node).slow += step;
             }
         }
     }
 }
 
 // One large configuration that is old, and a new one.
-void world::flood(const planned_fault& fault, std::uint32_t index) {
+void fault_injector::flood(const planned_fault& fault, std::uint32_t index) {
     const std::size_t pushed =
-        net.push_configuration(node_of(fault).value, large_push(fault.detail));
+        world_.net.push_configuration(node_of(fault).value, large_push(fault.detail));
     for (std::size_t each = 0; each < pushed; ++each) {
-        situations.note(situation::configuration_flood);
+        world_.situations.note(situation::configuration_flood);
     }
     announce();
-    net.pump_wakeups();
-    queue.push(now + 1ms + 1us * (fault.detail % 3000), event_kind::step_fault, index);
+    world_.net.pump_wakeups();
+    world_.queue.push(
+        world_.now + 1ms + 1us * (fault.detail % 3000), event_kind::step_fault, index);
 }
 
 }  // namespace reprise::sim

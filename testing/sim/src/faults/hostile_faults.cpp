@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "faults/fault_injector.hpp"
 #include "world/world.hpp"
 
 // Hostile servers of the cluster. They have the password and are trusted, so the checks are that
@@ -25,35 +26,36 @@ sandbox::fault_rule redirecting_rule(node_id node) {
 
 }  // namespace
 
-void world::begin_hostile_fault(const planned_fault& fault, std::uint32_t index) {
+void fault_injector::begin_hostile_fault(const planned_fault& fault, std::uint32_t index) {
     if (fault.kind == fault_kind::lie_about_lengths) {
-        net.lie_about_length(
-            static_cast<std::uint32_t>(fault.client % clients.size()), node_of(fault).value,
+        world_.net.lie_about_length(
+            static_cast<std::uint32_t>(fault.client % world_.clients.size()), node_of(fault).value,
             fault.detail);
         return;
     }
-    rule_ids_[index] = cluster.faults().add(redirecting_rule(node_of(fault)));
-    queue.push(now, event_kind::step_fault, index);
+    rule_ids_[index] = world_.cluster.faults().add(redirecting_rule(node_of(fault)));
+    world_.queue.push(world_.now, event_kind::step_fault, index);
 }
 
 // Publishes a newer configuration with the same content: the node owns what it has just refused.
-void world::redirect_again(const planned_fault& fault, std::uint32_t index) {
+void fault_injector::redirect_again(const planned_fault& fault, std::uint32_t index) {
     if (rule_ids_[index] == 0) {
         return;
     }
     announce();
-    net.pump_wakeups();
-    queue.push(now + 1ms + 1us * (fault.detail % 4000), event_kind::step_fault, index);
+    world_.net.pump_wakeups();
+    world_.queue.push(
+        world_.now + 1ms + 1us * (fault.detail % 4000), event_kind::step_fault, index);
 }
 
-void world::end_hostile_fault(const planned_fault& fault, std::uint32_t index) {
+void fault_injector::end_hostile_fault(const planned_fault& fault, std::uint32_t index) {
     if (fault.kind == fault_kind::lie_about_lengths) {
-        for (std::uint32_t client = 0; client < clients.size(); ++client) {
-            net.reset(client, node_of(fault).value, false);
+        for (std::uint32_t client = 0; client < world_.clients.size(); ++client) {
+            world_.net.reset(client, node_of(fault).value, false);
         }
         return;
     }
-    (void)cluster.faults().remove(rule_ids_[index]);
+    (void)world_.cluster.faults().remove(rule_ids_[index]);
     rule_ids_[index] = 0;
 }
 

@@ -32,7 +32,7 @@ std::optional<engine::connect_failure> network::accept_hostile(std::uint32_t ind
 void network::serve_hostile(std::uint32_t index, base::byte_view bytes) {
     sim_link& link = *links_[index];
     const std::uint32_t logins = link.hostile->login_count();
-    std::vector<std::byte> out = take_buffer();
+    std::vector<std::byte> out = buffers_.take();
     link.hostile->on_bytes(bytes, out);
     if (link.hostile->login_count() != logins) {
         world_.checks.trust.on_hostile_login(index);
@@ -43,11 +43,11 @@ void network::serve_hostile(std::uint32_t index, base::byte_view bytes) {
     if (link.hostile->is_trusted()) {
         world_.checks.trust.on_trusted(index, "continues although it has not proved anything");
     }
-    mark_answers(link, out);
+    link.mark_answers(out);
     if (!out.empty() && link.state != link_state::closed) {
         send_down(index, std::move(out), false);
     } else {
-        give_buffer(std::move(out));
+        buffers_.give(std::move(out));
     }
     if (link.hostile->is_closing()) {
         drop_server(index);
@@ -74,7 +74,7 @@ void network::lie_about_length(std::uint32_t client, std::uint32_t node, std::ui
         for (std::size_t byte = 0; byte < 4; ++byte) {
             bytes[8 + byte] = static_cast<std::byte>(claimed >> (24U - 8U * byte));
         }
-        mark_answers(link, bytes);
+        link.mark_answers(bytes);
         send_down(index, std::move(bytes), false);
     }
 }
@@ -86,7 +86,7 @@ std::size_t network::push_configuration(std::uint32_t node, const std::vector<st
         if (link.node.value == node && link.state == link_state::open && link.server &&
             link.unread.empty() && world_.checks.views.is_bootstrapped(index) &&
             world_.clients[link.client]->engine().configuration(bucket_name) != nullptr) {
-            mark_answers(link, bytes);
+            link.mark_answers(bytes);
             send_down(index, std::vector<std::byte>(bytes), false);
             ++count;
         }

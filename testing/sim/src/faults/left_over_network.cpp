@@ -7,7 +7,7 @@
 #include "world/network.hpp"
 #include "world/world.hpp"
 
-// The network's part of left-over bytes: what follows an HTTP answer and belongs to no answer.
+// Left-over bytes: what follows an HTTP answer and belongs to no answer.
 
 namespace reprise::sim {
 namespace {
@@ -29,10 +29,10 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 }  // namespace
 
 // `out` ends with a complete answer. Adds bytes to it, or sends them later.
-void network::add_left_over(std::uint32_t index, std::vector<std::byte>& out) {
-    sim_link& link = *links_[index];
+void service_network::add_left_over(std::uint32_t index, std::vector<std::byte>& out) {
+    sim_link& link = net_.link(index);
     service_side& side = *link.http;
-    if (path(link.client, link.node.value).left_over <= 0 || side.left_over ||
+    if (net_.path(link.client, link.node.value).left_over <= 0 || side.left_over ||
         link.random.percent(50)) {
         return;
     }
@@ -51,23 +51,20 @@ void network::add_left_over(std::uint32_t index, std::vector<std::byte>& out) {
 }
 
 // Sends what was kept back. It arrives while the connection is idle, or instead of an answer.
-void network::send_late_left_over(std::uint32_t index) {
-    sim_link& link = *links_[index];
+void service_network::send_late_left_over(std::uint32_t index) {
+    sim_link& link = net_.link(index);
     std::vector<std::byte> late = std::exchange(link.http->late, {});
     if (late.empty() || link.state == link_state::closed) {
         return;
     }
     link.http->in_flight_down += late.size();
-    link.down_last = std::max(link.down_last, world_.now + random_latency(link)) +
+    link.down_last = std::max(link.down_last, world_.now + net_.random_latency(link)) +
                      link.random.between(duration{0}, duration{20ms});
     link.down.push_back({link.down_last, std::move(late), false});
     world_.queue.push(link.down_last, event_kind::deliver_down, index);
 }
 
-// These bytes are about to be delivered. Once the next request is on its way, a client cannot tell
-// a complete answer that arrives too early from its own, so such bytes begin with the end of a
-// line.
-void network::note_left_over(const sim_link& link, std::span<std::byte> bytes) {
+void service_network::note_left_over(const sim_link& link, std::span<std::byte> bytes) {
     const std::optional<std::uint64_t>& begin = link.http->left_over;
     if (!begin || *begin < link.got_down || *begin >= link.got_down + bytes.size()) {
         return;

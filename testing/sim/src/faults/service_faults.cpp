@@ -4,6 +4,7 @@
 
 #include <reprise/sandbox/services.hpp>
 
+#include "faults/fault_injector.hpp"
 #include "scenario/random_choice.hpp"
 #include "world/world.hpp"
 
@@ -97,15 +98,14 @@ service_fault_effect wrong_answer(random_stream& random, std::optional<service> 
 service_fault_effect any_effect(random_stream& random, std::optional<service> to) {
     switch (random.below(16)) {
         case 0:
-            return sandbox::service_fault_delay{
-                random.between(duration{1000}, duration{300'000'000})};
+            return sandbox::fault_delay{random.between(duration{1000}, duration{300'000'000})};
         case 1:
-            return sandbox::service_fault_no_answer{};
+            return sandbox::fault_no_answer{};
         case 2:
-            return sandbox::service_fault_close_before{};
+            return sandbox::fault_close_before{};
         case 3:
         case 4:
-            return sandbox::service_fault_close_after{};
+            return sandbox::fault_close_after{};
         case 5:
             return sandbox::service_fault_close_after_headers{};
         case 6:
@@ -215,14 +215,14 @@ sandbox::service_fault_rule service_rule_of(const planned_fault& fault, sandbox:
 
 }  // namespace
 
-void world::begin_service_fault(const planned_fault& fault, std::uint32_t index) {
-    if (plan.calls.empty()) {
+void fault_injector::begin_service_fault(const planned_fault& fault, std::uint32_t index) {
+    if (world_.plan.calls.empty()) {
         return;  // no client could encounter it
     }
     switch (fault.kind) {
         case fault_kind::forget_prepared:
-            cluster.services().forget_prepared();
-            prepared_forgotten = now;
+            world_.cluster.services().forget_prepared();
+            world_.prepared_forgotten = world_.now;
             break;
         case fault_kind::hide_calls:
             are_calls_hidden_ = true;
@@ -230,27 +230,26 @@ void world::begin_service_fault(const planned_fault& fault, std::uint32_t index)
             break;
         default:  // all others of this group are fault rules
             rule_ids_[index] =
-                cluster.services().faults().add(service_rule_of(fault, node_of(fault)));
+                world_.cluster.services().faults().add(service_rule_of(fault, node_of(fault)));
             break;
     }
 }
 
-void world::end_service_fault(const planned_fault& fault, std::uint32_t index) {
-    if (plan.calls.empty()) {
+void fault_injector::end_service_fault(const planned_fault& fault, std::uint32_t index) {
+    if (world_.plan.calls.empty()) {
         return;
     }
     if (fault.kind == fault_kind::hide_calls) {
         are_calls_hidden_ = false;
         announce();
     } else {
-        (void)cluster.services().faults().remove(rule_ids_[index]);
+        (void)world_.cluster.services().faults().remove(rule_ids_[index]);
     }
 }
 
-// Creates the definitions for searches and views, which are lost with the bucket.
-void world::make_definitions() {
-    (void)cluster.services().create_search_index(search_index_name, bucket_name);
-    (void)cluster.services().put_view(bucket_name, design_name, view_name);
+void fault_injector::make_definitions() {
+    (void)world_.cluster.services().create_search_index(search_index_name, bucket_name);
+    (void)world_.cluster.services().put_view(bucket_name, design_name, view_name);
 }
 
 }  // namespace reprise::sim

@@ -82,11 +82,11 @@ void random_bursts(
 // How often a server's rule acts.
 template <class Rule>
 void random_cadence(random_stream& random, Rule& rule) {
-    rule.skip = random.percent(20) ? random.below(5) : 0;
-    rule.every = random.percent(60) ? 1 : random.between(2, 5);
-    rule.probability = random.percent(60) ? 1.0 : 0.4;
+    rule.when.skip = random.percent(20) ? random.below(5) : 0;
+    rule.when.every = random.percent(60) ? 1 : random.between(2, 5);
+    rule.when.probability = random.percent(60) ? 1.0 : 0.4;
     if (random.percent(50)) {
-        rule.limit = random.between(1, 10);
+        rule.when.limit = random.between(1, 10);
     }
 }
 

@@ -47,23 +47,7 @@ network::network(world& owner)
       node_count_(owner.plan.node_slots()),
       paths_(owner.plan.clients.size() * owner.plan.node_slots()),
       by_connection_(owner.plan.clients.size()),
-      serving_(no_link) {}
-
-std::vector<std::byte> network::take_buffer() {
-    if (buffers_.empty()) {
-        return {};
-    }
-    std::vector<std::byte> buffer = std::move(buffers_.back());
-    buffers_.pop_back();
-    buffer.clear();
-    return buffer;
-}
-
-void network::give_buffer(std::vector<std::byte>&& buffer) {
-    if (buffer.capacity() != 0 && buffers_.size() < 256) {
-        buffers_.push_back(std::move(buffer));
-    }
-}
+      services_(owner, *this) {}
 
 duration network::random_latency(sim_link& link) {
     const planned_network& options = world_.plan.network;
@@ -173,7 +157,7 @@ void network::on_connect_done(std::uint32_t index) {
         failure = link.is_tls ? trouble.tls_kind : connect_failure::reset;
     } else {
         failure = world_.plan.is_hostile(link.node.value) ? accept_hostile(index)
-                  : link.http                             ? accept_service(index)
+                  : link.http                             ? services_.accept(index)
                                                           : accept(index);
     }
     sim_client& client = *world_.clients[link.client];
@@ -223,7 +207,7 @@ void network::end_client_side(std::uint32_t index, close_reason reason) {
         link.closing = reason;
     }
     for (packet& dropped : link.down) {
-        give_buffer(std::move(dropped.bytes));
+        buffers_.give(std::move(dropped.bytes));
     }
     link.down.clear();
     if (link.http) {
@@ -267,17 +251,16 @@ void network::flush(std::uint32_t client, engine::connection_id id) {
     }
 }
 
-// Records where each request begins in the stream. `bytes` is a complete new write.
-void network::mark_requests(sim_link& link, base::byte_view bytes) {
-    std::uint64_t offset = link.handed;
-    link.requests.clear();
-    link.handed += bytes.size();
+void sim_link::mark_requests(base::byte_view bytes) {
+    std::uint64_t offset = handed;
+    requests.clear();
+    handed += bytes.size();
     while (!bytes.empty()) {
         const auto scan = wire::scan_frame(bytes, requests_limits());
         if (!scan || !scan->frame) {
             break;
         }
-        link.requests.push_back({scan->frame->opaque(), offset});
+        requests.push_back({scan->frame->opaque(), offset});
         offset += scan->size;
         bytes = bytes.subspan(scan->size);
     }
@@ -294,9 +277,9 @@ void network::write(std::uint32_t index) {
             return;
         }
         if (link.taken == link.handed && link.http) {
-            mark_call(index, bytes);
+            services_.mark_call(index, bytes);
         } else if (link.taken == link.handed) {
-            mark_requests(link, bytes);
+            link.mark_requests(bytes);
         }
         const bool is_tiny = path(link.client, link.node.value).tiny_writes > 0;
         const std::size_t room =
@@ -307,7 +290,7 @@ void network::write(std::uint32_t index) {
             link.is_writing = true;  // continues once something has arrived
             return;
         }
-        std::vector<std::byte> copy = take_buffer();
+        std::vector<std::byte> copy = buffers_.take();
         copy.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
         link.taken += size;
         link.in_flight_up += size;
@@ -360,7 +343,7 @@ void network::send_down(std::uint32_t index, std::vector<std::byte>&& bytes, boo
 void network::on_deliver_up(std::uint32_t index) {
     sim_link& link = *links_[index];
     while (!link.up.empty() && link.up.front().due <= world_.now &&
-           path(link.client, link.node.value).blocked_up == 0 && !is_frozen(link)) {
+           path(link.client, link.node.value).blocked_up == 0 && !services_.is_frozen(link)) {
         packet next = std::move(link.up.front());
         link.up.pop_front();
         link.in_flight_up -= next.bytes.size();
@@ -370,13 +353,13 @@ void network::on_deliver_up(std::uint32_t index) {
         } else if (link.hostile) {
             serve_hostile(index, next.bytes);
         } else if (link.http) {
-            serve(index, next.bytes);
+            services_.serve(index, next.bytes);
         } else if (link.server) {
-            std::vector<std::byte> out = take_buffer();
+            std::vector<std::byte> out = buffers_.take();
             link.server->on_bytes(world_.server_now(), next.bytes, out);
             after_server(index, std::move(out));
         }
-        give_buffer(std::move(next.bytes));
+        buffers_.give(std::move(next.bytes));
         if (link.is_writing && link.unreported == 0) {
             world_.queue.push(world_.now, event_kind::write_more, index);
         }
@@ -384,34 +367,32 @@ void network::on_deliver_up(std::uint32_t index) {
     pump_wakeups();
 }
 
-// Records where each answer ends in the stream. Answers may be split; after bytes that are not a
-// frame there are no more answers.
-void network::mark_answers(sim_link& link, base::byte_view bytes) {
-    std::uint64_t end = link.sent_down - link.unread.size();
-    link.sent_down += bytes.size();
-    if (!link.is_readable) {
+void sim_link::mark_answers(base::byte_view bytes) {
+    std::uint64_t end = sent_down - unread.size();
+    sent_down += bytes.size();
+    if (!is_readable) {
         return;
     }
     std::vector<std::byte> joined;
-    if (!link.unread.empty()) {
-        joined = std::exchange(link.unread, {});
+    if (!unread.empty()) {
+        joined = std::exchange(unread, {});
         joined.insert(joined.end(), bytes.begin(), bytes.end());
         bytes = joined;
     }
     while (!bytes.empty()) {
         const auto scan = wire::scan_frame(bytes, answers_limits());
         if (!scan) {
-            link.is_readable = false;
+            is_readable = false;
             return;
         }
         if (!scan->frame) {
-            link.unread.assign(bytes.begin(), bytes.end());
+            unread.assign(bytes.begin(), bytes.end());
             return;
         }
         bytes = bytes.subspan(scan->size);
         end += scan->size;
         if (!scan->frame->is_server_push()) {
-            link.answers.push_back(
+            answers.push_back(
                 {end, scan->frame->opaque(), static_cast<std::uint16_t>(scan->frame->status()),
                  scan->frame->op(), scan->frame->cas()});
         }
@@ -421,11 +402,11 @@ void network::mark_answers(sim_link& link, base::byte_view bytes) {
 // The server has sent something, or has nothing more to send.
 void network::after_server(std::uint32_t index, std::vector<std::byte>&& out) {
     sim_link& link = *links_[index];
-    mark_answers(link, out);
+    link.mark_answers(out);
     if (!out.empty() && link.state != link_state::closed) {
         send_down(index, std::move(out), false);
     } else {
-        give_buffer(std::move(out));
+        buffers_.give(std::move(out));
     }
     if (link.server->is_closing()) {
         drop_server(index);
@@ -459,9 +440,9 @@ void network::on_server_timer(std::uint32_t index) {
     }
     link.server_due.reset();
     if (link.http) {
-        return on_service_timer(index);
+        return services_.on_timer(index);
     }
-    std::vector<std::byte> out = take_buffer();
+    std::vector<std::byte> out = buffers_.take();
     link.server->on_time(world_.server_now(), out);
     after_server(index, std::move(out));
     pump_wakeups();
@@ -477,7 +458,7 @@ void network::pump_wakeups() {
             if (index == no_link || !links_[index]->server) {
                 continue;
             }
-            std::vector<std::byte> out = take_buffer();
+            std::vector<std::byte> out = buffers_.take();
             links_[index]->server->on_time(world_.server_now(), out);
             after_server(index, std::move(out));
         }
@@ -504,13 +485,13 @@ void network::on_deliver_down(std::uint32_t index) {
                 link.http->in_flight_down -= next.bytes.size();
             }
             deliver(index, next.bytes);
-            give_buffer(std::move(next.bytes));
+            buffers_.give(std::move(next.bytes));
         }
     }
     if (link.http && link.http->server) {
-        std::vector<std::byte> out = take_buffer();
-        after_service(index, out);
-        give_buffer(std::move(out));
+        std::vector<std::byte> out = buffers_.take();
+        services_.after_server(index, out);
+        buffers_.give(std::move(out));
     }
 }
 
@@ -525,7 +506,8 @@ void network::deliver(std::uint32_t index, std::vector<std::byte>& bytes) {
     while (!rest.empty() && link.state == link_state::open) {
         size = std::min(size, rest.size());
         if (link.http) {
-            note_left_over(link, std::span(bytes).subspan(bytes.size() - rest.size(), size));
+            services_.note_left_over(
+                link, std::span(bytes).subspan(bytes.size() - rest.size(), size));
         }
         link.got_down += size;
         link.received_last = world_.now;
@@ -587,10 +569,10 @@ void network::send_garbage(std::uint32_t client, std::uint32_t node, std::uint64
             has_server(link) && !link.hostile && link.unread.empty()) {
             std::vector<std::byte> bytes(24 + detail % 40, static_cast<std::byte>(detail | 0xe0U));
             if (link.http) {
-                send_garbage_answer(index, std::move(bytes));
+                services_.send_garbage(index, std::move(bytes));
                 continue;
             }
-            mark_answers(link, bytes);
+            link.mark_answers(bytes);
             send_down(index, std::move(bytes), false);
         }
     }

@@ -4,20 +4,20 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include <reprise/engine/driver_action.hpp>
 #include <reprise/http/response_parser.hpp>
 #include <reprise/sandbox/cluster.hpp>
-#include <reprise/sandbox/service_audit.hpp>
 #include <reprise/sandbox/service_connection.hpp>
 #include <reprise/sim/random.hpp>
 #include <reprise/wire/cluster_node.hpp>
 #include <reprise/wire/status.hpp>
 
 #include "faults/hostile_peer.hpp"
+#include "world/buffer_pool.hpp"
 #include "world/event_queue.hpp"
+#include "world/service_network.hpp"
 
 namespace reprise::sim {
 
@@ -110,6 +110,12 @@ struct sim_link {
     bool is_readable = true;          // everything the server sent so far were frames
     std::uint64_t got_down = 0;       // of these, delivered
     std::uint32_t on_wire = 0;        // requests of operations without an answer
+
+    // Records where each request begins in the stream. `bytes` is a complete new write.
+    void mark_requests(base::byte_view bytes);
+    // Records where each answer ends in the stream. Answers may be split; after bytes that are not
+    // a frame there are no more answers.
+    void mark_answers(base::byte_view bytes);
 };
 
 // The current disturbances between a client and a node. They are counts, because faults overlap.
@@ -136,7 +142,6 @@ public:
     void connect(std::uint32_t client, const engine::connect_action& action);
     void close(std::uint32_t client, engine::connection_id id);
     void flush(std::uint32_t client, engine::connection_id id);
-    void set_reading(std::uint32_t client, engine::connection_id id, bool is_paused);
 
     // --- events ---
     void on_connect_done(std::uint32_t index);
@@ -162,12 +167,9 @@ public:
     std::size_t push_configuration(std::uint32_t node, const std::vector<std::byte>& bytes);
     // Calls the connections of the cluster that have something to send on their own.
     void pump_wakeups();
-    // Nodes went down, came up, froze or were released: updates their HTTP connections.
-    void refresh_services();
-    // The server records the request that is being handled.
-    void on_service_audit(const sandbox::service_audit_entry& entry);
 
     // --- access ---
+    service_network& services() noexcept { return services_; }
     sim_link& link(std::uint32_t index) { return *links_[index]; }
     std::size_t link_count() const noexcept { return links_.size(); }
     // no_link if there is none with this id.
@@ -176,14 +178,14 @@ public:
     bool is_connecting(std::uint32_t client) const noexcept;
 
 private:
+    friend class service_network;  // sends through it
+
     duration random_latency(sim_link& link);
     std::optional<engine::connect_failure> accept(std::uint32_t index);
     void write(std::uint32_t index);
-    void mark_requests(sim_link& link, base::byte_view bytes);
     void send_up(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end);
     void send_down(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end);
     void after_server(std::uint32_t index, std::vector<std::byte>&& out);
-    void mark_answers(sim_link& link, base::byte_view bytes);
     void drop_server(std::uint32_t index);
     void end_client_side(std::uint32_t index, engine::close_reason reason);
     void deliver(std::uint32_t index, std::vector<std::byte>& bytes);
@@ -194,22 +196,6 @@ private:
     // hostile_network.cpp
     std::optional<engine::connect_failure> accept_hostile(std::uint32_t index);
     void serve_hostile(std::uint32_t index, base::byte_view bytes);
-    // network_services.cpp
-    std::optional<engine::connect_failure> accept_service(std::uint32_t index);
-    bool is_frozen(const sim_link& link) const;
-    void mark_call(std::uint32_t index, base::byte_view bytes);
-    void serve(std::uint32_t index, base::byte_view bytes);
-    // Returns true if an answer is complete.
-    bool mark_answer(std::uint32_t index, base::byte_view bytes);
-    void after_service(std::uint32_t index, std::vector<std::byte>& out);
-    void on_service_timer(std::uint32_t index);
-    void send_garbage_answer(std::uint32_t index, std::vector<std::byte>&& bytes);
-    // left_over_network.cpp
-    void add_left_over(std::uint32_t index, std::vector<std::byte>& out);
-    void send_late_left_over(std::uint32_t index);
-    void note_left_over(const sim_link& link, std::span<std::byte> bytes);
-    std::vector<std::byte> take_buffer();
-    void give_buffer(std::vector<std::byte>&& buffer);
 
     world& world_;
     std::size_t node_count_;
@@ -217,9 +203,9 @@ private:
     std::vector<path_trouble> paths_;
     std::vector<std::vector<std::uint32_t>> by_connection_;  // client, connection id -> link
     std::vector<std::uint32_t> by_server_;                   // cluster's connection id -> link
-    std::vector<std::vector<std::byte>> buffers_;
+    buffer_pool buffers_;
     std::vector<sandbox::connection_id> woken_;
-    std::uint32_t serving_;  // the link whose HTTP request is being handled; no_link: none
+    service_network services_;
 };
 
 }  // namespace reprise::sim

@@ -18,6 +18,8 @@
 
 namespace reprise::sim {
 
+using driver::attempt_stage;
+
 inline constexpr std::uint32_t no_link = 0xffff'ffffU;
 
 // One request of an operation, as the network saw it.
@@ -94,7 +96,7 @@ struct operation_record {
     bool is_asked = false;
     bool has_strategy_failed = false;
     couchbase::retry_reason asked_reason{};
-    std::optional<retry_action> answer{};
+    std::optional<driver::retry_action> answer{};
     std::uint32_t cost = 0;  // the charge of the last retry, in milli-units
     bool is_capped = false;  // the last retry waits for the deadline, and pays if it is woken
 

@@ -410,7 +410,7 @@ void sim_client::perform(const engine::driver_action& action) {
     } else if (const auto* closed = std::get_if<engine::close_action>(&action)) {
         world_.net.close(number_, closed->connection);
     } else if (const auto* read = std::get_if<engine::read_action>(&action)) {
-        world_.net.set_reading(number_, read->connection, read->is_paused);
+        world_.net.services().set_reading(number_, read->connection, read->is_paused);
     } else if (const auto* resolve = std::get_if<engine::resolve_srv_action>(&action)) {
         resolution_ = resolve->resolution;
         world_.checks.trust.on_name_query(number_);

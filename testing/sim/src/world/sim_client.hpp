@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <reprise/engine/client_engine.hpp>
-#include <reprise/engine/service_exchange.hpp>
 #include <reprise/retry/token_bucket.hpp>
+#include <reprise/services/prepared_cache.hpp>
 
 #include "world/operation_records.hpp"
 #include "world/strategies.hpp"
@@ -105,7 +105,7 @@ private:
     std::uint32_t starting_ = 0;
     bool is_starting_call_ = false;
     std::map<std::uint64_t, std::uint32_t> call_names_;  // by the engine's id
-    std::array<std::shared_ptr<engine::prepared_cache>, prepared_choice_count> prepared_;
+    std::array<std::shared_ptr<services::prepared_cache>, prepared_choice_count> prepared_;
     std::vector<std::uint64_t> cas_;  // the newest seen, by collection and key
 };
 

@@ -3,7 +3,11 @@
 #include <utility>
 
 #include <reprise/base/assert.hpp>
-#include <reprise/services/service_call.hpp>
+#include <reprise/services/analytics_request.hpp>
+#include <reprise/services/management_request.hpp>
+#include <reprise/services/query_request.hpp>
+#include <reprise/services/search_request.hpp>
+#include <reprise/services/view_request.hpp>
 
 #include "world/observed_exchange.hpp"
 #include "world/sim_client.hpp"
@@ -66,7 +70,7 @@ std::vector<services::named_json> parameters_of(const operation_record& record) 
     return {};  // no statement
 }
 
-engine::http_request taken(engine::http_request_result made) {
+engine::http_request taken(services::service_operation_result made) {
     REPRISE_ASSERT(made.has_value());
     return std::move(*made);
 }
@@ -77,7 +81,7 @@ engine::http_request make_analytics(const operation_record& record) {
     asked.client_context_id = std::to_string(record.number);
     asked.is_readonly = true;
     asked.parameters = parameters_of(record);
-    return taken(engine::make_analytics_operation(asked));
+    return taken(services::make_analytics_operation(asked));
 }
 
 engine::http_request make_search() {
@@ -85,7 +89,7 @@ engine::http_request make_search() {
     asked.index = search_index_name;
     asked.query = services::make_match_all_query();
     asked.size = 1000;
-    return taken(engine::make_search_operation(asked));
+    return taken(services::make_search_operation(asked));
 }
 
 engine::http_request make_view() {
@@ -93,7 +97,7 @@ engine::http_request make_view() {
     asked.bucket = bucket_name;
     asked.design_document = design_name;
     asked.view = view_name;
-    return taken(engine::make_view_operation(asked));
+    return taken(services::make_view_operation(asked));
 }
 
 engine::http_request make_management(const operation_record& record) {
@@ -106,7 +110,7 @@ engine::http_request make_management(const operation_record& record) {
         call.content_type = "application/x-www-form-urlencoded";
         call.body = "password=secret1&roles=admin";
     }
-    return engine::make_management_operation(std::move(call));
+    return services::make_management_operation(std::move(call));
 }
 
 }  // namespace
@@ -118,16 +122,16 @@ engine::http_request sim_client::make_statement(const operation_record& record) 
     asked.client_context_id = std::to_string(record.number);
     asked.is_readonly = is_readonly(plan.kind);
     asked.parameters = parameters_of(record);
-    engine::query_plan how;
+    services::query_plan how;
     if (plan.prepared != prepared_choice::plain) {
         auto& cache = prepared_[static_cast<std::size_t>(plan.prepared)];
         if (!cache) {
-            cache = std::make_shared<engine::prepared_cache>();
+            cache = std::make_shared<services::prepared_cache>();
         }
         how.cache = cache;
         how.may_be_enhanced = plan.prepared == prepared_choice::enhanced;
     }
-    return taken(engine::make_query_operation(std::move(asked), std::move(how)));
+    return taken(services::make_query_operation(std::move(asked), std::move(how)));
 }
 
 engine::http_request sim_client::make_call(operation_record& record) {

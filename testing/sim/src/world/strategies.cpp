@@ -15,20 +15,21 @@ namespace {
 // Retries whatever may be repeated, without delay.
 class at_once_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question& asked, retry_sink& sink) override {
+    void retry_after(const driver::retry_question& asked, driver::retry_sink& sink) override {
         const bool is_safe =
             couchbase::request_of(asked).is_idempotent ||
             couchbase::info(couchbase::reason_of(asked)).allows_non_idempotent_retry;
         const bool is_enough = asked.retry_attempts >= 50;
         sink.answer(
-            is_safe && !is_enough ? retry_action::after(duration::zero()) : retry_action::no());
+            is_safe && !is_enough ? driver::retry_action::after(duration::zero())
+                                  : driver::retry_action::no());
     }
 };
 
 class never_strategy final : public retry_strategy {
 public:
-    void retry_after(const retry_question&, retry_sink& sink) override {
-        sink.answer(retry_action::no());
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        sink.answer(driver::retry_action::no());
     }
 };
 
@@ -65,10 +66,10 @@ std::unique_ptr<retry_strategy> make_inner(strategy_choice choice) {
 }
 
 // Captures an answer that will be given later.
-retry_action answer_of(retry_strategy& inner, const retry_question& asked) {
-    retry_sink caught(nullptr, nullptr);
+driver::retry_action answer_of(retry_strategy& inner, const driver::retry_question& asked) {
+    driver::retry_sink caught(nullptr, nullptr);
     inner.retry_after(asked, caught);
-    return caught.action().value_or(retry_action::no());
+    return caught.action().value_or(driver::retry_action::no());
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ retry_action answer_of(retry_strategy& inner, const retry_question& asked) {
 observed_strategy::observed_strategy(world& owner, std::uint32_t client, strategy_choice choice)
     : world_(owner), client_(client), choice_(choice), inner_(make_inner(choice)) {}
 
-void observed_strategy::retry_after(const retry_question& asked, retry_sink& sink) {
+void observed_strategy::retry_after(const driver::retry_question& asked, driver::retry_sink& sink) {
     const auto* number = asked.at.user_data_as<std::uint32_t>();
     if (number == nullptr) {
         return inner_->retry_after(asked, sink);
@@ -88,7 +89,7 @@ void observed_strategy::retry_after(const retry_question& asked, retry_sink& sin
             break;
         case strategy_choice::broken:
             play_broken(asked, sink);
-            if (sink.current() == retry_sink::state::deferred) {
+            if (sink.current() == driver::retry_sink::state::deferred) {
                 return;  // already reported
             }
             break;
@@ -106,7 +107,7 @@ void observed_strategy::retry_after(const retry_question& asked, retry_sink& sin
 }
 
 // Makes one of the mistakes that a user's strategy can make, or none.
-void observed_strategy::play_broken(const retry_question& asked, retry_sink& sink) {
+void observed_strategy::play_broken(const driver::retry_question& asked, driver::retry_sink& sink) {
     const std::uint32_t number = *asked.at.user_data_as<std::uint32_t>();
     switch (asked.at.random % 8) {
         case 0:
@@ -126,7 +127,7 @@ void observed_strategy::play_broken(const retry_question& asked, retry_sink& sin
         case 4:
             // Several answers: the first one counts.
             inner_->retry_after(asked, sink);
-            sink.answer(retry_action::no());
+            sink.answer(driver::retry_action::no());
             return;
         case 5:
             defer(asked, sink, number);
@@ -140,8 +141,8 @@ void observed_strategy::play_broken(const retry_question& asked, retry_sink& sin
 }
 
 void observed_strategy::defer(
-    const retry_question& asked, retry_sink& sink, std::uint32_t operation) {
-    const retry_action action = answer_of(*inner_, asked);
+    const driver::retry_question& asked, driver::retry_sink& sink, std::uint32_t operation) {
+    const driver::retry_action action = answer_of(*inner_, asked);
     question put;
     // The numbers of a client's strategies must all differ.
     put.number = asked_count_++ * strategy_choice_count + static_cast<std::uint64_t>(choice_);
@@ -154,11 +155,13 @@ void observed_strategy::defer(
     questions_.push_back(std::move(put));
 }
 
-decision observed_strategy::on_start(token_state& token, const decision_context& at) {
+driver::decision observed_strategy::on_start(
+    driver::token_state& token, const driver::decision_context& at) {
     return inner_->on_start(token, at);
 }
 
-void observed_strategy::on_success(const token_state& token, const decision_context& at) {
+void observed_strategy::on_success(
+    const driver::token_state& token, const driver::decision_context& at) {
     if (const auto* number = at.user_data_as<std::uint32_t>()) {
         world_.checks.decisions.on_success_reported(*number);
     }

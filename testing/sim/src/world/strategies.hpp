@@ -17,9 +17,10 @@ class observed_strategy final : public retry_strategy {
 public:
     observed_strategy(world& owner, std::uint32_t client, strategy_choice choice);
 
-    void retry_after(const retry_question& asked, retry_sink& sink) override;
-    decision on_start(token_state& token, const decision_context& at) override;
-    void on_success(const token_state& token, const decision_context& at) override;
+    void retry_after(const driver::retry_question& asked, driver::retry_sink& sink) override;
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context& at) override;
+    void on_success(const driver::token_state& token, const driver::decision_context& at) override;
     [[nodiscard]] retry_budget* paying_budget() noexcept override;
 
     // The time of a deferred answer is reached.
@@ -31,12 +32,13 @@ private:
         std::uint64_t number = 0;
         std::uint32_t operation = 0;
         std::uint64_t decision = 0;  // the operation's decision count at the time of the question
-        deferred_answer later;
-        retry_action action = retry_action::no();
+        driver::deferred_answer later;
+        driver::retry_action action = driver::retry_action::no();
         bool is_dropped = false;
     };
-    void play_broken(const retry_question& asked, retry_sink& sink);
-    void defer(const retry_question& asked, retry_sink& sink, std::uint32_t operation);
+    void play_broken(const driver::retry_question& asked, driver::retry_sink& sink);
+    void defer(
+        const driver::retry_question& asked, driver::retry_sink& sink, std::uint32_t operation);
 
     world& world_;
     std::uint32_t client_;

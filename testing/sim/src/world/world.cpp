@@ -59,7 +59,8 @@ sandbox::cluster make_cluster(const scenario& plan) {
     auto made = sandbox::cluster::make(std::move(options));
     REPRISE_ASSERT(made.has_value());
     for (std::uint32_t node = 0; node < plan.node_count; ++node) {
-        const auto is_set = made->set_endpoints(sandbox::node_id{node}, make_endpoints(plan, node));
+        const auto is_set =
+            made->topology().set_endpoints(sandbox::node_id{node}, make_endpoints(plan, node));
         REPRISE_ASSERT(is_set.has_value());
     }
     return std::move(*made);
@@ -115,14 +116,14 @@ world::world(const scenario& given, const run_options& options)
       net(*this),
       checks(*this),
       warming_until(given.node_slots()),
-      rule_ids_(2 * given.faults.size()),
+      faults_(*this),
       vbuckets_(1024, 0xffff) {
     cluster.audit().set_observer(
         [this](const sandbox::audit_entry& entry) { checks.requests.on_audit(entry); });
     if (!plan.calls.empty()) {
         cluster.services().audit().set_observer(
-            [this](const sandbox::service_audit_entry& entry) { net.on_service_audit(entry); });
-        make_definitions();
+            [this](const sandbox::service_audit_entry& entry) { net.services().on_audit(entry); });
+        faults_.make_definitions();
     }
     for (std::uint32_t number = 0; number < plan.clients.size(); ++number) {
         clients.push_back(std::make_unique<sim_client>(*this, number));
@@ -282,9 +283,9 @@ void world::dispatch(const event& next) {
         case event_kind::take_rows:
             return is_stalled(records.at(next.index).plan.client) ? void() : dispatch_user(next);
         case event_kind::begin_fault:
-            return begin_fault(plan.faults[next.index], next.index);
+            return faults_.begin(plan.faults[next.index], next.index);
         case event_kind::end_fault:
-            return end_fault(plan.faults[next.index], next.index);
+            return faults_.end(plan.faults[next.index], next.index);
         case event_kind::client_timer:
             return is_stalled(next.index) ? clients[next.index]->wait_for_timer(now)
                                           : clients[next.index]->on_timer();
@@ -312,7 +313,7 @@ void world::dispatch(const event& next) {
         case event_kind::server_timer:
             return net.on_server_timer(next.index);
         case event_kind::step_fault:
-            return step_fault(plan.faults[next.index], next.index);
+            return faults_.step(plan.faults[next.index], next.index);
         case event_kind::cluster_timer:
             cluster_due_.reset();
             cluster.on_time(server_now());
@@ -322,7 +323,7 @@ void world::dispatch(const event& next) {
     }
     switch (static_cast<phase_number>(next.index)) {
         case phase_number::heal:
-            heal();
+            faults_.heal();
             queue.push(now + settle_time(), event_kind::phase, 1);
             return;
         case phase_number::final_round:
@@ -360,8 +361,8 @@ void world::start_final_round() {
             // A recreated collection takes three round trips, and a slow socket many writes for
             // each.
             operation.timeout = plan.clients[client].kv_timeout + 3s;
-            const auto owner =
-                cluster.active_node(bucket_name, wire::vbucket_id{vbucket_of(operation)});
+            const auto owner = cluster.topology().active_node(
+                bucket_name, wire::vbucket_id{vbucket_of(operation)});
             if (!owner) {
                 continue;  // lost with its last copy
             }

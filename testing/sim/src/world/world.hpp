@@ -13,6 +13,7 @@
 #include <reprise/sim/simulation.hpp>
 
 #include "checks/inspection.hpp"
+#include "faults/fault_injector.hpp"
 #include "world/event_queue.hpp"
 #include "world/network.hpp"
 #include "world/operation_records.hpp"
@@ -82,59 +83,13 @@ private:
     void handle(const event& next);
     void dispatch(const event& next);
     void dispatch_user(const event& next);
-    void begin_fault(const planned_fault& fault, std::uint32_t index);
-    void end_fault(const planned_fault& fault, std::uint32_t index);
-    void begin_network_fault(const planned_fault& fault, int step);
-    void begin_server_fault(const planned_fault& fault, std::uint32_t index);
-    void end_server_fault(const planned_fault& fault, std::uint32_t index);
-    void change_identity(const planned_fault& fault, bool is_begin);
-    void change_names(const planned_fault& fault, bool is_begin);
-    void move_some_vbuckets(const planned_fault& fault, bool is_announced_only);
-    void follow_announced_map();
-    void fail_over(const planned_fault& fault);
-    void make_names();
-    // world_faults.cpp: the kinds from corrupt_answers to hide_service.
-    void begin_disturbance(const planned_fault& fault, std::uint32_t index);
-    void end_disturbance(const planned_fault& fault, std::uint32_t index);
-    void step_fault(const planned_fault& fault, std::uint32_t index);
-    void begin_rebalance(const planned_fault& fault, std::uint32_t index);
-    void change_disturbance(const planned_fault& fault, bool is_begin);
-    // Ends those that are still active; part of heal().
-    void heal_disturbances();
-    void hide_services(bool is_begin);
-    void announce();
-    void announce(std::uint32_t node);
-    [[nodiscard]] wire::cluster_node offered_endpoints(std::uint32_t node) const;
-    // service_faults.cpp: the kinds from service_rule on.
-    void begin_service_fault(const planned_fault& fault, std::uint32_t index);
-    void end_service_fault(const planned_fault& fault, std::uint32_t index);
-    void make_definitions();
-    // hostile_faults.cpp: the kinds from lie_about_lengths on.
-    void begin_hostile_fault(const planned_fault& fault, std::uint32_t index);
-    void end_hostile_fault(const planned_fault& fault, std::uint32_t index);
-    void redirect_again(const planned_fault& fault, std::uint32_t index);
-    // field_faults.cpp: the kinds from restart_node on.
-    void begin_field_fault(const planned_fault& fault, std::uint32_t index);
-    void step_field_fault(const planned_fault& fault, std::uint32_t index);
-    void end_field_fault(const planned_fault& fault);
-    void change_refusal(const planned_fault& fault, bool is_begin);
-    void change_left_over(const planned_fault& fault, int step);
-    void change_slow_seeds(int step);
-    void flood(const planned_fault& fault, std::uint32_t index);
-    void heal();
     void start_final_round();
     void start_final_calls(std::uint8_t client, duration pause);
     void finish();
     duration settle_time() const;
-    sandbox::node_id node_of(const planned_fault& fault) const;
 
-    std::vector<std::uint64_t> rule_ids_;      // by fault, then their partners
-    std::uint32_t rebalance_fault_ = no_link;  // the rebalance whose steps are in progress
-    std::uint32_t added_node_count_ = 0;
-    bool are_services_hidden_ = false;
-    bool are_calls_hidden_ = false;
+    fault_injector faults_;
     std::vector<std::uint16_t> vbuckets_;  // by key
-    wire::vbucket_rows announced_;
     std::optional<time_point> cluster_due_;
     std::uint64_t event_count_ = 0;
     bool is_over_ = false;

@@ -5,9 +5,9 @@
 namespace reprise::sim {
 
 // The question of the engine to a strategy about `request`, which must outlive it.
-inline retry_question question_about(
+inline driver::retry_question question_about(
     const couchbase::request_snapshot& request, couchbase::retry_reason reason) {
-    retry_question question;
+    driver::retry_question question;
     question.failure = failure_view::of(request);
     question.reason = reason;
     return question;

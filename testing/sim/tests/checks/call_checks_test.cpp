@@ -63,7 +63,8 @@ struct scripted_calls {
         return added;
     }
     void compose(const operation_record& record, std::string body = {}) {
-        engine::http_call call;
+        services::service_call call;
+        call.method = "POST";
         call.target = "/query/service";
         call.body = std::move(body);
         all.checks.calls.on_composed(record.number, call);
@@ -90,7 +91,7 @@ struct scripted_calls {
         const operation_record& record, int status, std::uint32_t server_code = 0,
         std::string_view body = {}) {
         const http::header_list headers{{"Retry-After", "2"}};
-        engine::exchange_result verdict;
+        services::exchange_result verdict;
         verdict.server_code = server_code;
         all.checks.calls.on_judged(record.number, {status, headers, body, 0}, verdict);
     }
@@ -396,7 +397,7 @@ TEST(checks_call, RH_43_a_strategy_that_does_not_get_the_requested_delay_is_foun
         request.operation = "query";
         request.is_idempotent = true;
         request.status = 503;
-        retry_question asked =
+        driver::retry_question asked =
             question_about(request, retry_reason::service_response_code_indicated);
         if (floor > duration::zero()) {
             asked.facts.minimum_wait = floor;

@@ -222,7 +222,7 @@ TEST(checks, a_question_about_an_always_retried_reason_is_found) {
         request.operation = "noop";
         request.is_idempotent = true;
         request.status = static_cast<std::uint16_t>(wire::status::etmpfail);
-        retry_question asked = question_about(request, reason);
+        driver::retry_question asked = question_about(request, reason);
         asked.at.now = scene.all.now;
         asked.deadline = record.deadline;
         scene.all.checks.decisions.on_asked(0, asked);
@@ -246,7 +246,7 @@ TEST(checks, RH_25_a_terminal_reason_without_its_cause_is_found) {
         couchbase::request_snapshot request;
         request.operation = "noop";
         request.is_idempotent = true;
-        retry_question asked = question_about(request, retry_reason::authentication_error);
+        driver::retry_question asked = question_about(request, retry_reason::authentication_error);
         asked.at.now = scene.all.now;
         asked.deadline = record.deadline;
         scene.all.checks.decisions.on_asked(0, asked);

@@ -34,13 +34,14 @@
 #include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/detail/document_call.hpp>
 #include <reprise/couchbase/detail/service_work.hpp>
+#include <reprise/couchbase/management.hpp>
 #include <reprise/couchbase/row_stream.hpp>
 #include <reprise/couchbase/scan.hpp>
 
 namespace reprise::couchbase {
 
 /// Connects as cluster::connect does and runs the client on `executor`, without a thread of its
-/// own. Several threads may run the executor; the client uses a strand of it. Stop the executor's
+/// own. Several threads may run the executor; one at a time runs the client. Stop the executor's
 /// context before you destroy it; client and handles may live longer. Operations that are left
 /// complete with errc::request_canceled when the context is destroyed, and later ones fail with
 /// client_errc::executor_gone. Fails with client_errc::option_invalid for

@@ -68,7 +68,7 @@ struct ping_options {
     std::vector<service_kind> services{};
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 static_assert(operation_options<ping_options>);
 

@@ -1,8 +1,11 @@
 #pragma once
 
-/// Manages buckets, scopes, collections and query indexes. All calls block; asynchronous programs
-/// use cluster::async_management_request and async_query. Calls that only read are safe to retry.
+/// Manages buckets, scopes, collections and query indexes. Calls that only read are safe to retry.
 /// Any other call is retried only if the first attempt certainly did nothing.
+///
+/// Buckets, scopes and collections have asynchronous forms with the signature
+/// `void(std::expected<Result, error>)`; include <reprise/couchbase/asio.hpp> to use them. Indexes
+/// are managed with blocking calls; asynchronous programs use cluster::async_query.
 
 #include <chrono>
 #include <cstdint>
@@ -11,8 +14,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/detail/service_work.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/results.hpp>
@@ -55,14 +60,34 @@ struct bucket_list_result {
     operation_trace trace{};
 };
 
+namespace detail {
+
+// Defined in <reprise/couchbase/asio.hpp>.
+template <class Result, class Token, class... Given>
+auto initiate_work(given<Given...>, service_work&& work, Token& token);
+
+enum class bucket_change : std::uint8_t { create, update };
+[[nodiscard]] service_work make_bucket_work(
+    const std::shared_ptr<session>& client, bucket_change change, const bucket_settings& bucket,
+    const management_options& options);
+[[nodiscard]] service_work make_drop_bucket_work(
+    const std::shared_ptr<session>& client, std::string_view name,
+    const management_options& options);
+[[nodiscard]] service_work make_flush_bucket_work(
+    const std::shared_ptr<session>& client, std::string_view name,
+    const management_options& options);
+[[nodiscard]] service_work make_get_bucket_work(
+    const std::shared_ptr<session>& client, std::string_view name,
+    const management_options& options);
+[[nodiscard]] service_work make_list_buckets_work(
+    const std::shared_ptr<session>& client, const management_options& options);
+
+}  // namespace detail
+
 /// Manages buckets. This is a handle: it is cheap to copy, any thread may use it, and it keeps the
 /// client alive.
 class bucket_manager {
 public:
-    /// cluster::buckets makes managers.
-    explicit bucket_manager(std::shared_ptr<detail::session> client) noexcept
-        : client_(std::move(client)) {}
-
     /// Returns when the server has started to create the bucket; bucket::wait_until_ready waits
     /// until it can be used. Fails with errc::bucket_exists if it exists.
     [[nodiscard]] std::expected<change_result, error> create(
@@ -85,7 +110,105 @@ public:
     [[nodiscard]] std::expected<bucket_list_result, error> list(
         const management_options& options = {}) const;
 
+    /// The same calls through completion tokens. What is passed by reference is copied at once.
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<bucket_settings> Bucket = bucket_settings,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_create(Bucket&& bucket, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options, Bucket>{},
+            detail::make_bucket_work(client_, detail::bucket_change::create, bucket, options),
+            token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<bucket_settings> Bucket = bucket_settings>
+    [[nodiscard]] auto async_create(
+        Bucket&& bucket, detail::no_options = {}, Token&& token = {}) const {
+        const management_options options{};
+        return async_create(std::forward<Bucket>(bucket), options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<bucket_settings> Bucket = bucket_settings,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_update(Bucket&& bucket, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options, Bucket>{},
+            detail::make_bucket_work(client_, detail::bucket_change::update, bucket, options),
+            token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<bucket_settings> Bucket = bucket_settings>
+    [[nodiscard]] auto async_update(
+        Bucket&& bucket, detail::no_options = {}, Token&& token = {}) const {
+        const management_options options{};
+        return async_update(std::forward<Bucket>(bucket), options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_drop(
+        std::string_view name, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options>{}, detail::make_drop_bucket_work(client_, name, options), token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_drop(
+        std::string_view name, detail::no_options = {}, Token&& token = {}) const {
+        const management_options options{};
+        return async_drop(name, options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_flush(
+        std::string_view name, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options>{}, detail::make_flush_bucket_work(client_, name, options),
+            token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_flush(
+        std::string_view name, detail::no_options = {}, Token&& token = {}) const {
+        const management_options options{};
+        return async_flush(name, options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_get(
+        std::string_view name, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<bucket_result>(
+            detail::given<Options>{}, detail::make_get_bucket_work(client_, name, options), token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_get(
+        std::string_view name, detail::no_options = {}, Token&& token = {}) const {
+        const management_options options{};
+        return async_get(name, options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_list(Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<bucket_list_result>(
+            detail::given<Options>{}, detail::make_list_buckets_work(client_, options), token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_list(detail::no_options = {}, Token&& token = {}) const {
+        const management_options options{};
+        return async_list(options, token);
+    }
+
 private:
+    friend class cluster;
+
+    explicit bucket_manager(std::shared_ptr<detail::session> client) noexcept
+        : client_(std::move(client)) {}
+
     std::shared_ptr<detail::session> client_;
 };
 
@@ -110,13 +233,29 @@ struct scope_list_result {
     operation_trace trace{};
 };
 
+namespace detail {
+
+[[nodiscard]] service_work make_create_scope_work(
+    const std::shared_ptr<session>& client, std::string_view bucket, std::string_view name,
+    const management_options& options);
+[[nodiscard]] service_work make_drop_scope_work(
+    const std::shared_ptr<session>& client, std::string_view bucket, std::string_view name,
+    const management_options& options);
+[[nodiscard]] service_work make_create_collection_work(
+    const std::shared_ptr<session>& client, std::string_view bucket,
+    const collection_settings& collection, const management_options& options);
+[[nodiscard]] service_work make_drop_collection_work(
+    const std::shared_ptr<session>& client, std::string_view bucket, std::string_view scope,
+    std::string_view name, const management_options& options);
+[[nodiscard]] service_work make_list_scopes_work(
+    const std::shared_ptr<session>& client, std::string_view bucket,
+    const management_options& options);
+
+}  // namespace detail
+
 /// Manages the scopes and collections of one bucket. A handle, as bucket_manager.
 class collection_manager {
 public:
-    /// bucket::collections makes managers.
-    collection_manager(std::shared_ptr<detail::session> client, std::string bucket) noexcept
-        : client_(std::move(client)), bucket_(std::move(bucket)) {}
-
     /// Creates a scope. Fails with errc::scope_exists if it exists.
     [[nodiscard]] std::expected<change_result, error> create_scope(
         std::string_view name, const management_options& options = {}) const;
@@ -136,7 +275,92 @@ public:
     [[nodiscard]] std::expected<scope_list_result, error> list(
         const management_options& options = {}) const;
 
+    /// The same calls through completion tokens. What is passed by reference is copied at once.
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_create_scope(
+        std::string_view name, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options>{},
+            detail::make_create_scope_work(client_, bucket_, name, options), token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_create_scope(
+        std::string_view name, detail::no_options = {}, Token&& token = {}) const {
+        const management_options options{};
+        return async_create_scope(name, options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_drop_scope(
+        std::string_view name, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options>{}, detail::make_drop_scope_work(client_, bucket_, name, options),
+            token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_drop_scope(
+        std::string_view name, detail::no_options = {}, Token&& token = {}) const {
+        const management_options options{};
+        return async_drop_scope(name, options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<collection_settings> Collection = collection_settings,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_create_collection(
+        Collection&& collection, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options, Collection>{},
+            detail::make_create_collection_work(client_, bucket_, collection, options), token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<collection_settings> Collection = collection_settings>
+    [[nodiscard]] auto async_create_collection(
+        Collection&& collection, detail::no_options = {}, Token&& token = {}) const {
+        const management_options options{};
+        return async_create_collection(std::forward<Collection>(collection), options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_drop_collection(
+        std::string_view scope, std::string_view name, Options&& options,
+        Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options>{},
+            detail::make_drop_collection_work(client_, bucket_, scope, name, options), token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_drop_collection(
+        std::string_view scope, std::string_view name, detail::no_options = {},
+        Token&& token = {}) const {
+        const management_options options{};
+        return async_drop_collection(scope, name, options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<management_options> Options = management_options>
+    [[nodiscard]] auto async_list(Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<scope_list_result>(
+            detail::given<Options>{}, detail::make_list_scopes_work(client_, bucket_, options),
+            token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_list(detail::no_options = {}, Token&& token = {}) const {
+        const management_options options{};
+        return async_list(options, token);
+    }
+
 private:
+    friend class bucket;
+
+    collection_manager(std::shared_ptr<detail::session> client, std::string bucket) noexcept
+        : client_(std::move(client)), bucket_(std::move(bucket)) {}
+
     std::shared_ptr<detail::session> client_;
     std::string bucket_;
 };
@@ -172,10 +396,6 @@ struct query_index_list_result {
 /// and conditions as they are. A handle, as bucket_manager.
 class query_index_manager {
 public:
-    /// cluster::query_indexes makes managers.
-    explicit query_index_manager(std::shared_ptr<detail::session> client) noexcept
-        : client_(std::move(client)) {}
-
     /// Creates an index. Fails with errc::index_exists if it exists.
     [[nodiscard]] std::expected<change_result, error> create(
         const query_index& index, const query_options& options = {}) const;
@@ -204,6 +424,12 @@ public:
         const index_target& on, const query_options& options = {}) const;
 
 private:
+    friend class cluster;
+    friend class collection;
+
+    explicit query_index_manager(std::shared_ptr<detail::session> client) noexcept
+        : client_(std::move(client)) {}
+
     std::shared_ptr<detail::session> client_;
 };
 
@@ -211,10 +437,6 @@ private:
 /// those of query_index_manager.
 class collection_index_manager {
 public:
-    /// collection::query_indexes makes managers.
-    collection_index_manager(query_index_manager manager, index_target on) noexcept
-        : manager_(std::move(manager)), on_(std::move(on)) {}
-
     /// `index.on` is ignored: the index covers this collection.
     [[nodiscard]] std::expected<change_result, error> create(
         query_index index, const query_options& options = {}) const;
@@ -235,6 +457,11 @@ public:
         const query_options& options = {}) const;
 
 private:
+    friend class collection;
+
+    collection_index_manager(query_index_manager manager, index_target on) noexcept
+        : manager_(std::move(manager)), on_(std::move(on)) {}
+
     query_index_manager manager_;
     index_target on_;
 };

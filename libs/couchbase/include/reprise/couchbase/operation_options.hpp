@@ -23,7 +23,7 @@
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/couchbase_types/document_request.hpp>
-#include <reprise/retry/allowance.hpp>
+#include <reprise/retry/driver/allowance.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
@@ -39,7 +39,7 @@ struct common_options {
     std::shared_ptr<const std::any> user_data{};
     /// The allowance of an enclosing reprise::retry. Retries of this operation are taken from it.
     /// It must live until the operation has completed.
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 namespace detail {
@@ -69,7 +69,7 @@ concept operation_options =
         { with.timeout } -> std::same_as<std::optional<duration>&>;
         { with.strategy } -> std::same_as<std::shared_ptr<retry_strategy>&>;
         { with.user_data } -> std::same_as<std::shared_ptr<const std::any>&>;
-        { with.outer_allowance } -> std::same_as<retry_allowance*&>;
+        { with.outer_allowance } -> std::same_as<driver::retry_allowance*&>;
         Options{.timeout = {}, .strategy = {}, .user_data = {}, .outer_allowance = {}};
     } && detail::orders_mutation_fields<Options>;
 
@@ -115,7 +115,7 @@ struct get_options {
     std::vector<std::string> project{};
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 /// Options of the gets from replicas.
@@ -124,7 +124,7 @@ struct get_replica_options {
     read_preference preference = read_preference::no_preference;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 /// Options of collection::upsert.
@@ -136,7 +136,7 @@ struct upsert_options {
     durability_level durability = durability_level::none;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 /// Options of collection::insert.
@@ -146,7 +146,7 @@ struct insert_options {
     durability_level durability = durability_level::none;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 /// Options of collection::replace.
@@ -160,7 +160,7 @@ struct replace_options {
     durability_level durability = durability_level::none;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 /// Options of collection::remove, append and prepend.
@@ -171,7 +171,7 @@ struct change_options {
     durability_level durability = durability_level::none;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 using remove_options = change_options;   ///< Options of collection::remove.
@@ -191,7 +191,7 @@ struct counter_options {
     durability_level durability = durability_level::none;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 /// Options of collection::lookup_in.
@@ -201,7 +201,7 @@ struct lookup_in_options {
     bool access_deleted = false;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 using lookup_in_replica_options = get_replica_options;  ///< Options of the lookups from replicas.
@@ -221,7 +221,7 @@ struct mutate_in_options {
     bool access_deleted = false;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 static_assert(operation_options<common_options>);

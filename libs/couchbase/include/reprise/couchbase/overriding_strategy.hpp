@@ -14,10 +14,10 @@ namespace reprise::couchbase {
 /// runs on the client's thread and must return at once; write a strategy if the answer takes
 /// longer. If the function throws, the operation fails with errc::strategy_failure.
 struct reason_override {
-    using function = std::function<retry_action(const retry_question&)>;
+    using function = std::function<driver::retry_action(const driver::retry_question&)>;
 
-    reason_override(retry_reason of, retry_action always)
-        : reason(of), answer([always](const retry_question&) { return always; }) {}
+    reason_override(retry_reason of, driver::retry_action always)
+        : reason(of), answer([always](const driver::retry_question&) { return always; }) {}
     template <class Callable>
         requires std::convertible_to<Callable, function>
     reason_override(retry_reason of, Callable decide) : reason(of), answer(std::move(decide)) {}
@@ -34,9 +34,10 @@ public:
     /// reasons that no strategy is asked about (`unknown`, and those that are always retried).
     overriding_strategy(
         std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides);
-    void retry_after(const retry_question& question, retry_sink& sink) override;
-    decision on_start(token_state& token, const decision_context& at) override;
-    void on_success(const token_state& token, const decision_context& at) override;
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override;
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context& at) override;
+    void on_success(const driver::token_state& token, const driver::decision_context& at) override;
     [[nodiscard]] retry_budget* paying_budget() noexcept override;
 
 private:

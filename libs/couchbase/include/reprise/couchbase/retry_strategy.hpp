@@ -38,16 +38,16 @@ namespace reprise::couchbase {
 
 /// The question to a strategy and its answer, at once or later. `request_of(question)` and
 /// `reason_of(question)` describe the failure in Couchbase's terms.
-using reprise::deferred_answer;
-using reprise::retry_action;
-using reprise::retry_question;
-using reprise::retry_sink;
 using reprise::retry_strategy;
+using reprise::driver::deferred_answer;
+using reprise::driver::retry_action;
+using reprise::driver::retry_question;
+using reprise::driver::retry_sink;
 
 /// The history of an operation's attempts. Errors and results carry it.
-using reprise::attempt_stage;
 using reprise::history_entry;
 using reprise::refusal_reason;
 using reprise::retry_history;
+using reprise::driver::attempt_stage;
 
 }  // namespace reprise::couchbase

@@ -74,7 +74,7 @@ struct scan_options {
     std::size_t concurrency = 1;
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 static_assert(operation_options<scan_options>);

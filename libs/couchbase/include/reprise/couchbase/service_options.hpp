@@ -18,7 +18,7 @@
 #include <reprise/couchbase/operation_options.hpp>
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
-#include <reprise/retry/allowance.hpp>
+#include <reprise/retry/driver/allowance.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
@@ -94,7 +94,7 @@ struct query_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 /// Options of analytics_query and analytics_stream of a cluster or scope. Fields mean the same as
@@ -112,7 +112,7 @@ struct analytics_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 /// A search query. You can write any query of the service as JSON.
@@ -147,7 +147,7 @@ struct search_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 /// How old a view's answer may be.
@@ -184,7 +184,7 @@ struct view_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 /// Options of bucket_manager, collection_manager and cluster::management_request.

@@ -15,9 +15,9 @@
 #include <reprise/couchbase_types/log_sink.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/retry/budget.hpp>
-#include <reprise/retry/circuit_breaker_fsm.hpp>
+#include <reprise/retry/driver/circuit_breaker_fsm.hpp>
+#include <reprise/retry/retry_errc.hpp>
 #include <reprise/retry/retry_strategy.hpp>
-#include <reprise/retry/settings.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {

@@ -16,7 +16,7 @@
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/error_info.hpp>
-#include <reprise/retry/allowance.hpp>
+#include <reprise/retry/driver/allowance.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 #include <reprise/retry/time.hpp>
 
@@ -127,7 +127,7 @@ struct request_numbers {
     time_point deadline = no_deadline;
     // The allowance of an enclosing retry loop. It must outlive the operation. Reasons that the
     // client always retries do not use it up.
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
 };
 
 static_assert(std::is_trivially_copyable_v<request_numbers>);

@@ -20,7 +20,7 @@ enum class log_level : std::uint8_t { debug, info, warn, error };
 struct decision_record {
     std::string_view operation;  ///< "get"
     retry_reason reason = retry_reason::unknown;
-    attempt_stage stage = attempt_stage::dispatch;
+    driver::attempt_stage stage = driver::attempt_stage::dispatch;
     std::uint32_t attempt = 0;  ///< Retries made before.
     bool is_retried = false;
     duration delay{};                               ///< Meaningful if retried.

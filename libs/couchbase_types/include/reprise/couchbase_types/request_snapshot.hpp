@@ -1,7 +1,7 @@
 #pragma once
 
 /// The request as a retry strategy sees it, in addition to what every strategy is asked
-/// (`reprise::retry_question`).
+/// (`reprise::driver::retry_question`).
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include <reprise/couchbase_types/retry_reason.hpp>
-#include <reprise/retry/decision.hpp>
+#include <reprise/retry/driver/retry_question.hpp>
 
 namespace reprise {
 class retry_strategy;
@@ -65,9 +65,9 @@ struct request_snapshot {
 };
 
 /// The snapshot behind a question; an empty one outside of the Couchbase client.
-[[nodiscard]] const request_snapshot& request_of(const retry_question& question) noexcept;
+[[nodiscard]] const request_snapshot& request_of(const driver::retry_question& question) noexcept;
 /// The reason of the failure; `unknown` outside of the Couchbase client.
-[[nodiscard]] inline retry_reason reason_of(const retry_question& question) noexcept {
+[[nodiscard]] inline retry_reason reason_of(const driver::retry_question& question) noexcept {
     return question.reason.as<retry_reason>();
 }
 

@@ -36,7 +36,7 @@ using backoff_calculator = std::function<duration(std::uint32_t attempts, std::u
 class best_effort_strategy : public retry_strategy {
 public:
     explicit best_effort_strategy(backoff_calculator calculator = exponential_calculator());
-    void retry_after(const retry_question& question, retry_sink& sink) override;
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override;
 
 private:
     backoff_calculator calculator_;
@@ -48,7 +48,7 @@ private:
 class fail_fast_on_terminal_error_strategy : public best_effort_strategy {
 public:
     using best_effort_strategy::best_effort_strategy;
-    void retry_after(const retry_question& question, retry_sink& sink) override;
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override;
 };
 
 /// Opt-in: as the default, except that an unknown status with a usable retry rule in the server's
@@ -58,7 +58,7 @@ public:
 class server_directed_strategy : public fail_fast_on_terminal_error_strategy {
 public:
     using fail_fast_on_terminal_error_strategy::fail_fast_on_terminal_error_strategy;
-    void retry_after(const retry_question& question, retry_sink& sink) override;
+    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override;
 };
 
 }  // namespace reprise::couchbase

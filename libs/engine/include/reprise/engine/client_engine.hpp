@@ -55,6 +55,15 @@ class client_engine {
 public:
     // Does nothing before the first `start` or `open`.
     client_engine(engine_options options, credentials identity, randomness random, time_point now);
+    // Another loop of the same client, for another thread. The loops share the options,
+    // credentials, limits, budgets, circuit breakers, terminal states and configurations, and tell
+    // each other about changes: the wake hook of a loop fires when another one has told it
+    // something. Each has its own connections, timers and operations. Create all of them,
+    // `io_threads` in number, before the first one is used.
+    struct another_loop {
+        const client_engine& first;
+    };
+    client_engine(another_loop of, randomness random, time_point now);
     // Completes open operations with request_canceled. Buffers returned by begin_write become
     // invalid, so close the sockets first.
     ~client_engine();
@@ -127,13 +136,15 @@ public:
     void on_key_derived(derivation_id derivation, std::string key, time_point now);
     // Fires everything that is due. Call it at next_due; additional calls are harmless.
     void on_time(time_point now);
-    // Takes the answers that strategies gave on other threads. Call it after the wake hook fired.
+    // Takes what arrived from other threads: answers of strategies, and what other loops of the
+    // client found out. Call it after the wake hook fired.
     void on_wake(time_point now);
 
     // --- the driver's side: what to do ---
 
     // Appends the actions decided since the last call to `out`.
     void take_actions(action_list& out);
+    [[nodiscard]] bool has_actions() const noexcept;
     // Returns the bytes to write now: the rest of the outstanding write or, if there is none,
     // everything that may be sent, which this call encodes. From then on these requests count as on
     // the wire. The bytes stay valid and unchanged until on_written has covered them or the
@@ -141,9 +152,9 @@ public:
     [[nodiscard]] base::byte_view begin_write(connection_id connection, time_point now);
     // When on_time must be called. Empty if the engine waits for nothing.
     [[nodiscard]] std::optional<time_point> next_due() const noexcept;
-    // Sets a hook that is called from any thread when a strategy has answered. It must make the
-    // engine's thread call on_wake. Set it once, before the first operation; it may be called until
-    // the engine and every deferred_answer are gone.
+    // Sets a hook that is called from any thread when there is something for on_wake. It must make
+    // the engine's thread call on_wake. Set it once, before the first operation; it may be called
+    // until the engine and every deferred_answer are gone.
     void set_wake_hook(std::function<void()> hook);
 
     // --- inspection ---

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <reprise/engine/vocabulary.hpp>
-#include <reprise/retry/settings.hpp>
+#include <reprise/retry/retry_errc.hpp>
 #include <reprise/retry/time.hpp>
 #include <reprise/wire/compression.hpp>
 #include <reprise/wire/connection_string.hpp>
@@ -25,6 +25,8 @@ struct engine_options : couchbase::cluster_options {
     // `seeds`.
     std::string dns_srv_name{};
     wire::transport transport = wire::transport::plain;
+    // How many loops the client has, each an engine; see client_engine::another_loop.
+    std::size_t io_threads = 1;
     // Sent in HELLO; at most 200 bytes.
     std::string agent = "reprise";
 

@@ -17,6 +17,8 @@
 
 namespace reprise::engine {
 
+using driver::attempt_stage;
+
 inline constexpr std::size_t attempt_stage_count = base::enumerator_count<attempt_stage>();
 
 enum class reason_applicability : std::uint8_t {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <reprise/lab/retry_options.hpp>
+#include <reprise/retry/lint.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
 namespace reprise::lab {

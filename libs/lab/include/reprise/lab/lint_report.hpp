@@ -10,6 +10,7 @@
 
 #include <reprise/lab/lint.hpp>
 #include <reprise/lab/scenario.hpp>
+#include <reprise/retry/lint.hpp>
 
 namespace reprise::lab {
 

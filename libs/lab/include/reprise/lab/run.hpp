@@ -18,7 +18,7 @@
 #include <reprise/lab/model.hpp>
 #include <reprise/lab/recovery.hpp>
 #include <reprise/lab/slot.hpp>
-#include <reprise/retry/decision.hpp>
+#include <reprise/retry/refusal_reason.hpp>
 
 namespace reprise::lab {
 

@@ -61,16 +61,21 @@ struct client_report {
 using keyspace_number = std::uint32_t;
 /// Identifies an operation for `cancel`. An operation with ticket 0 cannot be canceled.
 using ticket = std::uint64_t;
+/// One of the client's loops, from 0.
+using loop_number = std::size_t;
 
-/// One engine with everything it needs: a loop, sockets, TLS, name resolution and time. All members
-/// may be called from any thread, and from completions, except where noted.
+/// An engine for each of its loops with everything they need: sockets, TLS, name resolution and
+/// time. All members may be called from any thread, and from completions, except where noted.
+///
+/// engine_options::io_threads is the number of loops, each with its own thread. An operation runs
+/// on one loop, which its key determines; HTTP services and operations without a key are on loop 0.
 ///
 ///     make -> keyspace -> start/call ... -> close (optional) -> destructor
 ///
-/// Completions run on the loop's thread, one at a time. Destroying the client completes open
-/// operations with request_canceled. If the client has its own thread or its callers drive it, that
-/// happens before the destructor returns. Otherwise it happens on your executor, or when its
-/// context is destroyed. A completion may destroy the client.
+/// Completions run on their loop's thread, one at a time on each loop. Destroying the client
+/// completes open operations with request_canceled. If the client has its own thread or its callers
+/// drive it, that happens before the destructor returns. Otherwise it happens on your executor, or
+/// when its context is destroyed. A completion may destroy the client.
 ///
 /// The context of your executor may be destroyed first, once no thread runs it any more. That
 /// completes open operations, on the thread that destroys it; the client then refuses everything
@@ -83,7 +88,7 @@ class client {
 public:
     [[nodiscard]] static std::expected<std::unique_ptr<client>, setup_error> make(
         engine::engine_options options);
-    /// Runs on the caller's executor, through a strand. Ignores `threads`.
+    /// Runs on the caller's executor, one handler at a time, as one loop. Ignores `threads`.
     [[nodiscard]] static std::expected<std::unique_ptr<client>, setup_error> make(
         engine::engine_options options, const boost::asio::any_io_executor& executor);
     ~client();
@@ -104,7 +109,9 @@ public:
     /// Starts to connect to the bucket, or to the cluster if `bucket` is empty.
     void open(std::string_view bucket);
 
-    /// Submits the operation and sets request.keyspace from `where`. Calls `done` once, later and
+    /// Submits the operation and sets request.keyspace from `where`. A `noop` on a bucket without a
+    /// node's name asks whether the bucket can be used: every loop asks, and the first failure is
+    /// the result. Calls `done` once, later and
     /// never from inside this call. Does not call it if it returns a refusal.
     [[nodiscard]] refusal start(
         keyspace_number where, engine::operation_request&& request, engine::completion&& done,
@@ -113,6 +120,14 @@ public:
     [[nodiscard]] refusal start(
         keyspace_number where, engine::document_call&& call, engine::completion&& done,
         ticket cancel_with = 0);
+    /// Like `start`, on this loop, for a call that consists of several operations.
+    [[nodiscard]] refusal start_on(
+        loop_number loop, keyspace_number where, engine::operation_request&& request,
+        engine::completion&& done, ticket cancel_with);
+    /// The loop of all operations with this key.
+    [[nodiscard]] loop_number loop_of(std::string_view key) const noexcept;
+    /// A loop for a call that has no key: another one each time.
+    [[nodiscard]] loop_number choose_loop() noexcept;
     /// Like `start`, but waits for the result.
     [[nodiscard]] std::expected<engine::operation_result, refusal> call(
         keyspace_number where, engine::operation_request&& request);
@@ -129,9 +144,9 @@ public:
     /// `spare` is reused.
     using row_receiver = std::move_only_function<void(std::optional<engine::row_batch> rows)>;
     [[nodiscard]] refusal take_rows(
-        ticket operation, row_receiver receive, engine::row_batch spare = {});
+        ticket operation, row_receiver receive, engine::row_batch spare = {}, loop_number loop = 0);
     /// Runs `task` on the loop, later and in the order of the starts. It must not own the client.
-    [[nodiscard]] refusal post(std::move_only_function<void()> task);
+    [[nodiscard]] refusal post(std::move_only_function<void()> task, loop_number loop = 0);
     /// Calls `begin` with a function and waits until that function is called, which may happen once
     /// and on any thread.
     [[nodiscard]] refusal await(
@@ -150,10 +165,12 @@ public:
     /// Runs the loop for this long, or until it has no work left. Only for caller_drives.
     [[nodiscard]] refusal drive(duration time);
 
-    /// Runs `look` on the loop's thread and waits for it.
+    /// Runs `look` on loop 0 and waits for it. On the thread of a loop, looks at that loop at once.
     [[nodiscard]] refusal inspect(const std::function<void(const engine::client_engine&)>& look);
-
-    /// Reports the current state of all connections without I/O. Waits like `inspect`.
+    /// The figures of all loops together. Waits for every loop; with several of them it is refused
+    /// on their threads (blocking_in_loop).
+    [[nodiscard]] std::expected<engine::engine_statistics, refusal> statistics();
+    /// Reports the current state of all connections without I/O. Waits like `statistics`.
     [[nodiscard]] std::expected<client_report, refusal> describe();
 
     /// Whether a blocking call from this thread would wait for itself.

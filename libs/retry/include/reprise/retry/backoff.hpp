@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <optional>
 
-#include <reprise/retry/decision.hpp>
-#include <reprise/retry/detail/export.hpp>
-#include <reprise/retry/settings.hpp>
+#include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/driver/retry_question.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise {
 
@@ -27,8 +27,8 @@ struct backoff_options {
     double factor = 2.0;                      ///< Growth per retry; at least 1.
     duration cap = std::chrono::seconds{20};  ///< Largest delay, applied before jitter.
     reprise::jitter jitter = reprise::jitter::full;
-    /// A service's minimum wait may lengthen a delay by at most this much. Absent (the rule of the
-    /// guide): the hint is always respected in full, also above the cap.
+    /// A service's minimum wait may lengthen a delay by at most this much. Absent (as in
+    /// Smithy's guide): the hint is always respected in full, also above the cap.
     std::optional<duration> hint_excess_max{};
     duration step{};  ///< Added per retry, before the cap: linear growth; not negative.
 };
@@ -47,15 +47,13 @@ namespace detail {
     return (a >> 32U) * (b >> 32U) + (first >> 32U) + (second >> 32U);
 }
 
-}  // namespace detail
-
 /// Uniform in [0, span) from 64 random bits. Exact at both extremes, no overflow at any span.
 [[nodiscard]] constexpr duration scale_random(duration span, std::uint64_t random) noexcept {
     if (span <= duration::zero()) {
         return duration::zero();
     }
-    return duration{static_cast<std::int64_t>(
-        detail::multiply_high(static_cast<std::uint64_t>(span.count()), random))};
+    return duration{
+        static_cast<std::int64_t>(multiply_high(static_cast<std::uint64_t>(span.count()), random))};
 }
 
 /// `a * b` for non-negative durations, held at `limit`.
@@ -67,13 +65,15 @@ namespace detail {
     return std::min(limit, duration{value.count() * by});
 }
 
+}  // namespace detail
+
 /// The policy for delays that grow according to `backoff_options`. A service's hint is a lower
 /// limit.
 class exponential_backoff {
 public:
     /// Throws `invalid_settings` for options that `check` refuses.
     explicit exponential_backoff(const backoff_options& options = {})
-        : options_(checked(options)) {}
+        : options_(detail::checked(options)) {}
 
     /// The delay before retry number `retry` (the first is 0). `previous` is the last delay this
     /// function gave for the same request (only decorrelated jitter looks at it).
@@ -81,15 +81,16 @@ public:
         std::uint32_t retry, duration previous, std::uint64_t random) const noexcept {
         if (options_.jitter == jitter::decorrelated) {
             const duration start = std::max(previous, options_.base);
-            const duration top = std::max(multiply_capped(start, 3, options_.cap), options_.base);
-            return options_.base + scale_random(top - options_.base, random);
+            const duration top =
+                std::max(detail::multiply_capped(start, 3, options_.cap), options_.base);
+            return options_.base + detail::scale_random(top - options_.base, random);
         }
         const duration full = ceiling(retry);
         switch (options_.jitter) {
             case jitter::full:
-                return scale_random(full, random);
+                return detail::scale_random(full, random);
             case jitter::equal:
-                return full / 2 + scale_random(full - full / 2, random);
+                return full / 2 + detail::scale_random(full - full / 2, random);
             case jitter::decorrelated:  // depends on the delay before; not here
             case jitter::none:
                 break;
@@ -119,7 +120,8 @@ public:
     }
 
     /// The backoff question of a composed strategy: delay of the next retry, hint included.
-    [[nodiscard]] duration wait(token_state& token, const retry_question& question) const noexcept {
+    [[nodiscard]] duration wait(
+        driver::token_state& token, const driver::retry_question& question) const noexcept {
         const auto previous = duration{static_cast<std::int64_t>(token.memory)};
         const duration own = delay(token.attempt - 1, previous, question.at.random);
         token.memory = static_cast<std::uint64_t>(own.count());
@@ -144,6 +146,8 @@ private:
     backoff_options options_;
 };
 
+namespace driver {
+
 /// Two backoffs: one for throttling answers, one for everything else.
 class backoff_by_kind {
 public:
@@ -158,5 +162,7 @@ private:
     exponential_backoff transient_;
     exponential_backoff throttling_;
 };
+
+}  // namespace driver
 
 }  // namespace reprise

@@ -13,22 +13,21 @@
 #include <type_traits>
 #include <utility>
 
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/driver/retry_session.hpp>
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/fails_if.hpp>
 #include <reprise/retry/fallback.hpp>
 #include <reprise/retry/outcome.hpp>
-#include <reprise/retry/settings.hpp>
-#include <reprise/retry/unattempted_outcome.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise {
+
+namespace detail {
 
 /// Callable with an `attempt`, or with nothing.
 template <class Operation>
 concept retry_operation = std::invocable<Operation&, const attempt&> || std::invocable<Operation&>;
-
-namespace detail {
 
 inline namespace REPRISE_VARIANT {
 
@@ -56,11 +55,11 @@ class call_time {
 public:
     explicit call_time(const call_options& options) noexcept : options_(&options) {}
 
-    [[nodiscard]] decision_context context() const noexcept {
+    [[nodiscard]] driver::decision_context context() const noexcept {
         return {clock().now(), options_->random()};
     }
     /// Zeros if the time is not needed: a first attempt that succeeds reads no clock.
-    [[nodiscard]] decision_context context_if(bool is_needed) const noexcept {
+    [[nodiscard]] driver::decision_context context_if(bool is_needed) const noexcept {
         if (is_needed) [[unlikely]] {
             return context();
         }
@@ -68,7 +67,7 @@ public:
     }
     /// What `session.begin` needs.
     template <class Session>
-    [[nodiscard]] decision_context start_context(const Session& session) const noexcept {
+    [[nodiscard]] driver::decision_context start_context(const Session& session) const noexcept {
         if (session.needs_start_time() && !session.needs_time()) [[unlikely]] {
             return {clock().now()};
         }
@@ -177,7 +176,7 @@ template <class Result>
 template <class Result, class Operation, class... Exceptions>
 [[nodiscard]] std::optional<failure_facts> failure_of(
     const attempt_result<Result>& outcome, const Operation& operation,
-    catching_t<Exceptions...> list) noexcept {
+    detail::catching_t<Exceptions...> list) noexcept {
     if constexpr (!std::is_nothrow_move_constructible_v<Result>) {
         if (outcome.is_lost) {
             return failure_facts{.safety = retry_safety::no};
@@ -278,11 +277,11 @@ template <class Operation, class Session>
 template <class Result, bool IsPlain, class Strategy, class Operation, class... Exceptions>
 Result run_loop(
     Strategy& strategy, const call_options& options, Operation& operation,
-    catching_t<Exceptions...> list) {
+    detail::catching_t<Exceptions...> list) {
     const call_time time(options);
     driver::retry_session<Strategy, IsPlain> session(strategy, options);
     session.set_deadline(time.deadline());
-    decision_context at = time.start_context(session);
+    driver::decision_context at = time.start_context(session);
     if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
         wait_for_first_attempt(session, time, delay);
         at = time.context_if(session.needs_time());
@@ -305,7 +304,7 @@ Result run_loop(
             session.on_success(at);
             return std::move(*outcome.value);
         }
-        const decision_context failed_at = time.context();
+        const driver::decision_context failed_at = time.context();
         driver::retry_step next = session.on_failure(
             *failure, failed_at, options.stop.stop_requested(),
             view_of_attempt(outcome, operation));
@@ -332,8 +331,8 @@ Result run_loop(
 template <class Result, class Strategy, class Operation, class... Exceptions>
 Result run_blocking(
     Strategy& strategy, const call_options& options, Operation& operation,
-    catching_t<Exceptions...> list) {
-    if (has_attachments(traits_of(strategy), options)) [[unlikely]] {
+    detail::catching_t<Exceptions...> list) {
+    if (has_attachments(driver::traits_of(strategy), options)) [[unlikely]] {
         return run_loop<Result, false>(strategy, options, operation, list);
     }
     return run_loop<Result, true>(strategy, options, operation, list);
@@ -347,10 +346,10 @@ inline const call_options default_call_options{};
 /// succeeds, so they are made only where the compiler can leave them out again.
 template <class Result, class Strategy, class Operation, class... Exceptions>
 Result run_blocking(
-    Strategy& strategy, no_options, Operation& operation, catching_t<Exceptions...> list) {
+    Strategy& strategy, no_options, Operation& operation, detail::catching_t<Exceptions...> list) {
     if constexpr (std::derived_from<Strategy, retry_strategy>) {
         return run_blocking<Result>(strategy, default_call_options, operation, list);
-    } else if (has_attachments(traits_of(strategy), default_call_options)) [[unlikely]] {
+    } else if (has_attachments(driver::traits_of(strategy), default_call_options)) [[unlikely]] {
         return run_loop<Result, false>(strategy, default_call_options, operation, list);
     } else {
         return run_loop<Result, true>(strategy, call_options{}, operation, list);
@@ -369,9 +368,9 @@ inline namespace REPRISE_VARIANT {
 template <class Operation>
 constexpr bool check_operation() noexcept {
     static_assert(
-        retry_operation<Operation>,
+        detail::retry_operation<Operation>,
         "the operation must be callable with a const reprise::attempt& or with nothing");
-    if constexpr (retry_operation<Operation>) {
+    if constexpr (detail::retry_operation<Operation>) {
         static_assert(
             !std::is_reference_v<operation_result<Operation>>,
             "an operation must return a value: a reference could outlive its attempt");
@@ -379,7 +378,7 @@ constexpr bool check_operation() noexcept {
             !requires(const std::remove_reference_t<Operation>& given) { given.hedging(); },
             "a hedged operation needs a loop that can run two attempts: reprise::async_retry");
     }
-    return retry_operation<Operation>;
+    return detail::retry_operation<Operation>;
 }
 
 /// Throws `invalid_settings` for an option that `Operation` cannot follow: nothing else in a
@@ -398,7 +397,7 @@ void check_options(no_options) noexcept {}
 /// `options` are `call_options` or `no_options`.
 template <class Strategy, class Options, class... Exceptions, class Operation>
 auto check_and_run(
-    Strategy&& strategy, const Options& options, catching_t<Exceptions...> list,
+    Strategy&& strategy, const Options& options, detail::catching_t<Exceptions...> list,
     Operation& operation) {
     if constexpr (check_strategy<Strategy>() && check_operation<Operation>()) {
         using result = operation_result<Operation>;
@@ -429,7 +428,7 @@ inline namespace REPRISE_VARIANT {
 /// an `attempt_timeout` if the operation takes no `attempt`: it could not keep the limit.
 template <class Strategy, class... Exceptions, class Operation>
 [[nodiscard]] auto retry(
-    Strategy&& strategy, const call_options& options, catching_t<Exceptions...> list,
+    Strategy&& strategy, const call_options& options, detail::catching_t<Exceptions...> list,
     Operation&& operation) {
     return detail::check_and_run(std::forward<Strategy>(strategy), options, list, operation);
 }

@@ -10,10 +10,14 @@
 #include <memory>
 #include <utility>
 
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/driver/retry_question.hpp>
+#include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/token_bucket.hpp>
 
 namespace reprise {
+
+namespace driver {
 
 /// The answer to "can it be paid?"; `cost` travels in the token, in milli-units.
 struct payment {
@@ -22,12 +26,15 @@ struct payment {
     std::int64_t level = -1;  ///< Milli-units left (or found, when refused); negative: no level.
 };
 
+}  // namespace driver
+
 /// One object may serve many clients; all calls may come from any thread at any time.
 class REPRISE_EXPORT retry_budget {
 public:
     virtual ~retry_budget();
     /// Pays the whole price of a retry, or refuses.
-    [[nodiscard]] virtual payment try_pay(const failure_facts& facts, time_point now) noexcept = 0;
+    [[nodiscard]] virtual driver::payment try_pay(
+        const failure_facts& facts, time_point now) noexcept = 0;
     /// A retry that was paid for with `cost` milli-units is not made: its wait was canceled, or a
     /// circuit breaker opened meanwhile. Does nothing unless overridden.
     virtual void give_back(std::uint32_t cost, time_point now) noexcept;
@@ -42,7 +49,7 @@ public:
 namespace detail {
 
 /// Whether a budget overrides `on_request`, `on_failure`. What is inherited does nothing, and a
-/// strategy that knows the budget's type need not call it.
+/// strategy that is compiled with the budget's type need not call it.
 template <class B>
 concept counts_requests =
     requires(B& budget, time_point now) { budget.on_request(now); } && !requires {
@@ -57,6 +64,8 @@ concept counts_failures = requires(B& budget, const failure_facts& facts, time_p
 
 }  // namespace detail
 
+namespace driver {
+
 struct no_budget;
 
 /// Budgets by value. One with `static constexpr bool needs_time = true` gets real times in
@@ -69,6 +78,8 @@ concept budget_policy = std::derived_from<B, retry_budget> || std::same_as<B, no
 struct no_budget {
     void on_success(std::uint32_t, std::uint32_t, time_point) const noexcept {}
 };
+
+}  // namespace driver
 
 /// The prices of retries and the refund of successes, in units.
 struct retry_prices {
@@ -90,7 +101,8 @@ public:
     /// Throws `invalid_settings` for a null bucket or prices it can never pay.
     token_bucket_budget(std::shared_ptr<token_bucket> bucket, const retry_prices& prices = {});
 
-    [[nodiscard]] payment try_pay(const failure_facts& facts, time_point) noexcept override {
+    [[nodiscard]] driver::payment try_pay(
+        const failure_facts& facts, time_point) noexcept override {
         // A timeout costs its price whatever else the failure is, as in Smithy's guide.
         const std::uint32_t cost = facts.timeout      ? timeout_
                                    : facts.throttling ? throttling_
@@ -131,7 +143,7 @@ public:
     explicit failure_throttle(const failure_throttle_options& options = {});
 
     void on_failure(const failure_facts&, time_point) noexcept override;
-    [[nodiscard]] payment try_pay(const failure_facts&, time_point) noexcept override;
+    [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point) noexcept override;
     void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override;
 
 private:
@@ -162,12 +174,16 @@ public:
     explicit windowed_budget(const windowed_budget_options& options = {});
 
     void on_request(time_point now) noexcept override;
-    [[nodiscard]] payment try_pay(const failure_facts&, time_point now) noexcept override;
+    [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point now) noexcept override;
     void give_back(std::uint32_t cost, time_point now) noexcept override;
     void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override {}
 
-    /// Milli-units that could be spent at `now`.
-    [[nodiscard]] std::int64_t level(time_point now) const noexcept;
+    /// Retries that could be paid for at `now`; units, as those of a `token_bucket`.
+    [[nodiscard]] double level(time_point now) const noexcept {
+        return static_cast<double>(milli_level(now)) / 1000.0;
+    }
+    /// The same, exactly.
+    [[nodiscard]] std::int64_t milli_level(time_point now) const noexcept;
 
 private:
     struct account;

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string_view>
 
-#include <reprise/retry/allowance.hpp>
 #include <reprise/retry/clock.hpp>
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/detail/stop_token.hpp>
+#include <reprise/retry/driver/allowance.hpp>
 #include <reprise/retry/retry_history.hpp>
 #include <reprise/retry/retry_observer.hpp>
 #include <reprise/retry/retry_tracer.hpp>
@@ -34,7 +34,7 @@ struct call_options {
     /// Ends waits at once and allows no further retry. A running attempt is not interrupted.
     std::stop_token stop{};
     /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
-    retry_allowance* outer_allowance = nullptr;
+    driver::retry_allowance* outer_allowance = nullptr;
     /// Receives what happened on each attempt of this call, which clears it first. A call inside
     /// this one needs its own.
     retry_history* history = nullptr;
@@ -60,7 +60,7 @@ struct attempt {
     /// The same as a duration from the start of the attempt; `duration::max()` if neither.
     duration timeout = duration::max();
     /// Give it to retry loops inside the operation (`call_options::outer_allowance`).
-    retry_allowance* allowance = nullptr;
+    driver::retry_allowance* allowance = nullptr;
     /// The call's stop token.
     std::stop_token stop{};
     /// The call's clock; null outside of a loop, which means the real clock.

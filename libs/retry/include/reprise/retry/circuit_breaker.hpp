@@ -24,11 +24,13 @@
 #include <functional>
 #include <mutex>
 
-#include <reprise/retry/circuit_breaker_fsm.hpp>
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/driver/circuit_breaker_fsm.hpp>
 #include <reprise/retry/failure_facts.hpp>
 
 namespace reprise {
+
+namespace driver {
 
 /// A breaker's answer before an attempt. Pass it back with the attempt's outcome.
 enum class breaker_permit : std::uint8_t {
@@ -37,6 +39,8 @@ enum class breaker_permit : std::uint8_t {
     probe,    ///< The one attempt of a half-open breaker.
 };
 
+}  // namespace driver
+
 /// Thread-safe. Reads no clock: loops pass the time in.
 class REPRISE_EXPORT circuit_breaker {
 public:
@@ -44,7 +48,7 @@ public:
     using failure_predicate = std::function<bool(const failure_facts&)>;
     /// Called after each change, from the thread whose attempt caused it; must not throw, and must
     /// not use the breaker.
-    using state_listener = std::function<void(breaker_state from, breaker_state to)>;
+    using state_listener = std::function<void(circuit_state from, circuit_state to)>;
 
     /// Throws `invalid_settings` for options that `check` refuses. An empty predicate counts every
     /// failure except those that are the client's fault.
@@ -52,31 +56,32 @@ public:
         const circuit_breaker_options& options = {}, failure_predicate counts = {},
         state_listener on_change = {});
 
-    [[nodiscard]] breaker_state state() const noexcept {
+    [[nodiscard]] circuit_state state() const noexcept {
         return state_.load(std::memory_order_relaxed);
     }
 
     /// Asks for permission to make an attempt at `now`.
-    [[nodiscard]] breaker_permit try_acquire(time_point now) noexcept;
+    [[nodiscard]] driver::breaker_permit try_acquire(time_point now) noexcept;
     /// False if an attempt at `when` would be refused as things are now.
     [[nodiscard]] bool would_allow(time_point when) const noexcept;
     /// The attempt that got `permit` has succeeded.
-    void on_success(breaker_permit permit, time_point now) noexcept;
+    void on_success(driver::breaker_permit permit, time_point now) noexcept;
     /// The attempt that got `permit` has failed.
-    void on_failure(breaker_permit permit, const failure_facts& facts, time_point now) noexcept;
+    void on_failure(
+        driver::breaker_permit permit, const failure_facts& facts, time_point now) noexcept;
     /// The attempt that got `permit` was canceled by its caller, which is no evidence about the
     /// service. A canceled probe is lost: the next one is sent after another sleep.
-    void on_canceled(breaker_permit permit, time_point now) noexcept;
+    void on_canceled(driver::breaker_permit permit, time_point now) noexcept;
 
 private:
-    void conclude(breaker_permit permit, bool has_failed, time_point now) noexcept;
-    void publish(breaker_state before) noexcept;
+    void conclude(driver::breaker_permit permit, bool has_failed, time_point now) noexcept;
+    void publish(circuit_state before) noexcept;
 
     mutable std::mutex mutex_;
-    circuit_breaker_fsm fsm_;
+    driver::circuit_breaker_fsm fsm_;
     failure_predicate counts_;
     state_listener on_change_;
-    std::atomic<breaker_state> state_{breaker_state::closed};
+    std::atomic<circuit_state> state_{circuit_state::closed};
 };
 
 }  // namespace reprise

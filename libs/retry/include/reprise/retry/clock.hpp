@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/detail/stop_token.hpp>
 #include <reprise/retry/time.hpp>
 
@@ -38,11 +38,15 @@ struct random_source {
     [[nodiscard]] std::uint64_t operator()() const noexcept;
 };
 
+namespace detail {
+
 /// A generator per thread, seeded from the operating system once.
 [[nodiscard]] REPRISE_EXPORT std::uint64_t thread_random() noexcept;
 
+}  // namespace detail
+
 inline std::uint64_t random_source::operator()() const noexcept {
-    return generate != nullptr ? generate(state) : thread_random();
+    return generate != nullptr ? generate(state) : detail::thread_random();
 }
 
 }  // namespace reprise

@@ -4,7 +4,7 @@
 ///
 /// ```
 /// Retryable  may this failure be retried?   refusal_reason check(facts, repeatability)
-///                                        or refusal_reason check(const retry_question&)
+///                                        or refusal_reason check(const driver::retry_question&)
 /// Backoff    how long to wait?              duration wait(token_state&, const retry_question&)
 /// Budget     who pays for it?               see budget.hpp
 /// ```
@@ -29,12 +29,14 @@
 #include <reprise/retry/backoff.hpp>
 #include <reprise/retry/budget.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/retry_observer.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 #include <reprise/retry/retryable.hpp>
 
 namespace reprise {
+
+namespace driver {
 
 /// No breaker and no observer. Costs nothing.
 struct no_parts {};
@@ -47,16 +49,20 @@ struct shared_parts {
     std::shared_ptr<retry_observer> observer{};
 };
 
+}  // namespace driver
+
 namespace detail {
 
-[[nodiscard]] inline shared_parts to_shared(no_parts) {
+[[nodiscard]] inline driver::shared_parts to_shared(driver::no_parts) {
     return {};
 }
-[[nodiscard]] inline shared_parts to_shared(shared_parts parts) {
+[[nodiscard]] inline driver::shared_parts to_shared(driver::shared_parts parts) {
     return parts;
 }
 
 }  // namespace detail
+
+namespace driver {
 
 /// How many attempts a composed strategy makes.
 struct attempt_limits {
@@ -76,8 +82,8 @@ public:
     composed_policies(
         const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget,
         Parts parts = {})
-        : attempts_max_(
-              checked(limits).attempts_max.value_or(std::numeric_limits<std::uint32_t>::max())),
+        : attempts_max_(detail::checked(limits).attempts_max.value_or(
+              std::numeric_limits<std::uint32_t>::max())),
           retryable_(std::move(retryable)),
           backoff_(std::move(backoff)),
           budget_(std::move(budget)),
@@ -163,33 +169,38 @@ private:
     [[no_unique_address]] Parts parts_;
 };
 
+}  // namespace driver
+
 /// One object for all requests of a client.
-template <class Retryable, class Backoff, budget_policy Budget, class Parts = no_parts>
+template <
+    class Retryable, class Backoff, driver::budget_policy Budget, class Parts = driver::no_parts>
 class composed_strategy
-    : public composed_policies<Retryable, Backoff, Budget, Parts>,
-      public token_issuer<composed_strategy<Retryable, Backoff, Budget, Parts>> {
+    : public driver::composed_policies<Retryable, Backoff, Budget, Parts>,
+      public driver::token_issuer<composed_strategy<Retryable, Backoff, Budget, Parts>> {
 public:
     /// Throws `invalid_settings` for limits that `check` refuses.
     composed_strategy(
-        const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget,
+        const driver::attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget,
         Parts parts = {})
-        : composed_policies<Retryable, Backoff, Budget, Parts>(
+        : driver::composed_policies<Retryable, Backoff, Budget, Parts>(
               limits, std::move(retryable), std::move(backoff), std::move(budget),
               std::move(parts)) {}
 };
 
 /// Exactly one attempt, always.
-class no_retry : public token_issuer<no_retry> {
+class no_retry : public driver::token_issuer<no_retry> {
 public:
-    [[nodiscard]] decision begin(token_state& token, const decision_context&) noexcept {
-        token = token_state{};
+    [[nodiscard]] driver::decision begin(
+        driver::token_state& token, const driver::decision_context&) noexcept {
+        token = driver::token_state{};
         return {};
     }
-    [[nodiscard]] retry_action retry_after(token_state&, const retry_question&) noexcept {
-        return retry_action::no(refusal_reason::attempts_exhausted);
+    [[nodiscard]] driver::retry_action retry_after(
+        driver::token_state&, const driver::retry_question&) noexcept {
+        return driver::retry_action::no(refusal_reason::attempts_exhausted);
     }
-    void succeed(const token_state&, const decision_context&) noexcept {}
-    [[nodiscard]] strategy_traits traits() const noexcept { return {.retries_max = 0}; }
+    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
+    [[nodiscard]] driver::strategy_traits traits() const noexcept { return {.retries_max = 0}; }
 };
 
 }  // namespace reprise

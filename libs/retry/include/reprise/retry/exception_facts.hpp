@@ -14,8 +14,7 @@
 #include <optional>
 #include <system_error>
 
-#include <reprise/retry/detail/export.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/failure_view.hpp>
 
@@ -33,14 +32,18 @@ public:
     [[nodiscard]] virtual failure_facts retry_facts() const noexcept = 0;
 };
 
+namespace detail {
+
 /// A list of exception types that the loop should describe with `facts_of`. Pass it to `retry`:
 /// `retry(strategy, options, catching<db_error, http_error>, operation)`.
 template <class... Exceptions>
 struct catching_t {};
 
+}  // namespace detail
+
 /// The list as an argument.
 template <class... Exceptions>
-inline constexpr catching_t<Exceptions...> catching{};
+inline constexpr detail::catching_t<Exceptions...> catching{};
 
 namespace detail {
 
@@ -76,7 +79,7 @@ template <class E>
 
 template <class... Exceptions>
 [[nodiscard]] failure_facts describe_exception(
-    const std::exception_ptr& thrown, catching_t<Exceptions...>) noexcept {
+    const std::exception_ptr& thrown, detail::catching_t<Exceptions...>) noexcept {
     std::optional<failure_facts> found;
     // The first listed type that matches wins, as in a sequence of catch clauses.
     static_cast<void>(((found = describe_as<Exceptions>(thrown)).has_value() || ...));

@@ -12,8 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <reprise/retry/detail/no_throw.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/failure_view.hpp>
 #include <reprise/retry/outcome.hpp>
@@ -64,13 +63,11 @@ private:
     Operation operation_;
 };
 
-}  // namespace detail
-
 /// An operation and the predicate that judges its results. Made by `fails_if`.
 template <class Predicate, class Operation>
-class judged_operation : public detail::wrapped_operation<Operation> {
+class judged_operation : public wrapped_operation<Operation> {
     static_assert(
-        !detail::has_predicate<Operation>,
+        !has_predicate<Operation>,
         "this operation has a predicate already, which a second fails_if would replace; say both "
         "in one predicate");
 
@@ -78,12 +75,11 @@ public:
     static constexpr bool has_predicate = true;
 
     judged_operation(Predicate predicate, Operation operation)
-        : detail::wrapped_operation<Operation>(std::move(operation)),
-          predicate_(std::move(predicate)) {}
+        : wrapped_operation<Operation>(std::move(operation)), predicate_(std::move(predicate)) {}
 
     /// The facts of a failed result; absent for a success. If the predicate throws, the result may
     /// have been a success: it counts as a failure that must not be retried.
-    template <class Result, class = detail::variant>
+    template <class Result, class = variant>
     [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
         static_assert(
             std::predicate<const Predicate&, const Result&> ||
@@ -92,44 +88,46 @@ public:
             "the predicate takes the operation's result and returns bool (true: failed) or "
             "std::optional<reprise::failure_facts>");
         using verdict = std::optional<failure_facts>;
-        return detail::result_or(
-            verdict{failure_facts{.safety = retry_safety::no}}, [&]() -> verdict {
-                if constexpr (std::predicate<const Predicate&, const Result&>) {
-                    if (std::invoke(predicate_, result)) {
-                        return failure_facts{.safety = retry_safety::maybe};
-                    }
-                    return std::nullopt;
-                } else {
-                    return std::invoke(predicate_, result);
+        return result_or(verdict{failure_facts{.safety = retry_safety::no}}, [&]() -> verdict {
+            if constexpr (std::predicate<const Predicate&, const Result&>) {
+                if (std::invoke(predicate_, result)) {
+                    return failure_facts{.safety = retry_safety::maybe};
                 }
-            });
+                return std::nullopt;
+            } else {
+                return std::invoke(predicate_, result);
+            }
+        });
     }
 
 private:
     Predicate predicate_;
 };
 
+/// An operation of which no result is a failure. Made by `throws_on_failure`.
+template <class Operation>
+class throwing_operation : public wrapped_operation<Operation> {
+public:
+    static constexpr bool fails_only_by_throwing = true;
+
+    using wrapped_operation<Operation>::wrapped_operation;
+};
+
+}  // namespace detail
+
 /// Wraps `operation` so that every loop takes a result for a failure if `predicate` returns true.
 /// The predicate replaces `outcome_traits`; exceptions are failures as always.
 ///
 /// It returns `bool` or `std::optional<failure_facts>`. `true` means: failed, and the call may be
-/// repeated unless it is marked as not repeatable (`retry_safety::maybe`). Facts say more: whether
-/// a retry is safe, how long to wait. In the completion-token loop it sees the first completion
-/// argument. Both arguments are copied or moved in; pass `std::ref(operation)` to keep your own.
+/// repeated unless it is marked as not repeatable (`retry_safety::maybe`). Facts add details:
+/// whether a retry is safe, how long to wait. In the completion-token loop it sees the first
+/// completion argument. Both arguments are copied or moved in; pass `std::ref(operation)` to keep
+/// your own.
 template <class Predicate, class Operation>
 [[nodiscard]] auto fails_if(Predicate&& predicate, Operation&& operation) {
-    return judged_operation<std::decay_t<Predicate>, std::decay_t<Operation>>(
+    return detail::judged_operation<std::decay_t<Predicate>, std::decay_t<Operation>>(
         std::forward<Predicate>(predicate), std::forward<Operation>(operation));
 }
-
-/// An operation of which no result is a failure. Made by `throws_on_failure`.
-template <class Operation>
-class throwing_operation : public detail::wrapped_operation<Operation> {
-public:
-    static constexpr bool fails_only_by_throwing = true;
-
-    using detail::wrapped_operation<Operation>::wrapped_operation;
-};
 
 /// States that `operation` fails only by throwing, so that every loop takes a plain result for a
 /// success, although its type has values that often mean failure: an `int`, an enumeration, a
@@ -137,7 +135,7 @@ public:
 /// `std::expected`, still do.
 template <class Operation>
 [[nodiscard]] auto throws_on_failure(Operation&& operation) {
-    return throwing_operation<std::decay_t<Operation>>(std::forward<Operation>(operation));
+    return detail::throwing_operation<std::decay_t<Operation>>(std::forward<Operation>(operation));
 }
 
 }  // namespace reprise

@@ -23,9 +23,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <reprise/retry/detail/export.hpp>
-#include <reprise/retry/detail/no_throw.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise {

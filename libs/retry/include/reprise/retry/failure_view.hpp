@@ -2,7 +2,8 @@
 
 /// The failure itself, for strategies that need more than its facts.
 /// ```
-///     reprise::refusal_reason check(const reprise::retry_question& question) const noexcept {
+///     reprise::refusal_reason check(const reprise::driver::retry_question& question) const
+///     noexcept {
 ///         const auto* error = question.failure.get_if<shop::stock_error>();
 ///         ...
 ///     }
@@ -15,8 +16,8 @@
 #include <system_error>
 #include <type_traits>
 
-#include <reprise/retry/detail/export.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/failure_facts.hpp>
 
 namespace reprise {
 
@@ -56,7 +57,7 @@ template <class E>
 /// sockets), the name of the code: "connection refused".
 [[nodiscard]] REPRISE_EXPORT std::string text_of_code(const std::error_code& code);
 
-/// `what()` of the exception; empty if it is no `std::exception`.
+/// `what()` of the exception, or the thrown text or number itself; empty for other types.
 [[nodiscard]] REPRISE_EXPORT std::string text_of_thrown(const std::exception_ptr& thrown);
 
 /// The text of an error type: `what()`, `message()`, or a `to_string` found by its argument.
@@ -122,8 +123,9 @@ public:
         return thrown != nullptr ? detail::find_thrown<E>(*thrown) : nullptr;
     }
 
-    /// The text of the failure: an exception's `what()`, the message of an error code, the
-    /// `what()`, `message()` or `to_string` of any other type. Empty if it has none.
+    /// The text of the failure: an exception's `what()`, a thrown text or number, the message of an
+    /// error code, the `what()`, `message()` or `to_string` of any other type. Empty if it has
+    /// none.
     [[nodiscard]] std::string text() const {
         return text_ == nullptr ? std::string() : text_(object_);
     }
@@ -142,5 +144,14 @@ private:
     const void* type_ = nullptr;
     std::string (*text_)(const void*) = nullptr;
 };
+
+namespace detail {
+
+/// The text of a failure for histories and logs: its own text, that of its code, or that something
+/// of an unknown type was thrown.
+[[nodiscard]] REPRISE_EXPORT std::string text_of_failure(
+    const failure_view& failure, const failure_facts& facts);
+
+}  // namespace detail
 
 }  // namespace reprise

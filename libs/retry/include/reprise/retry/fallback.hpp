@@ -19,9 +19,11 @@
 
 namespace reprise {
 
+namespace detail {
+
 /// An operation and what stands in for its result. Made by `with_fallback`.
 template <class Fallback, class Operation>
-class operation_with_fallback : public detail::wrapped_operation<Operation> {
+class operation_with_fallback : public wrapped_operation<Operation> {
     static_assert(
         !requires(Operation& operation, const failure_view& failure) {
             operation.recover(failure);
@@ -29,8 +31,7 @@ class operation_with_fallback : public detail::wrapped_operation<Operation> {
 
 public:
     operation_with_fallback(Fallback fallback, Operation operation)
-        : detail::wrapped_operation<Operation>(std::move(operation)),
-          fallback_(std::move(fallback)) {}
+        : wrapped_operation<Operation>(std::move(operation)), fallback_(std::move(fallback)) {}
 
     /// The fallback's value. `failure` is what the last attempt failed with; empty if no attempt
     /// was made. Called at most once per call, by its loop.
@@ -50,6 +51,8 @@ private:
     Fallback fallback_;
 };
 
+}  // namespace detail
+
 /// Wraps `operation` so that a loop which gives up returns `fallback` instead of failing: a value,
 /// or what a function returns that takes nothing or a `const failure_view&`. What the function
 /// throws reaches the caller. Both arguments are copied or moved in. A value that cannot be copied
@@ -62,7 +65,7 @@ private:
 /// coroutine.
 template <class Fallback, class Operation>
 [[nodiscard]] auto with_fallback(Fallback&& fallback, Operation&& operation) {
-    return operation_with_fallback<std::decay_t<Fallback>, std::decay_t<Operation>>(
+    return detail::operation_with_fallback<std::decay_t<Fallback>, std::decay_t<Operation>>(
         std::forward<Fallback>(fallback), std::forward<Operation>(operation));
 }
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise {

@@ -34,9 +34,11 @@
 #include <system_error>
 #include <type_traits>
 
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/failure_view.hpp>
+#include <reprise/retry/refusal_reason.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise {
 
@@ -181,6 +183,16 @@ concept result_of_result =
 template <class Strategy>
 concept decides_without_facts = requires { requires Strategy::decides_without_facts; };
 
+/// False for a strategy that names an error which the result `R` cannot have, by `when` or `on`.
+template <class Strategy, class R>
+inline constexpr bool can_match_error = true;
+
+template <class Strategy, class R>
+    requires std::derived_from<outcome_traits<R>, expected_outcome> &&
+                 requires { Strategy::template can_match<typename outcome_traits<R>::error>; }
+inline constexpr bool can_match_error<Strategy, R> =
+    Strategy::template can_match<typename outcome_traits<R>::error>;
+
 /// An operation that comes with its own predicate (`fails_if`).
 template <class Operation, class R>
 concept judges_result = requires(const Operation& operation, const R& result) {
@@ -207,6 +219,10 @@ constexpr void check_result_type() noexcept {
             "retry_facts(const E&) beside it, (2) a member retry_facts() const, or (3) a "
             "specialisation of reprise::failure_traits<E>; or say in place which failures to "
             "retry: reprise::attempts(3).when(predicate)");
+        static_assert(
+            can_match_error<Strategy, R>,
+            "the strategy names an error type that this result never has, in when(predicate) or "
+            "on<E>(): name the error of the result, or an exception");
         static_assert(
             !is_doubtful,
             "bool, optional, signed integers, enumerations and raw pointers do not say which "
@@ -261,6 +277,53 @@ template <class Operation, class R>
     }
     return failure_view::of(result);
 }
+
+}  // namespace detail
+
+namespace detail {
+
+[[noreturn]] REPRISE_EXPORT void throw_circuit_open();
+
+/// The error of a loop that made no attempt because it was refused as `why`.
+[[nodiscard]] constexpr retry_errc unattempted_errc(refusal_reason why) noexcept {
+    return why == refusal_reason::circuit_open ? retry_errc::circuit_open : retry_errc::canceled;
+}
+[[nodiscard]] inline std::error_code unattempted_error(refusal_reason why) noexcept {
+    return make_error_code(unattempted_errc(why));
+}
+
+}  // namespace detail
+
+/// The result of a loop that was canceled (`refusal_reason::canceled`; only possible when the
+/// initial token has a delay) or refused by a circuit breaker (`refusal_reason::circuit_open`)
+/// before its first attempt. Known for error codes, for results like `std::expected` whose error
+/// can be made from a `std::error_code`, and with the Asio forms for `std::exception_ptr`.
+/// Specialise it with `static R make(refusal_reason)` for your own result type.
+template <class R>
+struct unattempted_outcome;
+
+template <>
+struct unattempted_outcome<std::error_code> {
+    [[nodiscard]] static std::error_code make(refusal_reason why) noexcept {
+        return detail::unattempted_error(why);
+    }
+};
+
+template <detail::expected_like R>
+    requires std::constructible_from<typename R::error_type, std::error_code>
+struct unattempted_outcome<R> {
+    [[nodiscard]] static R make(refusal_reason why) {
+        using error = typename R::error_type;
+        return R(typename R::unexpected_type(error(detail::unattempted_error(why))));
+    }
+};
+
+namespace detail {
+
+template <class R>
+concept has_unattempted_outcome = requires {
+    { unattempted_outcome<R>::make(refusal_reason::canceled) } -> std::convertible_to<R>;
+};
 
 }  // namespace detail
 

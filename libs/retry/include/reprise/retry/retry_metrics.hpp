@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include <reprise/retry/circuit_breaker.hpp>
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/detail/prometheus_text.hpp>
 #include <reprise/retry/latency_histogram.hpp>
 #include <reprise/retry/retry_observer.hpp>
@@ -26,19 +26,21 @@ namespace reprise {
 
 /// The kind of a failed attempt, from its facts.
 enum class failure_kind : std::uint8_t { timeout, throttling, other };
-inline constexpr std::size_t failure_kind_count = 3;  ///< How many kinds there are.
 /// "throttling"
 [[nodiscard]] REPRISE_EXPORT std::string_view to_string(failure_kind kind) noexcept;
 
 /// Counts without locks; one object for any number of strategies, calls and threads.
 class REPRISE_EXPORT retry_metrics final : public retry_observer {
 public:
+    static constexpr std::size_t failure_kind_count = 3;  ///< Enumerators of `failure_kind`.
     /// More than there are refusal reasons.
     static constexpr std::size_t refusal_count = 32;
 
     void on_decision(const decision_event& event) noexcept override;
     void on_completion(const call_summary& summary) noexcept override;
 
+    /// All calls that have ended.
+    [[nodiscard]] std::uint64_t calls() const noexcept { return successes() + failures(); }
     [[nodiscard]] std::uint64_t successes() const noexcept { return load(successes_); }
     [[nodiscard]] std::uint64_t failures() const noexcept { return load(failures_); }
     /// All attempts of all calls that have ended.

@@ -17,7 +17,7 @@
 #include <memory>
 #include <string_view>
 
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise {

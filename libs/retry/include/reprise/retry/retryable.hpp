@@ -12,9 +12,10 @@
 #include <typeinfo>
 #include <variant>
 
-#include <reprise/retry/decision.hpp>
-#include <reprise/retry/detail/export.hpp>
-#include <reprise/retry/settings.hpp>
+#include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/driver/retry_question.hpp>
+#include <reprise/retry/refusal_reason.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise {
 
@@ -27,7 +28,7 @@ enum class when_unstated : std::uint8_t {
 /// The two questions that the rule leaves to the strategy.
 struct safety_options {
     /// Failures that state neither a safety nor whose fault they are: an exception that the library
-    /// does not know, an unknown error code. `retry` treats them as `retry_safety::maybe`, except
+    /// cannot classify, an unknown error code. `retry` treats them as `retry_safety::maybe`, except
     /// for programming errors such as `std::logic_error` and `std::bad_alloc`.
     when_unstated failures_without_facts = when_unstated::refuse;
     /// Calls that do not state whether they may be executed twice, after a failure of safety
@@ -96,7 +97,7 @@ struct stated_safety {
     }
 
     /// Also looks at the failure itself: without facts, programming errors are not retried.
-    [[nodiscard]] refusal_reason check(const retry_question& question) const noexcept {
+    [[nodiscard]] refusal_reason check(const driver::retry_question& question) const noexcept {
         const refusal_reason refusal = check(question.facts, question.repeat);
         const bool is_unknown =
             refusal == refusal_reason::none && !detail::states_anything(question.facts);

@@ -31,23 +31,29 @@
 #include <utility>
 
 #include <reprise/retry/composed_strategy.hpp>
-#include <reprise/retry/selected_failures.hpp>
+#include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/detail/selected_failures.hpp>
 
 namespace reprise {
 
 /// Start with `attempts`. Each function returns a changed copy. Those that take durations throw
 /// `invalid_settings` for values that contradict each other.
-template <class Selection = every_failure, budget_policy Budget = no_budget, class Parts = no_parts>
+template <
+    class Selection = detail::every_failure, driver::budget_policy Budget = driver::no_budget,
+    class Parts = driver::no_parts>
 class simple_strategy {
 public:
     /// Loops copy it; calls share nothing but the budget, which is shared by copies.
     static constexpr bool is_passed_by_value = true;
     static constexpr bool decides_without_facts = true;
+    /// False if one of the named types can never occur in a result with errors of type `Error`.
+    template <class Error>
+    static constexpr bool can_match = Selection::template can_match<Error>;
 
     /// All attempts count, the first included; at least 1. Absent: only time limits them.
     explicit simple_strategy(std::optional<std::uint32_t> attempts_max)
         : simple_strategy(
-              {attempts_max}, default_backoff(), selected_failures<Selection>{}, Budget{},
+              {attempts_max}, default_backoff(), detail::selected_failures<Selection>{}, Budget{},
               Parts{}) {}
 
     /// The same delay before every retry, exactly: add `with_jitter` where many clients may fail
@@ -96,7 +102,7 @@ public:
         static_assert(
             std::predicate<const Predicate&, const E&>,
             "the predicate takes a const E& and returns bool");
-        return select(failure_predicate<E, Predicate>{std::move(predicate)});
+        return select(detail::failure_predicate<E, Predicate>{std::move(predicate)});
     }
     /// Narrows to failures that are one of these types. As `when` with predicates that are true.
     /// Programming errors are retried if one of the types is such an error:
@@ -104,7 +110,7 @@ public:
     template <class... E>
     [[nodiscard]] auto on() const {
         static_assert(sizeof...(E) > 0, "name the errors to retry: on<my_error>()");
-        return select(failure_types<E...>{});
+        return select(detail::failure_types<E...>{});
     }
 
     /// Failures that state nothing about retries: an exception that the library cannot classify, an
@@ -124,7 +130,7 @@ public:
     }
 
     /// Retries are paid for by `budget`. Copies of a budget share its level.
-    template <budget_policy Other>
+    template <driver::budget_policy Other>
     [[nodiscard]] auto budget(Other budget) const {
         return simple_strategy<Selection, Other, Parts>(
             policies_.limits(), policies_.backoff().options(), policies_.retryable(),
@@ -137,14 +143,14 @@ public:
 
     /// Asked before each attempt. Share one among all strategies that call the same service.
     [[nodiscard]] auto breaker(std::shared_ptr<circuit_breaker> shared) const {
-        shared_parts changed = detail::to_shared(policies_.parts());
+        driver::shared_parts changed = detail::to_shared(policies_.parts());
         changed.breaker = std::move(shared);
         return with_parts(std::move(changed));
     }
     /// Sees the calls of this strategy, e.g. `retry_metrics`. Several are notified in turn.
     [[nodiscard]] auto observer(std::shared_ptr<retry_observer> added) const {
-        shared_parts changed = detail::to_shared(policies_.parts());
-        changed.observer = both_observers(std::move(changed.observer), std::move(added));
+        driver::shared_parts changed = detail::to_shared(policies_.parts());
+        changed.observer = detail::both_observers(std::move(changed.observer), std::move(added));
         return with_parts(std::move(changed));
     }
     /// Called with each decision about a failed attempt.
@@ -160,26 +166,27 @@ public:
         return observer(std::move(functions));
     }
 
-    [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
+    [[nodiscard]] driver::decision begin(
+        driver::token_state& token, const driver::decision_context& at) noexcept {
         return policies_.begin(token, at);
     }
-    [[nodiscard]] retry_action retry_after(
-        token_state& token, const retry_question& question) noexcept {
+    [[nodiscard]] driver::retry_action retry_after(
+        driver::token_state& token, const driver::retry_question& question) noexcept {
         return policies_.retry_after(token, question);
     }
-    void succeed(const token_state& token, const decision_context& at) noexcept {
+    void succeed(const driver::token_state& token, const driver::decision_context& at) noexcept {
         policies_.succeed(token, at);
     }
-    [[nodiscard]] strategy_traits traits() const noexcept { return policies_.traits(); }
+    [[nodiscard]] driver::strategy_traits traits() const noexcept { return policies_.traits(); }
     [[nodiscard]] retry_budget* paying_budget() noexcept { return policies_.paying_budget(); }
 
 private:
-    template <class OtherSelection, budget_policy OtherBudget, class OtherParts>
+    template <class OtherSelection, driver::budget_policy OtherBudget, class OtherParts>
     friend class simple_strategy;
 
     simple_strategy(
-        const attempt_limits& limits, const backoff_options& backoff,
-        selected_failures<Selection> failures, Budget budget, Parts parts,
+        const driver::attempt_limits& limits, const backoff_options& backoff,
+        detail::selected_failures<Selection> failures, Budget budget, Parts parts,
         bool has_own_jitter = false)
         : policies_(
               limits, std::move(failures), exponential_backoff(backoff), std::move(budget),
@@ -205,8 +212,8 @@ private:
             has_own_jitter_);
     }
 
-    [[nodiscard]] auto with_parts(shared_parts changed) const {
-        return simple_strategy<Selection, Budget, shared_parts>(
+    [[nodiscard]] auto with_parts(driver::shared_parts changed) const {
+        return simple_strategy<Selection, Budget, driver::shared_parts>(
             policies_.limits(), policies_.backoff().options(), policies_.retryable(),
             policies_.budget(), std::move(changed), has_own_jitter_);
     }
@@ -216,13 +223,18 @@ private:
         auto both = detail::either(policies_.retryable().selection, std::move(selection));
         return simple_strategy<decltype(both), Budget, Parts>(
             policies_.limits(), policies_.backoff().options(),
-            selected_failures<decltype(both)>{std::move(both), policies_.retryable().safety},
+            detail::selected_failures<decltype(both)>{
+                std::move(both), policies_.retryable().safety},
             policies_.budget(), policies_.parts(), has_own_jitter_);
     }
 
-    composed_policies<selected_failures<Selection>, exponential_backoff, Budget, Parts> policies_;
+    driver::composed_policies<
+        detail::selected_failures<Selection>, exponential_backoff, Budget, Parts>
+        policies_;
     bool has_own_jitter_ = false;
 };
+
+inline namespace REPRISE_VARIANT {  // The type of their results depends on it, but not their names.
 
 /// At most `count` attempts, the first included; at least 1. Throws `invalid_settings` for 0 and
 /// for a negative number.
@@ -234,5 +246,7 @@ private:
 [[nodiscard]] inline simple_strategy<> unlimited_attempts() {
     return simple_strategy<>(std::nullopt);
 }
+
+}  // namespace REPRISE_VARIANT
 
 }  // namespace reprise

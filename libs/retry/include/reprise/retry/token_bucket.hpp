@@ -12,16 +12,19 @@
 #include <memory>
 #include <optional>
 
-#include <reprise/retry/decision.hpp>
-#include <reprise/retry/detail/export.hpp>
-#include <reprise/retry/settings.hpp>
+#include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise {
+
+namespace detail {
 
 /// Budgets count in thousandths of a unit, so that fractions are exact.
 [[nodiscard]] constexpr std::int64_t milli_units(double units) noexcept {
     return static_cast<std::int64_t>(units * 1000.0 + (units < 0 ? -0.5 : 0.5));
 }
+
+}  // namespace detail
 
 /// The size of a `token_bucket`.
 struct token_bucket_options {
@@ -40,8 +43,8 @@ struct token_bucket_options {
 class token_bucket {
 public:
     explicit token_bucket(const token_bucket_options& options = {})
-        : capacity_(milli_units(checked(options).capacity)),
-          level_(milli_units(options.initial.value_or(options.capacity))) {}
+        : capacity_(detail::milli_units(detail::checked(options).capacity)),
+          level_(detail::milli_units(options.initial.value_or(options.capacity))) {}
 
     /// The result of a charge: the level it left or, when refused, the level it found.
     struct charge {
@@ -73,8 +76,8 @@ public:
         } while (!level_.compare_exchange_weak(level, target, std::memory_order_relaxed));
     }
 
-    /// Units, as in the options.
-    [[nodiscard]] double level() const noexcept {
+    /// The units that retries can spend now; units as in the options.
+    [[nodiscard]] double available() const noexcept {
         return static_cast<double>(milli_level()) / 1000.0;
     }
     [[nodiscard]] double capacity() const noexcept {

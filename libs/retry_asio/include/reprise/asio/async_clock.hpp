@@ -6,7 +6,7 @@
 #include <memory>
 
 #include <reprise/retry/clock.hpp>
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 namespace reprise {
 

@@ -22,7 +22,7 @@
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/detail/retry_loop.hpp>
 #include <reprise/retry/detail/co_await_arguments.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 namespace reprise {
 
@@ -124,7 +124,7 @@ inline namespace REPRISE_VARIANT {
 /// With GCC 12 and a token whose result is awaited, give `options` and `initiate` names before the
 /// call, as in `co_retry.hpp`.
 template <
-    class Signature, class Source, strategy_argument Strategy, class Initiate,
+    class Signature, class Source, driver::strategy_argument Strategy, class Initiate,
     class Token = detail::default_token_t<Source>,
     detail::call_options_argument Options = call_options>
 [[nodiscard]] auto async_retry(

@@ -13,14 +13,14 @@
 
 #include <reprise/asio/detail/retry_coroutine.hpp>
 #include <reprise/retry/detail/co_await_arguments.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 namespace reprise {
 
 /// A callable that takes an `attempt` or nothing and returns `boost::asio::awaitable<R>`.
 template <class Operation>
-concept retry_coroutine =
-    retry_operation<Operation> && requires { typename detail::awaited<Operation>::executor; };
+concept retry_coroutine = detail::retry_operation<Operation> &&
+                          requires { typename detail::awaited<Operation>::executor; };
 
 /// @cond
 namespace detail::inline REPRISE_VARIANT {
@@ -67,11 +67,12 @@ inline namespace REPRISE_VARIANT {
 /// trivially destructible): that compiler destroys such temporaries twice. What it would miscompile
 /// is refused.
 template <
-    strategy_argument Strategy, class... Exceptions, class Operation,
+    driver::strategy_argument Strategy, class... Exceptions, class Operation,
     detail::call_options_argument Options = call_options>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(
-    Strategy&& strategy, Options&& options, catching_t<Exceptions...> list, Operation&& operation) {
+    Strategy&& strategy, Options&& options, detail::catching_t<Exceptions...> list,
+    Operation&& operation) {
     using stored = std::decay_t<Operation>;
     using result = typename detail::awaited<stored>::stored;
     using kept_strategy = detail::kept_strategy<Strategy>;
@@ -92,7 +93,7 @@ template <
 
 /// The same without a list of exceptions.
 template <
-    strategy_argument Strategy, class Operation,
+    driver::strategy_argument Strategy, class Operation,
     detail::call_options_argument Options = call_options>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(Strategy&& strategy, Options&& options, Operation&& operation) {
@@ -102,7 +103,7 @@ template <
 }
 
 /// The same with default options.
-template <strategy_argument Strategy, class Operation>
+template <driver::strategy_argument Strategy, class Operation>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(Strategy&& strategy, Operation&& operation) {
     const call_options options;
@@ -112,13 +113,13 @@ template <strategy_argument Strategy, class Operation>
 
 /// Catch-all overload that produces a readable error.
 template <class Strategy, class Operation>
-    requires(!strategy_argument<Strategy> || !retry_coroutine<std::decay_t<Operation>>)
+    requires(!driver::strategy_argument<Strategy> || !retry_coroutine<std::decay_t<Operation>>)
 void async_retry(Strategy&&, Operation&&) {
     detail::check_coroutine_arguments<Strategy, Operation>();
 }
 /// The same with options.
 template <class Strategy, class Operation, detail::call_options_argument Options = call_options>
-    requires(!strategy_argument<Strategy> || !retry_coroutine<std::decay_t<Operation>>)
+    requires(!driver::strategy_argument<Strategy> || !retry_coroutine<std::decay_t<Operation>>)
 void async_retry(Strategy&&, Options&&, Operation&&) {
     detail::check_coroutine_arguments<Strategy, Operation>();
 }

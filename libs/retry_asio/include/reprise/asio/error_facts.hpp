@@ -12,11 +12,9 @@
 #include <boost/system/system_error.hpp>
 #endif
 
-#include <reprise/retry/detail/export.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/exception_facts.hpp>
 #include <reprise/retry/outcome.hpp>
-#include <reprise/retry/unattempted_outcome.hpp>
 
 namespace reprise {
 
@@ -61,7 +59,7 @@ namespace detail::inline REPRISE_VARIANT {
 /// go first.
 template <class... Exceptions>
 [[nodiscard]] failure_facts describe_thrown(
-    const std::exception_ptr& thrown, catching_t<Exceptions...> /*list*/) noexcept {
+    const std::exception_ptr& thrown, detail::catching_t<Exceptions...> /*list*/) noexcept {
 #if defined(REPRISE_STANDALONE_ASIO)
     return describe_exception(thrown, catching<Exceptions...>);
 #else

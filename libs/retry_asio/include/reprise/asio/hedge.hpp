@@ -21,11 +21,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <reprise/retry/decision.hpp>
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/fails_if.hpp>
 #include <reprise/retry/latency_histogram.hpp>
-#include <reprise/retry/settings.hpp>
+#include <reprise/retry/refusal_reason.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise {
 
@@ -87,7 +87,8 @@ class hedged_operation : public detail::wrapped_operation<Operation> {
 
 public:
     hedged_operation(const hedge_options& options, Operation operation)
-        : detail::wrapped_operation<Operation>(std::move(operation)), options_(checked(options)) {}
+        : detail::wrapped_operation<Operation>(std::move(operation)),
+          options_(detail::checked(options)) {}
 
     [[nodiscard]] const hedge_options& hedging() const noexcept { return options_; }
 

@@ -16,7 +16,7 @@
 #include <mutex>
 
 #include <reprise/asio/async_clock.hpp>
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 namespace reprise::testing {
 

@@ -13,7 +13,7 @@
 
 #include <reprise/retry/backoff.hpp>
 #include <reprise/retry/budget.hpp>
-#include <reprise/retry/circuit_breaker_fsm.hpp>
+#include <reprise/retry/driver/circuit_breaker_fsm.hpp>
 #include <reprise/retry/token_bucket.hpp>
 
 namespace reprise::retry_json {
@@ -71,7 +71,7 @@ struct retry_options {
     /// attempt.
     bool propagates_deadline = false;
     /// *lab*: retries of those calls are taken from this call's allowance
-    /// (`reprise::retry_allowance`).
+    /// (`reprise::driver::retry_allowance`).
     bool passes_allowance = false;
 };
 

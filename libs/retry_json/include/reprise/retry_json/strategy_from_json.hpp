@@ -31,7 +31,7 @@ namespace reprise {
 /// one for each service, keep it, and share it between threads.
 using configured_strategy = composed_strategy<
     stated_safety, retry_json::detail::configured_backoff, retry_json::detail::configured_budget,
-    shared_parts>;
+    driver::shared_parts>;
 
 /// Throws `invalid_settings` for options that `check` rejects.
 [[nodiscard]] std::unique_ptr<configured_strategy> make_strategy(

@@ -107,7 +107,7 @@ private:
     virtual_clock* clock_ = nullptr;
 };
 
-/// Randomness from a list, which repeats its last value. `half()` is the middle of every range.
+/// Randomness from a list, which repeats its last value. `half` is the middle of every range.
 class scripted_random {
 public:
     scripted_random(std::initializer_list<std::uint64_t> values)
@@ -115,6 +115,7 @@ public:
 
     static constexpr std::uint64_t lowest = 0;
     static constexpr std::uint64_t half = std::uint64_t{1} << 63U;
+    /// The longest delay. Jitter draws from [0, limit), so it is one nanosecond below the limit.
     static constexpr std::uint64_t highest = ~std::uint64_t{0};
 
     /// Not owning: the script must outlive the loop.

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <reprise/services/http_exchange.hpp>
 #include <reprise/services/query_request.hpp>
-#include <reprise/services/service_call.hpp>
 
 namespace reprise::services {
 
@@ -37,5 +37,8 @@ struct analytics_request {
 /// Fails with text_missing (statement), option_out_of_place (at_plus), value_not_json,
 /// text_not_utf8 or name_repeated.
 service_call_result make_analytics_call(const analytics_request& request);
+
+/// Fails like make_analytics_call().
+[[nodiscard]] service_operation_result make_analytics_operation(const analytics_request& asked);
 
 }  // namespace reprise::services

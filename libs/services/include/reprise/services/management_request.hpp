@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <reprise/services/service_call.hpp>
+#include <reprise/services/http_exchange.hpp>
 #include <reprise/services/service_outcome.hpp>
 
 // Requests to the cluster manager: buckets, scopes, collections, and anything else by path. Only
@@ -82,7 +82,7 @@ struct raw_service_request {
     std::string target{};
     std::string content_type{};
     std::string body{};
-    std::vector<std::pair<std::string, std::string>> headers{};
+    http::header_list headers{};
 };
 
 /// Fails with text_missing (method), target_invalid, or dot_segment (even if percent-encoded).
@@ -107,5 +107,9 @@ std::expected<std::uint64_t, outcome_error> parse_manifest_uid(std::string_view 
 /// retried. 2xx is a success; 4xx codes without a specific meaning are invalid_argument.
 std::optional<errc> classify_management(
     int http_status, std::string_view target, std::string_view body) noexcept;
+
+/// The answer is kept whole, 2xx is success, and no status is retried. Idempotent if it is a GET or
+/// HEAD.
+[[nodiscard]] service_operation make_management_operation(service_call call);
 
 }  // namespace reprise::services

@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <reprise/services/service_call.hpp>
+#include <reprise/services/http_exchange.hpp>
+#include <reprise/services/prepared_cache.hpp>
 
 namespace reprise::services {
 
@@ -74,5 +76,19 @@ std::string make_prepare_statement(std::string_view statement);
 
 std::string_view to_string(scan_consistency consistency) noexcept;
 std::string_view to_string(query_profile profile) noexcept;
+
+/// How a statement is run.
+struct query_plan {
+    /// Null: the statement is sent as text. Otherwise it is prepared once, then run by its name,
+    /// and prepared again if the service no longer knows it. Used on the engine's thread only.
+    std::shared_ptr<prepared_cache> cache{};
+    /// Prepares and runs the statement in one request if the cluster supports it. False: never
+    /// does.
+    bool may_be_enhanced = true;
+};
+
+/// Fails like make_query_call().
+[[nodiscard]] service_operation_result make_query_operation(
+    query_request asked, query_plan plan = {});
 
 }  // namespace reprise::services

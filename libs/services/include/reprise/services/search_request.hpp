@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <reprise/services/service_call.hpp>
+#include <reprise/services/http_exchange.hpp>
 
 namespace reprise::services {
 
@@ -50,5 +50,8 @@ struct search_request {
 /// Fails with text_missing (index, query), option_out_of_place (only one of bucket and scope),
 /// value_not_json, text_not_utf8 or name_repeated.
 service_call_result make_search_call(const search_request& request);
+
+/// Fails like make_search_call().
+[[nodiscard]] service_operation_result make_search_operation(const search_request& request);
 
 }  // namespace reprise::services

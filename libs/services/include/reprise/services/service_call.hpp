@@ -5,9 +5,9 @@
 #include <expected>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include <reprise/http/message.hpp>
 #include <reprise/wire/cluster_node.hpp>
 #include <reprise/wire/ids.hpp>
 #include <reprise/wire/message.hpp>
@@ -27,8 +27,8 @@ struct service_call {
     /// The type of the body; empty if there is none.
     std::string content_type{};
     std::string body{};
-    /// Other header fields, as names and values.
-    std::vector<std::pair<std::string, std::string>> headers{};
+    /// Other header fields.
+    http::header_list headers{};
     /// The request may be sent again although a server may have received it. True for readonly
     /// query and analytics requests, every search and view, and every GET and HEAD of management.
     bool is_idempotent = false;

@@ -1,16 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <reprise/couchbase_types/errc.hpp>
+#include <reprise/couchbase_types/retry_reason.hpp>
 
 // Shared by the parsers of the HTTP services' answers.
 
 namespace reprise::services {
 
 using couchbase::errc;
+using couchbase::retry_reason;
 
 /// Why an answer, or one of its rows, cannot be parsed.
 enum class outcome_errc : std::uint8_t {
@@ -32,6 +35,18 @@ std::string to_string(const outcome_error& error);
 
 /// Whether a request may change data, by its own options. Its text is never interpreted.
 enum class request_access : std::uint8_t { reads, may_write };
+
+/// The classification of one answer.
+struct service_verdict {
+    std::optional<errc> error{};  ///< empty means success
+    /// Why the RFC allows a retry; `unknown` if it does not. The engine decides whether to retry,
+    /// and never does once a row was delivered.
+    retry_reason reason = retry_reason::unknown;
+    /// The request failed, and may have changed data all the same.
+    bool may_have_acted = false;
+
+    friend bool operator==(const service_verdict&, const service_verdict&) = default;
+};
 
 /// The status alone proves that nothing was executed: the request was refused (3xx, 4xx). A 5xx
 /// proves nothing, since it may come from a gateway, or from the middle of the execution.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <reprise/services/service_call.hpp>
+#include <reprise/services/http_exchange.hpp>
 
 namespace reprise::services {
 
@@ -51,5 +51,8 @@ struct view_request {
 /// Fails with text_missing (bucket, design_document, view), value_not_json (a key) or
 /// text_not_utf8.
 service_call_result make_view_call(const view_request& request);
+
+/// Fails like make_view_call().
+[[nodiscard]] service_operation_result make_view_operation(const view_request& request);
 
 }  // namespace reprise::services

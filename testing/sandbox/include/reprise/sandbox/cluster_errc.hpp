@@ -20,7 +20,7 @@ enum class cluster_errc : std::uint8_t {
     last_node,             // the cluster must keep one node
     map_mismatch,          // the forward map has the wrong number of rows or names unknown nodes
     too_many_connections,  // cluster_options::connection_count_max is reached
-    too_many_nodes,        // cluster::node_count_max is reached
+    too_many_nodes,        // cluster_topology::node_count_max is reached
     not_failed_over,       // only a node that was failed over can be added back
     rebalance_running,     // a rebalance is running and must end or be stopped first
     no_rebalance,          // no rebalance is running

@@ -25,7 +25,8 @@ struct management_response {
     std::string content_type = "application/json";
     std::string body{};
     /// Set for a stream: keep the response open (chunked) after `body`, and send what
-    /// `next_stream_document` returns whenever cluster::configuration_generation changes.
+    /// `next_stream_document` returns whenever cluster_topology::configuration_generation
+    /// changes.
     struct stream {
         std::string bucket{};  // empty: the global configuration
         wire::configuration_revision sent{};

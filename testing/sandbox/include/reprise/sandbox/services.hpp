@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include <reprise/sandbox/cluster.hpp>
+#include <reprise/sandbox/fault_rule.hpp>
 #include <reprise/sandbox/management.hpp>
 #include <reprise/sandbox/service_audit.hpp>
-#include <reprise/sandbox/service_fault.hpp>
 #include <reprise/wire/cluster_node.hpp>
 
 namespace reprise::sandbox {

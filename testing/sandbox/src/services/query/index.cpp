@@ -33,7 +33,7 @@ statement_result create_index(
              0,
              {}});
     }
-    if (wanted.replica_count >= in.with.cluster.nodes().size()) {
+    if (wanted.replica_count >= in.with.cluster.topology().nodes().size()) {
         return refuse_statement(
             {5000,
              "Fails to create index. There are not enough indexer nodes to create index with "

@@ -33,7 +33,7 @@ std::string prepared_name(const statement_setting& in, std::string_view text) {
         name += base::to_hex_digit(hash >> (4 * (i % 16)));
         name += i == 7 || i == 11 || i == 15 || i == 19 ? "-" : "";
     }
-    const wire::cluster_node* at = in.with.cluster.endpoints_of(in.with.node);
+    const wire::cluster_node* at = in.with.cluster.topology().endpoints_of(in.with.node);
     const std::string host =
         at == nullptr
             ? "127.0.0.1:8091"

@@ -59,8 +59,8 @@ TEST_F(service_answers, an_error_while_a_statement_runs_has_status_200) {
 TEST_F(service_answers, retry_is_present_only_if_the_server_advises_it) {
     EXPECT_EQ(query("SELEC 1").text.find("retry"), std::string::npos);
     EXPECT_EQ(query("SELECT RAW $x").text.find("retry"), std::string::npos);
-    ASSERT_TRUE(cluster.set_node_state(sandbox::node_id{0}, false));
-    ASSERT_TRUE(cluster.set_node_state(sandbox::node_id{1}, false));
+    ASSERT_TRUE(cluster.topology().set_node_state(sandbox::node_id{0}, false));
+    ASSERT_TRUE(cluster.topology().set_node_state(sandbox::node_id{1}, false));
     const reply made = query("SELECT * FROM travel USE KEYS 'k1'");
     EXPECT_EQ(made.code(), 12008);
     EXPECT_NE(made.text.find("\"retry\":true"), std::string::npos) << made.text;

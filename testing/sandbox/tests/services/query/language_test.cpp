@@ -188,7 +188,7 @@ TEST_F(service_language, order_by_may_use_aliases_of_the_projection) {
 }
 
 TEST_F(service_language, a_query_context_needs_no_quotes) {
-    ASSERT_TRUE(cluster.create_bucket({.name = "travel-sample", .scopes = {{"s", {"c"}}}}));
+    ASSERT_TRUE(cluster.buckets().create({.name = "travel-sample", .scopes = {{"s", {"c"}}}}));
     EXPECT_EQ(
         query("UPSERT INTO `travel-sample`.s.c (KEY, VALUE) VALUES ('a', {'x': 1})").code(), 0);
     for (const char* context :
@@ -206,7 +206,7 @@ TEST_F(service_language, a_query_context_needs_no_quotes) {
 
 TEST_F(service_language, changes_keep_an_expiry_only_on_request) {
     const auto expiry = [this] {
-        return cluster.find_document("travel", wire::collection_id{0}, "k", now)->expiry;
+        return cluster.buckets().find_document("travel", wire::collection_id{0}, "k", now)->expiry;
     };
     query("UPSERT INTO travel (KEY, VALUE, OPTIONS) VALUES ('k', {}, {'expiration': 60})");
     query("UPDATE travel USE KEYS 'k' SET a = 1", {{"preserve_expiry", true}});

@@ -59,8 +59,10 @@ TEST_F(service_query, changes_and_reads_documents_by_key) {
     const reply removed = query("DELETE FROM travel USE KEYS ['k1', 'k9'] RETURNING META().id");
     EXPECT_EQ(removed.results(), R"([{"id":"k1"}])");
     EXPECT_EQ(json::serialize(*removed.find("metrics")->find("mutationCount")), "1");
-    EXPECT_FALSE(cluster.find_document("travel", wire::collection_id{0}, "k2", now)->is_deleted);
-    EXPECT_TRUE(cluster.find_document("travel", wire::collection_id{0}, "k1", now)->is_deleted);
+    EXPECT_FALSE(
+        cluster.buckets().find_document("travel", wire::collection_id{0}, "k2", now)->is_deleted);
+    EXPECT_TRUE(
+        cluster.buckets().find_document("travel", wire::collection_id{0}, "k1", now)->is_deleted);
 }
 
 TEST_F(service_query, reports_a_duplicate_insert_and_keeps_the_rest) {
@@ -80,7 +82,7 @@ TEST_F(service_query, stores_documents_with_an_expiry_that_key_value_sees) {
         query("UPSERT INTO travel (KEY, VALUE, OPTIONS) VALUES ('k', {}, {'expiration': 60})")
             .member("status"),
         "\"success\"");
-    const auto found = cluster.find_document("travel", wire::collection_id{0}, "k", now);
+    const auto found = cluster.buckets().find_document("travel", wire::collection_id{0}, "k", now);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->expiry, 1'735'689'660u);
     EXPECT_EQ(found->flags, 0x02000000u);
@@ -108,7 +110,7 @@ TEST_F(service_query, refuses_writes_in_read_only_requests_before_they_happen) {
         query("INSERT INTO travel (KEY, VALUE) VALUES ('k', 1)", {{"readonly", true}});
     EXPECT_EQ(made.code(), 1000);
     EXPECT_EQ(made.status, 403);
-    EXPECT_FALSE(cluster.find_document("travel", wire::collection_id{0}, "k", now));
+    EXPECT_FALSE(cluster.buckets().find_document("travel", wire::collection_id{0}, "k", now));
     EXPECT_EQ(
         ask(wire::service::query, "GET",
             "/query/service?statement=DELETE%20FROM%20travel%20USE%20KEYS%20%27k%27")
@@ -312,8 +314,8 @@ TEST_F(service_query, RH_45_an_error_in_the_middle_of_rows_follows_them) {
 
 TEST_F(service_query, changes_nothing_while_no_node_is_responsible) {
     fill();
-    ASSERT_TRUE(cluster.set_node_state(sandbox::node_id{0}, false));
-    ASSERT_TRUE(cluster.set_node_state(sandbox::node_id{1}, false));
+    ASSERT_TRUE(cluster.topology().set_node_state(sandbox::node_id{0}, false));
+    ASSERT_TRUE(cluster.topology().set_node_state(sandbox::node_id{1}, false));
     const reply made = query("UPSERT INTO travel (KEY, VALUE) VALUES ('k1', 0)");
     EXPECT_EQ(made.code(), 12009);
     EXPECT_EQ(query("SELECT * FROM travel USE KEYS 'k1'").results(), "[]");

@@ -50,7 +50,8 @@ public:
     /// ones that follow those of earlier nodes and the control address. The error is a message for
     /// people.
     std::expected<added_node, std::string> add_node();
-    /// Steps the running rebalance (cluster::begin_rebalance, begin_graceful_failover)
+    /// Steps the running rebalance (cluster_topology::begin_rebalance,
+    /// begin_graceful_failover)
     /// automatically, once every `interval`, until it is over. The first step follows after one
     /// interval. Another call changes the interval. Additional manual steps only make it faster.
     void run_rebalance(std::chrono::milliseconds interval);

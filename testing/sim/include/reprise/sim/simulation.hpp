@@ -16,6 +16,8 @@
 
 namespace reprise::sim {
 
+using driver::attempt_stage;
+
 inline constexpr std::size_t stage_count = engine::attempt_stage_count;
 
 /// How often each class of operations met each retry reason at each stage, over any number of runs.

@@ -51,7 +51,8 @@ enum class row_mode : std::uint8_t { kept, streamed };
     const std::shared_ptr<session>& client, const management_request& request,
     const management_options& options);
 
-// Blocks. Defined for query_result, search_result, view_result and management_response.
+// Blocks. Defined for query_result, search_result, view_result, management_response and the results
+// of bucket_manager and collection_manager.
 template <class Result>
 [[nodiscard]] std::expected<Result, error> run_work(const service_work& work);
 // Does not block.

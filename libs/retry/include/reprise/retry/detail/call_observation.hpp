@@ -10,7 +10,7 @@
 
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/retry_observer.hpp>
 #include <reprise/retry/retry_tracer.hpp>
 
@@ -39,7 +39,7 @@ public:
     void on_attempt_end(const failure_facts* failure) noexcept;
     void on_decision(
         const history_entry& entry, const failure_facts& facts, const failure_view& failure,
-        const failure_reason& reason) noexcept;
+        const driver::failure_reason& reason) noexcept;
     /// Once for each call. `ended` has its outcome; the rest is filled in here.
     void on_completion(call_summary ended, time_point now) noexcept;
 
@@ -75,7 +75,7 @@ public:
         if (breaker_ != nullptr) {
             permit_ = breaker_->try_acquire(now);
         }
-        if (permit_ == breaker_permit::refused) {
+        if (permit_ == driver::breaker_permit::refused) {
             return false;
         }
         start_attempt(number);
@@ -118,12 +118,12 @@ public:
     }
     /// A hedge is no probe: it needs a closed breaker.
     [[nodiscard]] bool allows_hedge() const noexcept {
-        return breaker_ == nullptr || breaker_->state() == breaker_state::closed;
+        return breaker_ == nullptr || breaker_->state() == circuit_state::closed;
     }
 
 private:
     circuit_breaker* breaker_;  // null: none
-    breaker_permit permit_ = breaker_permit::regular;
+    driver::breaker_permit permit_ = driver::breaker_permit::regular;
     bool is_running_ = false;
     failure_view failure_{};  // of the attempt that failed last
 };

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include <reprise/retry/detail/export.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/latency_histogram.hpp>
 
 namespace reprise {

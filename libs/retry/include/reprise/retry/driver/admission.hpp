@@ -19,10 +19,10 @@
 #include <cstdint>
 #include <limits>
 
-#include <reprise/retry/allowance.hpp>
 #include <reprise/retry/budget.hpp>
-#include <reprise/retry/detail/export.hpp>
-#include <reprise/retry/retry_action.hpp>
+#include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/driver/allowance.hpp>
+#include <reprise/retry/driver/retry_action.hpp>
 
 namespace reprise::driver {
 

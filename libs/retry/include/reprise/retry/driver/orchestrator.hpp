@@ -36,9 +36,9 @@
 
 #include <reprise/retry/detail/call_observation.hpp>
 #include <reprise/retry/driver/admission.hpp>
+#include <reprise/retry/driver/retry_sink.hpp>
 #include <reprise/retry/driver/strategy_calls.hpp>
-#include <reprise/retry/history_entry.hpp>
-#include <reprise/retry/retry_sink.hpp>
+#include <reprise/retry/retry_history.hpp>
 
 namespace reprise::driver {
 
@@ -357,7 +357,7 @@ private:
     }
 
     /// The service may have acted, as far as the failure states. Where a protocol names a reason,
-    /// its rules and strategies know more.
+    /// its own rules and strategies decide instead.
     [[nodiscard]] static bool may_have_acted(const failed_attempt& failed) noexcept {
         return failed.reason.is_empty() &&
                (!failed.facts.safety.has_value() || *failed.facts.safety == retry_safety::maybe);

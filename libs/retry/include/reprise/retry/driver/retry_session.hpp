@@ -21,7 +21,7 @@
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/detail/stop_token.hpp>
 #include <reprise/retry/driver/orchestrator.hpp>
-#include <reprise/retry/retry_sink.hpp>
+#include <reprise/retry/driver/retry_sink.hpp>
 #include <reprise/retry/retry_strategy.hpp>
 
 namespace reprise {
@@ -30,7 +30,7 @@ namespace detail {
 
 /// True if a call has a breaker, an observer or a tracer. Most have none.
 [[nodiscard]] inline bool has_attachments(
-    const strategy_traits& traits, const call_options& options) noexcept {
+    const driver::strategy_traits& traits, const call_options& options) noexcept {
     return traits.circuit != nullptr || traits.observer != nullptr || options.observer != nullptr ||
            options.tracer != nullptr;
 }
@@ -45,8 +45,9 @@ public:
         entry.set_category(history_.index_of(failed.facts.category));
         // A code of a category brings its text with it.
         if (failed.facts.category == nullptr) {
-            entry.set_text(detail::result_or(std::uint8_t{0}, [&] {
-                return history_.index_of(std::string_view(failed.failure.text()));
+            entry.set_text(detail::guarded(std::uint8_t{0}, [&] {
+                return history_.index_of(
+                    std::string_view(detail::text_of_failure(failed.failure, failed.facts)));
             }));
         }
         history_.record(entry);
@@ -96,7 +97,7 @@ private:
 };
 
 /// Not thread-safe; used by one driver. `IsPlain` leaves out breakers, observers and tracers, for
-/// drivers that know that a call has none: the compiler can then keep the session in registers.
+/// calls that have none: the compiler can then keep the session in registers.
 template <any_retry_strategy Strategy, bool IsPlain = false>
 class retry_session {
 public:

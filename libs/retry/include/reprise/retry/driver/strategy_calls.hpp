@@ -11,14 +11,15 @@
 
 #include <reprise/retry/budget.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
-#include <reprise/retry/detail/export.hpp>
-#include <reprise/retry/detail/no_throw.hpp>
-#include <reprise/retry/retry_action.hpp>
+#include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/driver/retry_action.hpp>
 #include <reprise/retry/retry_observer.hpp>
 
 namespace reprise {
 
 class retry_strategy;
+
+namespace driver {
 
 /// A strategy that answers at once. `retry_after` may change `token.memory`; the rest of the token
 /// is kept for it.
@@ -76,12 +77,14 @@ template <class S>
     }
 }
 
+}  // namespace driver
+
 namespace detail {
 
 /// How a loop keeps its strategy: a copy of a value, a reference to everything else.
 template <class Given>
 using kept_strategy = std::conditional_t<
-    value_strategy<std::remove_cvref_t<Given>>, std::remove_cvref_t<Given>,
+    driver::value_strategy<std::remove_cvref_t<Given>>, std::remove_cvref_t<Given>,
     std::remove_reference_t<Given>&>;
 
 /// A strategy as a loop keeps it, in one piece that can be passed on.
@@ -94,38 +97,28 @@ struct strategy_holder {
 template <class Given>
 constexpr bool check_strategy() noexcept {
     static_assert(
-        strategy_argument<Given> || !any_retry_strategy<std::remove_cvref_t<Given>>,
+        driver::strategy_argument<Given> || !driver::any_retry_strategy<std::remove_cvref_t<Given>>,
         "this strategy is shared by all calls of a client: give it a name and keep it, or write "
         "reprise::attempts(3), which is a value");
     static_assert(
-        any_retry_strategy<std::remove_cvref_t<Given>>,
+        driver::any_retry_strategy<std::remove_cvref_t<Given>>,
         "this is no retry strategy: start with reprise::attempts(3) or reprise::standard_strategy, "
         "or derive from reprise::retry_strategy");
-    return strategy_argument<Given>;
+    return driver::strategy_argument<Given>;
 }
 
 /// Strategy instances are distinguished by a counter, never by address: a new object at an old
 /// place must not accept the old one's tokens.
 [[nodiscard]] REPRISE_EXPORT std::uint64_t next_issuer_id() noexcept;
 
-/// Calls into a strategy that is allowed to throw; a throw gives `fallback`.
-template <class Result, class Call>
-[[nodiscard]] Result guarded(Result fallback, Call&& call) noexcept {
-    if constexpr (noexcept(call())) {
-        return call();
-    } else {
-        return result_or(std::move(fallback), std::forward<Call>(call));
-    }
-}
-
-[[nodiscard]] inline decision strategy_failed() noexcept {
+[[nodiscard]] inline driver::decision strategy_failed() noexcept {
     return {refusal_reason::strategy_failed, -1};
 }
 
 /// The strategy's initial answer, `strategy_failed` if it throws.
 template <class Strategy>
-[[nodiscard]] decision begin_with(
-    Strategy& strategy, token_state& token, const decision_context& at) noexcept {
+[[nodiscard]] driver::decision begin_with(
+    Strategy& strategy, driver::token_state& token, const driver::decision_context& at) noexcept {
     return guarded(strategy_failed(), [&]() noexcept(noexcept(strategy.begin(token, at))) {
         return strategy.begin(token, at);
     });
@@ -134,7 +127,8 @@ template <class Strategy>
 /// A success; what the strategy throws about it is ignored, since the request has succeeded.
 template <class Strategy>
 void succeed_with(
-    Strategy& strategy, const token_state& token, const decision_context& at) noexcept {
+    Strategy& strategy, const driver::token_state& token,
+    const driver::decision_context& at) noexcept {
     static_cast<void>(guarded(false, [&]() noexcept(noexcept(strategy.succeed(token, at))) {
         strategy.succeed(token, at);
         return true;
@@ -154,11 +148,12 @@ template <class Strategy>
 }
 
 /// Asks an inline strategy. What it remembers travels in the action.
-template <inline_strategy Strategy>
-[[nodiscard]] retry_action ask(Strategy& strategy, const retry_question& question) noexcept {
-    token_state token = question.token;
-    const retry_action action = guarded(
-        retry_action::no(refusal_reason::strategy_failed),
+template <driver::inline_strategy Strategy>
+[[nodiscard]] driver::retry_action ask(
+    Strategy& strategy, const driver::retry_question& question) noexcept {
+    driver::token_state token = question.token;
+    const driver::retry_action action = guarded(
+        driver::retry_action::no(refusal_reason::strategy_failed),
         [&]() noexcept(noexcept(strategy.retry_after(token, question))) {
             return strategy.retry_after(token, question);
         });
@@ -166,8 +161,8 @@ template <inline_strategy Strategy>
 }
 
 /// Asks through the virtual interface where nothing can wait for a late answer.
-[[nodiscard]] REPRISE_EXPORT retry_action
-ask(retry_strategy& strategy, const retry_question& question) noexcept;
+[[nodiscard]] REPRISE_EXPORT driver::retry_action ask(
+    retry_strategy& strategy, const driver::retry_question& question) noexcept;
 
 }  // namespace detail
 

@@ -68,6 +68,10 @@ struct beast_result {
     [[nodiscard]] bool is_failure() const noexcept {
         return error.failed() || response.result_int() >= 400;
     }
+    /// "HTTP 503", or the message of the error.
+    [[nodiscard]] std::string message() const {
+        return error.failed() ? error.message() : "HTTP " + std::to_string(response.result_int());
+    }
     /// Safe to repeat: failures to resolve and to connect, and the statuses 408 and 429. Repeated
     /// only for requests that may be sent twice: timeouts and broken connections after that, and
     /// 5xx. Never repeated: other 4xx, malformed or too long answers, names that do not exist, and

@@ -25,7 +25,7 @@
 #include <reprise/retry/adapters/http_method.hpp>
 #include <reprise/retry/adapters/public_url.hpp>
 #include <reprise/retry/call_options.hpp>
-#include <reprise/retry/detail/no_throw.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/http_facts.hpp>
 #include <reprise/retry/outcome.hpp>
 

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -23,7 +24,6 @@
 #include <reprise/retry/adapters/grpc_details.hpp>
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/outcome.hpp>
-#include <reprise/retry/unattempted_outcome.hpp>
 
 namespace reprise::adapters {
 
@@ -47,6 +47,10 @@ public:
 
     [[nodiscard]] const ::grpc::Status& status() const noexcept { return status_; }
     [[nodiscard]] bool is_failure() const noexcept { return !status_.ok(); }
+    /// "UNAVAILABLE: no healthy upstream"
+    [[nodiscard]] std::string message() const {
+        return detail::grpc_text(static_cast<int>(status_.error_code()), status_.error_message());
+    }
 
     /// UNAVAILABLE, RESOURCE_EXHAUSTED (throttling) and DEADLINE_EXCEEDED (a timeout) are of safety
     /// `maybe`: repeated unless the call is marked as not repeatable, because the server may have

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <reprise/retry/failure_facts.hpp>
@@ -43,6 +44,16 @@ inline constexpr std::array grpc_rows{
     reprise::detail::error_row{.code = 15, .name = "DATA_LOSS", .safety = retry_safety::no},
     reprise::detail::error_row{.code = 16, .name = "UNAUTHENTICATED", .safety = retry_safety::no},
 };
+
+/// "UNAVAILABLE: no healthy upstream", or the name alone if the server sent no text.
+[[nodiscard]] inline std::string grpc_text(int code, std::string_view message) {
+    const auto* const row = reprise::detail::find_row(grpc_rows, code);
+    std::string text = row != nullptr ? std::string(row->name) : "status " + std::to_string(code);
+    if (!message.empty()) {
+        text.append(": ").append(message);
+    }
+    return text;
+}
 
 /// How the value of a protobuf field is encoded.
 enum class protobuf_kind : std::uint8_t {

@@ -6,7 +6,8 @@
 #include <array>
 #include <string_view>
 
-#include <reprise/retry/decision.hpp>
+#include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/refusal_reason.hpp>
 
 namespace reprise::adapters {
 

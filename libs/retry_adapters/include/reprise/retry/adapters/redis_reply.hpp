@@ -11,7 +11,8 @@
 #include <string_view>
 #include <utility>
 
-#include <reprise/retry/decision.hpp>
+#include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/refusal_reason.hpp>
 
 namespace reprise::adapters {
 

@@ -9,7 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include <reprise/retry/decision.hpp>
+#include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/refusal_reason.hpp>
 
 namespace reprise::adapters {
 

@@ -14,7 +14,7 @@
 #include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/retry/call_options.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 

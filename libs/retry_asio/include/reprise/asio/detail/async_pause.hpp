@@ -14,8 +14,8 @@
 #include <reprise/asio/async_clock.hpp>
 #include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/detail/stop_token.hpp>
-#include <reprise/retry/detail/variant.hpp>
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 

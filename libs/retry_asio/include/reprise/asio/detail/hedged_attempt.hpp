@@ -26,7 +26,7 @@
 #include <reprise/asio/hedge.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/call_options.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <reprise/asio/detail/library.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::detail::inline REPRISE_VARIANT {

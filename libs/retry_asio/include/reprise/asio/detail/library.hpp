@@ -34,7 +34,7 @@
 #error "This Asio does not know the compiler's coroutines: define ASIO_HAS_CO_AWAIT for all sources"
 #endif
 
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 
@@ -65,8 +65,6 @@ using asio_error_code = std::error_code;
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/error_code.hpp>
-
-#include <reprise/retry/detail/variant.hpp>
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 

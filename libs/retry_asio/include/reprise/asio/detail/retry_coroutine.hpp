@@ -12,7 +12,7 @@
 
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/detail/retry_loop.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -229,7 +229,7 @@ template <class Kept, class Operation, class... Exceptions>
 asio::awaitable<typename awaited<Operation>::stored, typename awaited<Operation>::executor>
 run_coroutine(
     strategy_holder<Kept> kept, call_options options, Operation operation,
-    catching_t<Exceptions...> /*list*/) {
+    detail::catching_t<Exceptions...> /*list*/) {
     using initiation_type = coroutine_initiation<Operation, Exceptions...>;
     using stored = typename initiation_type::stored;
     using executor_type = typename initiation_type::executor_type;
@@ -264,7 +264,7 @@ run_coroutine(
 template <class Kept, class Operation, class... Exceptions>
 asio::awaitable<void, typename awaited<Operation>::executor> run_void_coroutine(
     strategy_holder<Kept> kept, call_options options, Operation operation,
-    catching_t<Exceptions...> list) {
+    detail::catching_t<Exceptions...> list) {
     auto pending = run_coroutine(std::move(kept), std::move(options), std::move(operation), list);
     co_await std::move(pending);
 }

@@ -27,7 +27,7 @@
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/error_facts.hpp>
 #include <reprise/retry/blocking.hpp>
-#include <reprise/retry/detail/variant.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/retryable.hpp>
 
 namespace reprise::detail::inline REPRISE_VARIANT {
@@ -244,7 +244,7 @@ private:
             complete(std::move(self));
             return;
         }
-        const decision_context failed_at = self->time_.context();
+        const driver::decision_context failed_at = self->time_.context();
         failure_facts facts = after_limit(*failure, self->timed_out_);
         facts.minimum_wait = std::max(facts.minimum_wait, self->longest_wait_);
         const driver::retry_step next =

@@ -22,7 +22,8 @@ public:
           plain_(options.backoff),
           delays_(options.delays) {}
 
-    [[nodiscard]] duration wait(token_state& token, const retry_question& question) const noexcept {
+    [[nodiscard]] duration wait(
+        driver::token_state& token, const driver::retry_question& question) const noexcept {
         if (delays_.empty()) {
             return by_kind_.wait(token, question);
         }
@@ -31,7 +32,7 @@ public:
     }
 
 private:
-    backoff_by_kind by_kind_;
+    driver::backoff_by_kind by_kind_;
     exponential_backoff plain_;  ///< For hints of services.
     std::vector<duration> delays_;
 };
@@ -45,8 +46,9 @@ public:
     explicit configured_budget(std::shared_ptr<retry_budget> budget) noexcept
         : budget_(std::move(budget)) {}
 
-    [[nodiscard]] payment try_pay(const failure_facts& facts, time_point now) noexcept override {
-        return budget_ == nullptr ? payment{} : budget_->try_pay(facts, now);
+    [[nodiscard]] driver::payment try_pay(
+        const failure_facts& facts, time_point now) noexcept override {
+        return budget_ == nullptr ? driver::payment{} : budget_->try_pay(facts, now);
     }
     void give_back(std::uint32_t cost, time_point now) noexcept override {
         if (budget_ != nullptr) {

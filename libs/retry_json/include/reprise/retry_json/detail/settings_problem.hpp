@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include <reprise/retry/settings.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise::retry_json::detail {
 

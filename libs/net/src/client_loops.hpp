@@ -1,0 +1,135 @@
+#pragma once
+
+// The loops of a client, and what waits for them.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <reprise/engine/completion.hpp>
+#include <reprise/engine/operation_result.hpp>
+
+#include "driver.hpp"
+
+namespace reprise::net {
+
+// What a blocked caller waits for. set() notifies after it releases the lock, because the waiter
+// would otherwise block on the lock again at once. set() may therefore still be running when the
+// waiter wakes up. As this object is on the waiter's stack, wait() does not return before set() is
+// done.
+template <class Value>
+class waiter {
+public:
+    void set(Value&& value) {
+        {
+            const std::scoped_lock lock(mutex_);
+            value_ = std::move(value);
+        }
+        ready_.notify_one();
+        is_released_.store(true, std::memory_order_release);
+    }
+    [[nodiscard]] Value wait() {
+        {
+            std::unique_lock lock(mutex_);
+            ready_.wait(lock, [this] { return value_.has_value(); });
+        }
+        while (!is_released_.load(std::memory_order_acquire)) {
+            std::this_thread::yield();
+        }
+        return std::move(*value_);
+    }
+    // Only for the thread that also runs the loop.
+    [[nodiscard]] bool is_set() const noexcept { return value_.has_value(); }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable ready_;
+    std::optional<Value> value_;
+    std::atomic<bool> is_released_{false};
+};
+
+// A loop of our own. The thread or call that runs it shares ownership, because the client may be
+// destroyed inside.
+struct own_loop {
+    boost::asio::io_context context{1};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{
+        context.get_executor()};
+    std::shared_ptr<driver> engine_driver;  // after the context, so that it is destroyed first
+    // caller_drives: held by the caller that runs the loop.
+    std::mutex driving;
+    std::atomic<std::thread::id> runner{};
+
+    [[nodiscard]] bool is_run_here() const noexcept {
+        return runner.load(std::memory_order_relaxed) == std::this_thread::get_id();
+    }
+};
+
+// One loop of a client, and the driver on it.
+struct client_loop {
+    std::shared_ptr<own_loop> own;  // null if the client runs on the caller's executor
+    std::shared_ptr<driver> engine_driver;
+
+    // Whether a blocking call from this thread would wait for this loop.
+    [[nodiscard]] bool is_run_here() const {
+        return engine_driver->is_running() ||
+               (own ? own->is_run_here() : engine_driver->is_run_by_this_thread());
+    }
+};
+
+// Never changes once the client is made. Whoever visits the loops in turn holds the list, because a
+// completion on one of them may destroy the client meanwhile.
+using loop_list = std::vector<client_loop>;
+
+// The result of an operation that every loop runs once: the first failure, or else the last result.
+class joined_result {
+public:
+    joined_result(std::size_t count, engine::completion&& done)
+        : open_count_(count), done_(std::move(done)) {}
+
+    void add(engine::operation_result&& part) {
+        engine::completion done;
+        engine::operation_result result;
+        {
+            const std::scoped_lock lock(mutex_);
+            if (!has_failed_) {
+                result_ = std::move(part);
+                has_failed_ = static_cast<bool>(result_.ec);
+            }
+            if (--open_count_ != 0) {
+                return;
+            }
+            done = std::move(done_);
+            result = std::move(result_);
+        }
+        done(std::move(result));
+    }
+
+private:
+    std::mutex mutex_;
+    std::size_t open_count_;
+    bool has_failed_ = false;
+    engine::operation_result result_;
+    engine::completion done_;
+};
+
+// Calls `begin`, then runs the loop as its only driver while `is_wanted` and the loop has work.
+template <class Begin, class Condition>
+void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
+    loop.runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    loop.context.restart();
+    begin();
+    while (is_wanted() && loop.context.run_one() > 0) {
+    }
+    loop.runner.store(std::thread::id{}, std::memory_order_relaxed);
+}
+
+}  // namespace reprise::net

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Writes docs/performance.md: performance_page.py REPORT
+
+REPORT is what `./dev bench` prints; a benchmark that is not in it is left out of the page. Counts of
+instructions come from bench/instructions.json, which `./dev bench instructions` checks.
+"""
+
+import argparse
+import datetime
+import json
+import textwrap
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "performance.md"
+INSTRUCTIONS = ROOT / "bench" / "instructions.json"
+# scenario: (what it is, goal)
+COUNTED = {
+    "api_get_64": ("get, 64 in flight", 1500),
+    "api_upsert_64": ("upsert, 64 in flight", 1700),
+    "api_get_1": ("get, one at a time", 4000),
+    "api_upsert_1": ("upsert, one at a time", None),
+    "get_64": ("get, 64 in flight, the engine alone", None),
+    "success": ("`retry()` that succeeds", None),
+    "virtual_success": ("the same through the virtual interface", None),
+    "decision": ("`retry()` that fails once, then succeeds", None),
+    "refusal": ("`retry()` whose budget refuses", None),
+}
+TOP = """\
+# Performance
+
+What a successful call costs, and what a retry costs. The script that runs the benchmarks writes
+this page. Instructions do not depend on the machine or its neighbours, so they are what we hold;
+times are from {machine} on {date}.
+Repeat all of it with
+
+    ./dev bench instructions
+    ./dev bench --page
+
+[What a key-value operation costs](design/cost_of_an_operation.md) explains the figures stage by
+stage, with what was tried.
+"""
+
+
+def table(heading, rows):
+    lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
+    return "\n".join(lines + [f"| {' | '.join(str(cell) for cell in row)} |" for row in rows])
+
+
+def prose(text):
+    return textwrap.fill(text, 100, break_long_words=False)
+
+
+def number(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:g}"
+
+
+def counts_section(counts):
+    rows = [(text, number(counts[name]["instructions"]), number(goal) if goal else "",
+             counts[name].get("allocations", ""))
+            for name, (text, goal) in COUNTED.items() if name in counts]
+    stages = [(stage, number(cost)) for stage, cost in counts["get_64"]["stages"].items()]
+    libraries = sorted(counts["api_get_64"]["libraries"].items(), key=lambda item: -item[1])
+    return "\n\n".join([
+        "## Instructions in user space",
+        table(("operation", "instructions", "goal", "allocations"), rows),
+        "The engine's part of a get with 64 in flight, by stage:",
+        table(("stage", "instructions"), stages),
+        prose("All of it, by library: "
+              + ", ".join(f"{name} {number(cost)}" for name, cost in libraries) + ".")])
+
+
+def retry_section(report):
+    ratios = [(name.replace("_", " "), each["ratio"], each["bar"] or "")
+              for name, each in report["ratios"].items()]
+    limits = [(name, f"{each['ns']} ns", f"{each['bar_ns']} ns")
+              for name, each in report["limits"].items()]
+    return "\n\n".join(["## The retry library (`./dev bench retry`)",
+                        table(("ratio", "seen", "bar"), ratios),
+                        table(("time of one", "seen", "bar"), limits)])
+
+
+def kv_section(report):
+    parts = ["## Key-value against a bare client (`./dev bench kv`)",
+             prose("The bare client builds the same packets and matches the opaque, and does nothing "
+                   "else. Processor time per operation with 64 in flight, and round trips per second "
+                   "with one at a time, each as a multiple of the bare client's in the same run.")]
+    rows = []
+    for placement in ("same_core", "other_core"):
+        for name, each in report.get(placement, {}).get("ratios", {}).items():
+            rows.append((placement.replace("_", " "), name.replace("_", " "), each["ratio"],
+                         each["bar"] or ""))
+    return "\n\n".join([*parts, table(("responder on", "ratio", "seen", "bar"), rows)])
+
+
+def http_section(report):
+    rows = []
+    for chunks in ("chunks_16_kib", "chunks_2_kib"):
+        for shape, figures in report.get(chunks, {}).items():
+            for name, each in figures["ratios"].items():
+                rows.append((chunks.replace("_", " "), shape.replace("_", " "),
+                             name.replace("_", " "), each["ratio"], each["bar"] or ""))
+    return "\n\n".join([
+        "## Streamed rows (`./dev bench http`)",
+        "Processor time per byte of an answer, as a multiple of curl's, which discards it.",
+        table(("answer in", "rows with", "ratio", "seen", "bar"), rows)])
+
+
+def scale_section(report):
+    parked = report["parked"]
+    return "\n\n".join([
+        "## Large clusters (`./dev bench scale`)",
+        prose("Processor time of one get in the engine with 1,000 in flight. With more nodes, each "
+              "write carries fewer requests: with 1,000 nodes about one."),
+        table(("nodes", *report["get_ns_by_nodes"]),
+              [("ns per get", *map(number, report["get_ns_by_nodes"].values()))]),
+        table(("collections", *report["get_ns_by_collections"]),
+              [("ns per get", *map(number, report["get_ns_by_collections"].values()))]),
+        f"{parked['count']:,} operations that wait for one connection:",
+        table(("", "seen", "bar"),
+              [("memory of each, with key and value", f"{number(parked['bytes_each'])} bytes",
+                f"{report['limits']['bytes_each']['bar']} bytes"),
+               ("waking one", f"{parked['wake_ns']} ns", f"{report['limits']['wake_ns']['bar']} ns"),
+               ("longest pause of the loop", f"{parked['longest_call_ms']} ms",
+                f"{report['limits']['longest_call_ms']['bar']} ms")])])
+
+
+def sim_section(report):
+    rows = [(name, number(each["ops_per_second"])) for name, each in report["profiles"].items()]
+    return "\n\n".join(["## Simulation (`./dev bench sim`)",
+                        table(("profile", "operations per second and core"), rows)])
+
+
+SECTIONS = {"retry": retry_section, "kv": kv_section, "scale": scale_section,
+            "http": http_section, "sim": sim_section}
+
+
+def machine_of(report):
+    model = "an unknown processor"
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    return f"a machine with {report['cores']} cores ({model})"
+
+
+def page(report, counts, date):
+    sections = [counts_section(counts)]
+    sections += [write(report[name]) for name, write in SECTIONS.items() if name in report]
+    return "\n\n".join([TOP.format(machine=machine_of(report), date=date).rstrip(), *sections]) + "\n"
+
+
+def write(report):
+    counts = json.loads(INSTRUCTIONS.read_text())
+    PAGE.write_text(page(report, counts, datetime.date.today().isoformat()))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("report", type=Path)
+    write(json.loads(parser.parse_args().report.read_text()))
+
+
+if __name__ == "__main__":
+    main()
