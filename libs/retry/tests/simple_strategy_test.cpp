@@ -100,6 +100,15 @@ TEST(simple_strategy, jitter_may_be_named_before_or_after_the_delay) {
     EXPECT_EQ(s.clock.waits(), (std::vector<duration>{50ms, 50ms, 50ms, 50ms, 100ms}));
 }
 
+// The first one stayed, without a word.
+TEST(simple_strategy, a_second_jitter_replaces_the_first) {
+    shelf s;
+    const auto shared = attempts(2).every(100ms).with_jitter(jitter::full);
+    s.fail(shared.with_jitter(jitter::none), shop_error("lost"));
+    s.fail(shared.exponential(200ms).with_jitter(jitter::equal), shop_error("lost"));
+    EXPECT_EQ(s.clock.waits(), (std::vector<duration>{100ms, 150ms}));
+}
+
 TEST(simple_strategy, when_retries_only_failures_for_which_the_predicate_is_true) {
     shelf s;
     const auto rule = attempts(3).every(1ms).when([](const shop_error& e) { return e.is_busy(); });

@@ -76,9 +76,9 @@ public:
     [[nodiscard]] simple_strategy with_jitter(reprise::jitter kind = jitter::full) const {
         backoff_options changed = policies_.backoff().options();
         changed.jitter = kind;
-        simple_strategy copy = with(changed);
-        copy.has_own_jitter_ = true;
-        return copy;
+        return simple_strategy(
+            policies_.limits(), changed, policies_.retryable(), policies_.budget(),
+            policies_.parts(), true);
     }
 
     /// Narrows: of the failures that may be retried, only those for which `predicate(const E&)` is
