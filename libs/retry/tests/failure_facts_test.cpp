@@ -20,6 +20,7 @@ struct with_member {
 };
 struct without_facts {};
 struct throwing_description {};
+struct result_without_description {};
 
 reprise::failure_facts retry_facts(const with_function&) {
     return {.throttling = true};
@@ -53,6 +54,14 @@ struct reprise::failure_traits<facts_test::with_traits> {
     }
 };
 
+template <>
+struct reprise::outcome_traits<facts_test::result_without_description> {
+    static bool is_failure(const facts_test::result_without_description&) noexcept { return true; }
+    static failure_facts facts(const facts_test::result_without_description&) {
+        throw std::runtime_error("no description today");
+    }
+};
+
 namespace reprise {
 
 TEST(failure_facts, SM_08_a_users_own_type_takes_part_in_three_ways_without_inheriting) {
@@ -73,6 +82,8 @@ TEST(failure_facts, SM_08_a_type_without_facts_has_empty_facts_and_is_not_retrie
 
 TEST(failure_facts, a_description_that_throws_counts_as_no_facts) {
     EXPECT_EQ(facts_of(facts_test::throwing_description{}), failure_facts{});
+    const auto operation = [] { return facts_test::result_without_description{}; };
+    EXPECT_EQ(detail::failure_in(operation, operation()), failure_facts{});
 }
 
 TEST(failure_facts, SM_08_error_codes_describe_themselves) {

@@ -120,9 +120,10 @@ inline constexpr bool can_throw = false;
 
 }  // namespace detail
 
-/// Customisation point: `is_failure` must not throw; `facts` is called only for failures. Optional:
-/// `failure(result)` returns a reference to the part of the result that strategies see in a
-/// `failure_view`; without it they see the whole result.
+/// Customisation point: `is_failure` must not throw; `facts` is called only for failures, which
+/// have no facts if it throws. Optional: `failure(result)`, which must not throw, returns a
+/// reference to the part of the result that strategies see in a `failure_view`; without it they see
+/// the whole result.
 template <class R>
 struct outcome_traits : detail::plain_outcome {
     [[nodiscard]] static bool is_failure(const R&) noexcept { return false; }
@@ -261,7 +262,7 @@ template <class Operation, class R>
         if (!outcome_traits<R>::is_failure(result)) {
             return std::nullopt;
         }
-        return outcome_traits<R>::facts(result);
+        return result_or(failure_facts{}, [&] { return outcome_traits<R>::facts(result); });
     }
 }
 
