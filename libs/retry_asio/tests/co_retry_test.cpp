@@ -196,11 +196,11 @@ TEST(co_retry, SM_08_a_code_that_is_thrown_as_it_is_has_its_own_facts) {
     EXPECT_EQ(s.trace.refusal(), refusal_reason::attempts_exhausted);
 }
 
-/// A result whose fourth move throws: after the operation has returned it, Asio has moved it twice.
+/// A result whose third move throws: after the operation has returned it, Asio has moved it twice.
 struct receipt {
     explicit receipt(int& count) : moves(&count) {}
     receipt(receipt&& other) : moves(other.moves) {
-        if (++*moves == 4) {
+        if (++*moves == 3) {
             throw std::runtime_error("moved");
         }
     }

@@ -130,7 +130,8 @@ struct attempt_result {
         is_lost = false;
     }
     /// Keeps what the operation returned.
-    void keep(Result& returned) {
+    template <class Returned>
+    void keep(Returned& returned) {
         is_lost = true;
         value.emplace(std::move(returned));
         is_lost = false;

@@ -168,10 +168,10 @@ private:
             end.result);
         if (!self->is_decided_) {
             self->record_first(ended, verdict.is_good, end.limit.timed_out);
-            self->is_decided_ = verdict.is_good;
             if (verdict.is_good || !self->is_final_) {
                 self->result_.emplace(std::move(end));
             }
+            self->is_decided_ = verdict.is_good;  // Not if the result threw while it was moved.
             self->is_final_ = self->is_final_ || verdict.is_final;
             if (verdict.is_good || verdict.is_final || verdict.asks_to_wait) {
                 self->may_add_ = false;
@@ -215,8 +215,9 @@ private:
         }
     }
 
+    /// Without a result, which threw while it was moved, the handler is destroyed with the group.
     void finish_if_over() {
-        if (running_ != 0 || is_pausing_ || is_over_) {
+        if (running_ != 0 || is_pausing_ || is_over_ || !result_) {
             return;
         }
         is_over_ = true;

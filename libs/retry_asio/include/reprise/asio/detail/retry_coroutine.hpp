@@ -6,6 +6,7 @@
 /// the caller's coroutine turns that back into a result or an exception.
 
 #include <exception>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -37,10 +38,36 @@ struct awaitable_traits<asio::awaitable<R, Executor>> {
 template <class Operation>
 using awaited = awaitable_traits<operation_result<Operation>>;
 
+/// A result whose moves may throw, in memory of its own. Handlers pass outcomes on by moving them,
+/// and what a handler throws leaves through the executor instead of reaching the caller.
+template <class Stored>
+class boxed_result {
+public:
+    explicit boxed_result(Stored&& value) : value_(std::make_unique<Stored>(std::move(value))) {}
+    [[nodiscard]] Stored& operator*() const noexcept { return *value_; }
+
+private:
+    std::unique_ptr<Stored> value_;
+};
+
+template <class Operation, class Stored>
+[[nodiscard]] std::optional<failure_facts> failure_in(
+    const Operation& operation, const boxed_result<Stored>& result) noexcept {
+    return failure_in(operation, *result);
+}
+template <class Operation, class Stored>
+[[nodiscard]] failure_view view_of(
+    const Operation& operation, const boxed_result<Stored>& result) noexcept {
+    return detail::view_of(operation, *result);
+}
+
 /// What an attempt that is a coroutine completes with.
 template <class Stored>
 struct coroutine_outcome {
-    attempt_result<Stored> attempt{};
+    using kept = std::conditional_t<
+        std::is_nothrow_move_constructible_v<Stored>, Stored, boxed_result<Stored>>;
+
+    attempt_result<kept> attempt{};
     /// The fallback is a coroutine, and the caller's coroutine awaits it.
     bool is_recovered_later = false;
 };
@@ -103,8 +130,6 @@ struct spawned_handler {
         if (thrown != nullptr) {
             outcome.attempt.clear();
             outcome.attempt.thrown = std::move(thrown);
-            // What the operation throws has been caught before: the result was lost on its way.
-            outcome.attempt.is_lost = !std::is_nothrow_move_constructible_v<Stored>;
         }
         std::move(handler)(std::move(outcome));
     }
@@ -257,7 +282,12 @@ run_coroutine(
             }
         }
     }
-    co_return last_result(std::move(last.attempt));
+    if constexpr (std::is_nothrow_move_constructible_v<stored>) {
+        co_return last_result(std::move(last.attempt));
+    } else {
+        const boxed_result<stored> boxed = last_result(std::move(last.attempt));
+        co_return std::move(*boxed);
+    }
 }
 
 /// An operation that returns nothing: drops the placeholder.
