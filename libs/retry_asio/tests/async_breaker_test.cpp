@@ -1,10 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/hedge.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/simple_strategy.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "chosen_asio.hpp"
 
@@ -93,6 +98,36 @@ TEST(async_breaker, a_coroutine_loop_throws_or_returns_its_fallback) {
     EXPECT_EQ(o.value, 59);
     ASSERT_NE(thrown, nullptr);
     EXPECT_THROW(std::rethrow_exception(thrown), retry_error);
+}
+
+// The observer was not notified, and the probe stayed out until its timeout.
+TEST(async_breaker, an_initiating_function_that_throws_ends_the_call_for_observers_too) {
+    struct row {
+        std::optional<duration> attempt_timeout;
+        bool is_hedged;
+    };
+    for (const row& how : {row{}, row{1s, false}, row{std::nullopt, true}, row{1s, true}}) {
+        outage o;
+        observing_functions observer;
+        std::vector<std::string> ended;
+        observer.completion = [&](const call_summary& call) {
+            ended.push_back(call.last_error.text());
+        };
+        o.options.observer = &observer;
+        o.options.attempt_timeout = how.attempt_timeout;
+        o.options.repeat = repeatability::repeatable;
+        o.ask(o.service());
+        o.time.advance(1min);
+        ended.clear();
+        const auto initiate = [](const attempt&, auto) { throw std::runtime_error("no memory"); };
+        if (how.is_hedged) {
+            EXPECT_THROW(o.ask(hedged(1s, initiate)), std::runtime_error);
+        } else {
+            EXPECT_THROW(o.ask(initiate), std::runtime_error);
+        }
+        EXPECT_EQ(ended, std::vector<std::string>{"no memory"});
+        EXPECT_EQ(o.breaker->state(), circuit_state::open) << "the probe has failed";
+    }
 }
 
 }  // namespace reprise::async_breaker_test

@@ -182,15 +182,43 @@ private:
 
         template <class LimitedHandler>
         static void start(retry_loop& loop, const attempt& current, LimitedHandler handler) {
-            loop.initiate_(current, std::move(handler));
+            loop.call_initiate(current, std::move(handler));
         }
     };
+
+    /// What the initiating function throws ends the call if no result can carry it. Observers and
+    /// the circuit breaker are notified here, because nothing else follows.
+    template <class OneHandler>
+    void call_initiate(const attempt& current, OneHandler handler) {
+        if constexpr (carries_exception<First, Rest...>) {
+            initiate_(current, std::move(handler));
+        } else {
+            try {
+                initiate_(current, std::move(handler));
+            } catch (...) {
+                abandon(std::current_exception());
+                throw;
+            }
+        }
+    }
+
+    void abandon(const std::exception_ptr& thrown) noexcept {
+        if (std::exchange(is_abandoned_, true)) {
+            return;
+        }
+        const driver::decision_context at = time_.context();
+        const driver::retry_step step = session_.on_failure(
+            {.safety = retry_safety::no}, at, is_canceled(), failure_view::of(thrown));
+        if (step.is_deferred) {
+            static_cast<void>(session_.on_answer(at.now, true));
+        }
+    }
 
 public:  // What a group of hedged attempts asks its driver.
     template <class OneHandler>
     void start_one(const attempt& current, OneHandler handler) {
         if (current.deadline == no_deadline) {
-            initiate_(current, std::move(handler));
+            call_initiate(current, std::move(handler));
             return;
         }
         async_limited<First, Rest...>(
@@ -221,7 +249,7 @@ public:  // What a group of hedged attempts asks its driver.
 
 private:
     static void on_result(std::shared_ptr<retry_loop> self, attempt_end<First, Rest...> end) {
-        if (end.which != self->attempts_started_ || self->result_) {
+        if (end.which != self->attempts_started_ || self->result_ || self->is_abandoned_) {
             return;  // An operation that completes twice; the first result counts.
         }
         self->result_.emplace(std::move(end.result));
@@ -379,6 +407,7 @@ private:
     std::uint64_t attempts_started_ = 0;
     std::atomic<phase> phase_{phase::started};
     bool timed_out_ = false;
+    bool is_abandoned_ = false;  // The initiating function threw what no result can carry.
 };
 
 }  // namespace reprise::detail::inline REPRISE_VARIANT
