@@ -151,21 +151,23 @@ inline constexpr time_point no_deadline = time_point::max();
     return value < duration::zero() ? duration::zero() : value;
 }
 
-/// The time left at `now` before `deadline`; zero when it has passed, `duration::max()` without
-/// one.
-[[nodiscard]] constexpr duration time_left(time_point now, time_point deadline) noexcept {
-    if (deadline == no_deadline) {
-        return duration::max();
-    }
-    if (deadline <= now) {
+/// `to - from`, at least zero and held inside the range of `duration` instead of overflowing.
+[[nodiscard]] constexpr duration time_between(time_point from, time_point to) noexcept {
+    if (to <= from) {
         return duration::zero();
     }
-    const auto upper = deadline.time_since_epoch().count();
-    const auto lower = now.time_since_epoch().count();
+    const auto upper = to.time_since_epoch().count();
+    const auto lower = from.time_since_epoch().count();
     if (lower < 0 && upper > duration::max().count() + lower) {
         return duration::max();
     }
     return duration{upper - lower};
+}
+
+/// The time left at `now` before `deadline`; zero when it has passed, `duration::max()` without
+/// one.
+[[nodiscard]] constexpr duration time_left(time_point now, time_point deadline) noexcept {
+    return deadline == no_deadline ? duration::max() : time_between(now, deadline);
 }
 
 }  // namespace reprise
@@ -2991,7 +2993,7 @@ private:
         history_entry entry;
         entry.set_attempt(number);
         entry.set_code(failed.facts.code);
-        entry.set_offset(now - terms.started);
+        entry.set_offset(time_between(terms.started, now));
         entry.set_delay(step.wait);
         entry.set_budget_level(step.budget_level);
         entry.set_refusal(step.refusal);
@@ -7074,7 +7076,7 @@ void call_observation::on_decision(
 
 void call_observation::on_completion(call_summary ended, time_point now) noexcept {
     ended.attempts = attempts_;
-    ended.total_time = now - started_;
+    ended.total_time = time_between(started_, now);
     ended.last_failure = last_failure_;
     for (retry_observer* observer : {of_call_, of_strategy_}) {
         if (observer != nullptr) {
@@ -7235,7 +7237,7 @@ void circuit_breaker_fsm::roll_to(time_point now) noexcept {
     if (now < *newest_begin_) {
         return;  // Threads may report in another order than they read the clock.
     }
-    const auto passed = (now - *newest_begin_) / step_;
+    const auto passed = time_between(*newest_begin_, now) / step_;
     *newest_begin_ += passed * step_;
     for (auto left = std::min<std::int64_t>(passed, std::ssize(steps_)); left > 0; --left) {
         newest_ = (newest_ + 1) % step_count_;

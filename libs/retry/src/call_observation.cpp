@@ -110,7 +110,7 @@ void call_observation::on_decision(
 
 void call_observation::on_completion(call_summary ended, time_point now) noexcept {
     ended.attempts = attempts_;
-    ended.total_time = now - started_;
+    ended.total_time = time_between(started_, now);
     ended.last_failure = last_failure_;
     for (retry_observer* observer : {of_call_, of_strategy_}) {
         if (observer != nullptr) {

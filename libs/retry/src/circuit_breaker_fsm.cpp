@@ -55,7 +55,7 @@ void circuit_breaker_fsm::roll_to(time_point now) noexcept {
     if (now < *newest_begin_) {
         return;  // Threads may report in another order than they read the clock.
     }
-    const auto passed = (now - *newest_begin_) / step_;
+    const auto passed = time_between(*newest_begin_, now) / step_;
     *newest_begin_ += passed * step_;
     for (auto left = std::min<std::int64_t>(passed, std::ssize(steps_)); left > 0; --left) {
         newest_ = (newest_ + 1) % step_count_;

@@ -35,21 +35,23 @@ inline constexpr time_point no_deadline = time_point::max();
     return value < duration::zero() ? duration::zero() : value;
 }
 
-/// The time left at `now` before `deadline`; zero when it has passed, `duration::max()` without
-/// one.
-[[nodiscard]] constexpr duration time_left(time_point now, time_point deadline) noexcept {
-    if (deadline == no_deadline) {
-        return duration::max();
-    }
-    if (deadline <= now) {
+/// `to - from`, at least zero and held inside the range of `duration` instead of overflowing.
+[[nodiscard]] constexpr duration time_between(time_point from, time_point to) noexcept {
+    if (to <= from) {
         return duration::zero();
     }
-    const auto upper = deadline.time_since_epoch().count();
-    const auto lower = now.time_since_epoch().count();
+    const auto upper = to.time_since_epoch().count();
+    const auto lower = from.time_since_epoch().count();
     if (lower < 0 && upper > duration::max().count() + lower) {
         return duration::max();
     }
     return duration{upper - lower};
+}
+
+/// The time left at `now` before `deadline`; zero when it has passed, `duration::max()` without
+/// one.
+[[nodiscard]] constexpr duration time_left(time_point now, time_point deadline) noexcept {
+    return deadline == no_deadline ? duration::max() : time_between(now, deadline);
 }
 
 }  // namespace reprise

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] bool wait_until(time_point until, const std::stop_token& stop) override {
         const time_point started = now_;
         const bool reached = run_until(until, stop);
-        waits_.push_back(now_ - started);
+        waits_.push_back(time_between(started, now_));
         return reached;
     }
 
@@ -51,7 +51,7 @@ public:
     /// How often the clock was read.
     [[nodiscard]] std::size_t reads() const noexcept { return reads_; }
     /// Time since the start, without counting as a read.
-    [[nodiscard]] duration elapsed() const noexcept { return now_ - start_; }
+    [[nodiscard]] duration elapsed() const noexcept { return time_between(start_, now_); }
 
 private:
     bool run_until(time_point until, const std::stop_token& stop) {

@@ -437,7 +437,7 @@ private:
         history_entry entry;
         entry.set_attempt(number);
         entry.set_code(failed.facts.code);
-        entry.set_offset(now - terms.started);
+        entry.set_offset(time_between(terms.started, now));
         entry.set_delay(step.wait);
         entry.set_budget_level(step.budget_level);
         entry.set_refusal(step.refusal);

@@ -195,7 +195,7 @@ private:
         const runner& first = runners_.front();
         const bool is_first = &ended == &first;
         if (is_first && is_good) {
-            options_.seen->record(driver_.now() - first.started);
+            options_.seen->record(time_between(first.started, driver_.now()));
         } else if (is_first ? timed_out : is_good && first.is_running) {
             options_.seen->record_unfinished();
         }
