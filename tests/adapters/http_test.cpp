@@ -3,8 +3,11 @@
 #include <ctime>
 #include <optional>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <reprise/asio/co_retry.hpp>
 #include <reprise/retry.hpp>
 #include <reprise/testing/virtual_clock.hpp>
@@ -300,6 +303,39 @@ TEST(beast_adapter, never_repeats_a_post_that_was_canceled_at_its_deadline) {
     EXPECT_TRUE(co_call({"POST", server.port()}, history).is_failure());
     EXPECT_EQ(server.requests().size(), 1U);
     EXPECT_EQ(history.refusal(), reprise::refusal_reason::unsafe);
+}
+
+// A signal between two steps became an exception without a stage, which a loop takes for a failure
+// that leaves open whether the POST was sent, so it could be sent again.
+TEST(beast_adapter, an_exchange_returns_its_stage_whenever_it_is_canceled) {
+    namespace asio = boost::asio;
+    namespace http = boost::beast::http;
+    for (int steps = 0; steps < 4; ++steps) {
+        asio::io_context io(1);
+        asio::ip::tcp::acceptor server(io, {asio::ip::address_v4::loopback(), 0});
+        const std::string port = std::to_string(server.local_endpoint().port());
+        http::request<http::string_body> request{http::verb::post, "/orders", 11};
+        asio::cancellation_signal signal;
+        std::optional<reprise::adapters::beast_result<>> ended;
+        asio::co_spawn(
+            io, reprise::adapters::beast_exchange({"127.0.0.1", port}, request, {}),
+            asio::bind_cancellation_slot(
+                signal.slot(),
+                [&](const std::exception_ptr& thrown, reprise::adapters::beast_result<> result) {
+                    EXPECT_EQ(thrown, nullptr) << "after " << steps << " steps";
+                    ended = std::move(result);
+                }));
+        for (int step = 0; step < steps; ++step) {
+            io.run_one();
+        }
+        signal.emit(asio::cancellation_type::all);
+        io.run();
+        ASSERT_TRUE(ended.has_value());
+        EXPECT_EQ(ended->error, asio::error::operation_aborted) << "after " << steps << " steps";
+        if (ended->stage != reprise::adapters::beast_stage::connecting) {
+            EXPECT_EQ(ended->retry_facts().safety, reprise::retry_safety::no);
+        }
+    }
 }
 
 TEST(curl_adapter, first_program_prints_the_page_after_a_429) {

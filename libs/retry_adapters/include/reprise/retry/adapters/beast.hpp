@@ -31,6 +31,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <reprise/asio/error_facts.hpp>
 #include <reprise/retry/adapters/http_method.hpp>
@@ -141,30 +142,37 @@ template <class RequestBody, class Fields>
         result.ended_at = current.calendar_time();
         return result.error.failed();
     };
-    asio::ip::tcp::resolver resolver(executor);
-    const auto found = co_await resolver.async_resolve(server.host, server.port, checked);
-    if (ended()) {
-        co_return result;
-    }
-    boost::beast::tcp_stream stream(executor);
-    if (current.timeout < std::chrono::hours{24 * 365}) {
-        stream.expires_after(current.timeout);
-    }
-    co_await stream.async_connect(found, checked);
-    if (ended()) {
-        co_return result;
-    }
-    result.stage = beast_stage::writing;
-    request.prepare_payload();
-    co_await http::async_write(stream, request, checked);
-    if (ended()) {
-        co_return result;
-    }
-    result.stage = beast_stage::reading;
-    boost::beast::flat_buffer buffer;
-    co_await http::async_read(stream, buffer, result.response, checked);
-    if (!ended()) {
-        result.stage = beast_stage::complete;
+    try {
+        asio::ip::tcp::resolver resolver(executor);
+        const auto found = co_await resolver.async_resolve(server.host, server.port, checked);
+        if (ended()) {
+            co_return result;
+        }
+        boost::beast::tcp_stream stream(executor);
+        if (current.timeout < std::chrono::hours{24 * 365}) {
+            stream.expires_after(current.timeout);
+        }
+        co_await stream.async_connect(found, checked);
+        if (ended()) {
+            co_return result;
+        }
+        result.stage = beast_stage::writing;
+        request.prepare_payload();
+        co_await http::async_write(stream, request, checked);
+        if (ended()) {
+            co_return result;
+        }
+        result.stage = beast_stage::reading;
+        boost::beast::flat_buffer buffer;
+        co_await http::async_read(stream, buffer, result.response, checked);
+        if (!ended()) {
+            result.stage = beast_stage::complete;
+        }
+    } catch (const boost::system::system_error& canceled) {
+        // A coroutine that was canceled between two steps throws at the next one. The caller needs
+        // the stage, which the exception does not have: a POST may have been sent.
+        result.error = canceled.code();
+        static_cast<void>(ended());
     }
     co_return result;
 }
