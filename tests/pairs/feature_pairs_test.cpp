@@ -102,6 +102,26 @@ TEST(feature_pairs, every_pair_keeps_every_promise_in_every_loop) {
     EXPECT_EQ(played + impossible_pairs.size(), feature_count * (feature_count - 1) / 2);
 }
 
+TEST(feature_pairs, every_three_features_keep_every_promise_in_every_loop) {
+    for (std::size_t i = 0; i < feature_count; ++i) {
+        for (std::size_t j = i + 1; j < feature_count; ++j) {
+            for (std::size_t k = j + 1; k < feature_count; ++k) {
+                feature_set three;
+                bool is_possible = true;
+                for (const std::size_t index : {i, j, k}) {
+                    const auto added = static_cast<feature>(index);
+                    is_possible = is_possible && can_have(three, added);
+                    three.add(added);
+                }
+                if (is_possible) {
+                    static_cast<void>(play_in_loops(three, 12));
+                    ASSERT_FALSE(HasFailure());
+                }
+            }
+        }
+    }
+}
+
 TEST(feature_pairs, many_features_at_once_keep_every_promise) {
     std::mt19937_64 random(20261117);
     for (int round = 0; round < 1500; ++round) {
