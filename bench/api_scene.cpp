@@ -90,7 +90,7 @@ private:
 
     std::uint16_t port_ = 0;
     int listener_ = bench::listen_on(port_);
-    bench::canned_cluster cluster_{port_};
+    bench::canned_cluster cluster_{bench::node_ports{.kv = port_}};
     std::vector<pollfd> waiting_{{listener_, POLLIN, 0}};
     std::vector<bench::canned_peer> peers_{1};  // by index in `waiting_`; the first is the listener
     bench::reply_bytes in_ = bench::reply_bytes(std::size_t{64} * 1024);

@@ -38,16 +38,19 @@ wire::collection_id collection_of(const wire::frame_view& frame) {
 
 }  // namespace
 
-canned_cluster::canned_cluster(
-    const std::vector<std::uint16_t>& kv_ports, std::uint16_t query_port) {
+canned_cluster::canned_cluster(const std::vector<node_ports>& nodes) {
     wire::cluster_configuration_description cluster;
-    for (const std::uint16_t port : kv_ports) {
+    for (const node_ports& ports : nodes) {
         wire::cluster_node& node = cluster.nodes.emplace_back();
         node.hostname = "127.0.0.1";
-        node.ports.set(wire::service::key_value, wire::transport::plain, port);
+        node.ports.set(wire::service::key_value, wire::transport::plain, ports.kv);
         node.ports.set(wire::service::management, wire::transport::plain, 8091);
-        if (query_port != 0) {
-            node.ports.set(wire::service::query, wire::transport::plain, query_port);
+        if (ports.kv_tls != 0) {
+            node.ports.set(wire::service::key_value, wire::transport::tls, ports.kv_tls);
+            node.ports.set(wire::service::management, wire::transport::tls, 18091);
+        }
+        if (ports.query != 0) {
+            node.ports.set(wire::service::query, wire::transport::plain, ports.query);
         }
     }
     cluster.this_node = 0;
@@ -55,9 +58,9 @@ canned_cluster::canned_cluster(
     cluster.bucket_name = "bench";
     cluster.bucket_uuid = std::string(32, 'b');
     cluster.bucket_capabilities = {"collections"};
-    cluster.kv_node_count = kv_ports.size();
+    cluster.kv_node_count = nodes.size();
     for (std::size_t vbucket = 0; vbucket < 1024; ++vbucket) {
-        cluster.vbucket_map.push_back({static_cast<std::int16_t>(vbucket % kv_ports.size())});
+        cluster.vbucket_map.push_back({static_cast<std::int16_t>(vbucket % nodes.size())});
     }
     bucket_text_ = wire::encode_cluster_configuration(cluster);
 }

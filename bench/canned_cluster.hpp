@@ -26,14 +26,18 @@ struct canned_peer {
     reprise::wire::frame_reader reader{{.body_size_max_bytes = 4096}};
 };
 
+// Ports of a node; 0 for a service that it does not have.
+struct node_ports {
+    std::uint16_t kv = 0;
+    std::uint16_t kv_tls = 0;
+    std::uint16_t query = 0;
+};
+
 class canned_cluster {
 public:
-    // `query_port` is the port of the query service, or 0 if the node has none.
-    explicit canned_cluster(std::uint16_t kv_port, std::uint16_t query_port = 0)
-        : canned_cluster(std::vector{kv_port}, query_port) {}
-    // One node for each port. The vbuckets are dealt out in turn.
-    explicit canned_cluster(
-        const std::vector<std::uint16_t>& kv_ports, std::uint16_t query_port = 0);
+    explicit canned_cluster(node_ports only_node) : canned_cluster(std::vector{only_node}) {}
+    // The vbuckets are dealt out to the nodes in turn.
+    explicit canned_cluster(const std::vector<node_ports>& nodes);
 
     // Appends the answer to a request that is not a measured operation. It may be slow.
     void answer(const reprise::wire::frame_view& frame, canned_peer& from, reply_bytes& out) const;

@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
                 .detach();
         }
     }).detach();
-    const bench::canned_cluster cluster(kv_port, query_port);
+    const bench::canned_cluster cluster(bench::node_ports{.kv = kv_port, .query = query_port});
     bench::serve_peers(
         kv_listener, [&](const wire::frame_view& frame, bench::canned_peer& from, auto& out) {
             cluster.answer(frame, from, out);

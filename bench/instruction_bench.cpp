@@ -66,7 +66,9 @@ bench::reply_bytes stored_frame() {
 // One engine and one connection, whose other end answers from memory.
 class scene {
 public:
-    scene() : cluster_(port), engine_(options(), identity(), engine::seeded_randomness(1), now_) {
+    scene()
+        : cluster_(bench::node_ports{.kv = port}),
+          engine_(options(), identity(), engine::seeded_randomness(1), now_) {
         engine_.open("bench", now_);
         while (engine_.statistics().connections_open == 0) {
             serve_once();

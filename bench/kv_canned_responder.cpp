@@ -33,7 +33,7 @@ int main() {
     const int listener = bench::listen_on(port);
     std::printf("%d\n", port);
     std::fflush(stdout);
-    const bench::canned_cluster cluster(port);
+    const bench::canned_cluster cluster(bench::node_ports{.kv = port});
     const bench::reply_bytes document_frame = make_document_frame();
     bench::serve_peers(
         listener, [&](const wire::frame_view& frame, bench::canned_peer& from, auto& out) {

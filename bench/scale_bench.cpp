@@ -156,10 +156,10 @@ public:
     void accept_connections(bool is_accepting) noexcept { is_accepting_ = is_accepting; }
 
 private:
-    static std::vector<std::uint16_t> ports(std::size_t count) {
-        std::vector<std::uint16_t> made;
+    static std::vector<bench::node_ports> ports(std::size_t count) {
+        std::vector<bench::node_ports> made;
         for (std::size_t each = 0; each < count; ++each) {
-            made.push_back(static_cast<std::uint16_t>(first_port + each));
+            made.push_back({.kv = static_cast<std::uint16_t>(first_port + each)});
         }
         return made;
     }

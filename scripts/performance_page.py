@@ -93,6 +93,26 @@ def kv_section(report):
     return "\n\n".join([*parts, table(("responder on", "ratio", "seen", "bar"), rows)])
 
 
+def values_section(report):
+    rows = []
+    for name, figures in report["client"].items():
+        if name == "tls_connection":
+            continue
+        transport, operation, size = name.split("_")
+        rows.append((transport, operation, number(int(size)), number(figures["mb_per_second"]),
+                     report["ratios"][f"{name}_speed_to_bare"]["ratio"],
+                     number(figures["cpu_ns_per_op"]),
+                     report["ratios"][f"{name}_cpu_to_bare"]["ratio"]))
+    handshake, whole = (report[side]["tls_connection"]["cpu_us"] for side in ("bare", "client"))
+    return "\n\n".join([
+        "## Large values and TLS (`./dev bench values`)",
+        prose("One thread, the responder on another core. The bare client uses blocking sockets, or "
+              "OpenSSL alone, and looks at nothing but the status of an answer."),
+        table(("transport", "operation", "bytes", "MB/s", "to bare", "CPU ns each", "to bare"), rows),
+        prose(f"A TLS connection costs {number(whole)} us of processor time from `connect` to the end "
+              f"of its first get and `close`, and a bare handshake {number(handshake)} us.")])
+
+
 def http_section(report):
     rows = []
     for chunks in ("chunks_16_kib", "chunks_2_kib"):
@@ -131,8 +151,8 @@ def sim_section(report):
                         table(("profile", "operations per second and core"), rows)])
 
 
-SECTIONS = {"retry": retry_section, "kv": kv_section, "scale": scale_section,
-            "http": http_section, "sim": sim_section}
+SECTIONS = {"retry": retry_section, "kv": kv_section, "values": values_section,
+            "scale": scale_section, "http": http_section, "sim": sim_section}
 
 
 def machine_of(report):

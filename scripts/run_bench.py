@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs benchmarks and prints JSON: absolute figures, and ratios from the same run.
 
-`./dev bench` runs all of them, `./dev bench retry`, `kv`, `http`, `sim`, `scale` or `lab` only one.
-The ratios are what matters: absolute figures of a small virtual machine mean little. The report also
-has the bars; missing one does not fail a build. `--page` also writes docs/performance.md.
+`./dev bench` runs all of them, `./dev bench retry`, `kv`, `values`, `http`, `sim`, `scale` or `lab`
+only one. The ratios are what matters: absolute figures of a small virtual machine mean little. The
+report also has the bars; missing one does not fail a build. `--page` also writes
+docs/performance.md.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import performance_page
@@ -132,6 +134,65 @@ def bench_kv(build):
               "same_core": kv_placement(run_kv_rounds(build, cores[0], cores[0]), True)}
     if len(cores) > 1:
         report["other_core"] = kv_placement(run_kv_rounds(build, cores[0], cores[1]), False)
+    return report
+
+
+VALUES_ROUNDS = 3
+# The client's bytes per second with large values, as a minimum share of the bare client's.
+VALUES_SPEED_BAR = 0.9
+VALUES_LARGE_BYTES = 1024
+# A new TLS connection's processor time, in addition to that of a bare handshake.
+VALUES_CONNECTION_BAR_US = 1000
+
+
+def make_certificate(folder):
+    """Creates a certificate for 127.0.0.1 that is its own authority; returns its file and the key's."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                    "-nodes", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+                    "-days", "2", "-keyout", str(key), "-out", str(certificate)],
+                   check=True, capture_output=True)
+    return certificate, key
+
+
+def run_values_rounds(build, cores):
+    """Returns the bare client's and the client's results of each round, with one responder."""
+    programs = build / "bin"
+    with tempfile.TemporaryDirectory() as folder:
+        certificate, key = make_certificate(Path(folder))
+        responder = subprocess.Popen(
+            ["taskset", "-c", str(cores[-1]), str(programs / "values_responder"), str(certificate),
+             str(key)], stdout=subprocess.PIPE, text=True)
+        try:
+            arguments = [*responder.stdout.readline().split(), certificate]
+            return [(run_pinned(programs / "values_bare_client", cores[0], arguments),
+                     run_pinned(programs / "values_client_bench", cores[0], arguments))
+                    for _ in range(VALUES_ROUNDS)]
+        finally:
+            responder.terminate()
+            responder.wait()
+
+
+def bench_values(build):
+    rounds = run_values_rounds(build, sorted(os.sched_getaffinity(0)))
+    bare, client = ([each[side] for each in rounds] for side in (0, 1))
+    report = {"rounds": VALUES_ROUNDS, "bare": kv_medians(bare), "client": kv_medians(client),
+              "ratios": {}, "limits": {}}
+    for name in report["client"]:
+        if name == "tls_connection":
+            more = report["client"][name]["cpu_us"] - report["bare"][name]["cpu_us"]
+            report["limits"]["tls_connection_us_beside_handshake"] = {
+                "value": round(more, 1), "bar": VALUES_CONNECTION_BAR_US,
+                "within_bar": more <= VALUES_CONNECTION_BAR_US}
+            continue
+        cpu = kv_ratio(rounds, name, name, "cpu_ns_per_op")
+        speed = kv_ratio(rounds, name, name, "mb_per_second")
+        is_large = int(name.rpartition("_")[2]) >= VALUES_LARGE_BYTES
+        bar = VALUES_SPEED_BAR if is_large and name.startswith("plain") else None
+        report["ratios"][f"{name}_speed_to_bare"] = {
+            "ratio": round(speed, 2), "bar": bar, "within_bar": None if bar is None else speed >= bar}
+        report["ratios"][f"{name}_cpu_to_bare"] = {"ratio": round(cpu, 2), "bar": None,
+                                                   "within_bar": None}
     return report
 
 
@@ -306,8 +367,8 @@ def missed_bars(report, path=""):
             yield from missed_bars(value, path + inner)
 
 
-BENCHMARKS = {"retry": bench_retry, "kv": bench_kv, "http": bench_http, "sim": bench_sim,
-              "scale": bench_scale, "lab": bench_lab}
+BENCHMARKS = {"retry": bench_retry, "kv": bench_kv, "values": bench_values, "http": bench_http,
+              "sim": bench_sim, "scale": bench_scale, "lab": bench_lab}
 
 
 def main():
