@@ -7,6 +7,9 @@
 ///
 /// A token is used up by the call it is passed to. Passing it again, or to another strategy object,
 /// is refused as an invalid argument, also when two threads try at the same time.
+///
+/// Tokens decide about retries only. A strategy's circuit breaker and observer belong to a whole
+/// call, which no token sees: `retry_session` asks and notifies them.
 
 #include <atomic>
 #include <cstdint>
