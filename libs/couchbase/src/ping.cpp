@@ -120,7 +120,7 @@ public:
         if (!addresses) {
             return std::unexpected(std::move(addresses.error()));
         }
-        if (!reached && reached.error().code().category() == client_category()) {
+        if (!reached && reached.error().code() == error_condition::not_started) {
             return std::unexpected(std::move(reached.error()));  // nothing was asked
         }
         ping_report report;

@@ -330,7 +330,7 @@ TEST(scan_tokens, a_second_read_is_refused_and_a_signal_cancels_the_scan) {
     auto first = found->async_next(asio::bind_cancellation_slot(signal.slot(), asio::use_future));
     const auto second = found->next();
     ASSERT_FALSE(second);
-    EXPECT_EQ(second.error().code(), couchbase::client_errc::read_in_progress);
+    EXPECT_EQ(second.error().code(), couchbase::errc::read_in_progress);
     signal.emit(asio::cancellation_type::terminal);
     const auto ended = first.get();
     ASSERT_FALSE(ended);

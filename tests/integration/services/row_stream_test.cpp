@@ -169,7 +169,7 @@ TEST(row_stream, a_refused_blocking_read_is_a_failure_until_the_next_read) {
     done.get();
     EXPECT_EQ(row_count, 0);
     ASSERT_TRUE(refused);
-    EXPECT_EQ(refused->code(), couchbase::client_errc::blocking_call_in_loop);
+    EXPECT_EQ(refused->code(), couchbase::errc::blocking_call_in_loop);
 }
 
 TEST(row_stream, the_stream_reports_failures) {
@@ -305,8 +305,8 @@ TEST(row_stream, a_second_read_is_refused_while_the_first_waits) {
     ASSERT_EQ(refused.wait_for(20s), std::future_status::ready) << "it must not wait, too";
     const auto second = refused.get();
     ASSERT_FALSE(second);
-    EXPECT_EQ(second.error().code(), couchbase::client_errc::read_in_progress) << second.error();
-    EXPECT_EQ(stream->next().error().code(), couchbase::client_errc::read_in_progress);
+    EXPECT_EQ(second.error().code(), couchbase::errc::read_in_progress) << second.error();
+    EXPECT_EQ(stream->next().error().code(), couchbase::errc::read_in_progress);
     stream->cancel();
     EXPECT_EQ(first.get().error().code(), errc::request_canceled) << "it was not forgotten";
     EXPECT_EQ(stream->next().error().code(), errc::request_canceled) << "reading may go on";

@@ -44,9 +44,9 @@ namespace reprise::couchbase {
 /// own. Several threads may run the executor; one at a time runs the client. Stop the executor's
 /// context before you destroy it; client and handles may live longer. Operations that are left
 /// complete with errc::request_canceled when the context is destroyed, and later ones fail with
-/// client_errc::executor_gone. Fails with client_errc::option_invalid for
+/// errc::executor_gone. Fails with errc::option_invalid for
 /// thread_mode::caller_drives. Blocking calls work on threads that do not run the executor; on the
-/// threads of its io_context or thread pool they fail with client_errc::blocking_call_in_loop.
+/// threads of its io_context or thread pool they fail with errc::blocking_call_in_loop.
 [[nodiscard]] std::expected<cluster, error> connect(
     const boost::asio::any_io_executor& executor, std::string_view connection_string,
     const cluster_options& options = {});

@@ -159,13 +159,13 @@ private:
 /// operation completes with errc::request_canceled.
 ///
 /// A forked process must not use its parent's client. Blocking calls fail there with
-/// client_errc::used_after_fork, and destroying the handles does nothing: memory and sockets stay
+/// errc::used_after_fork, and destroying the handles does nothing: memory and sockets stay
 /// until the process ends or runs another program. The parent is not affected.
 class cluster {
 public:
     /// Checks its arguments and starts the client. The client connects in the background, and
     /// operations wait for it within their timeouts. Fails with
-    /// client_errc::connection_string_invalid, option_invalid, certificate_unreadable or
+    /// errc::connection_string_invalid, option_invalid, certificate_unreadable or
     /// no_resources. Whether the cluster can be reached shows with wait_until_ready or with the
     /// first operation.
     [[nodiscard]] static std::expected<cluster, error> connect(
@@ -260,7 +260,7 @@ public:
     /// Changes the credentials, for example before a password or a token expires. Open connections
     /// stay open; every later authentication uses the new credentials, so a client whose old ones
     /// were refused recovers. Returns at once and may be called from any thread. Fails with
-    /// client_errc::option_invalid if the credentials are empty or name both a user and a token, or
+    /// errc::option_invalid if the credentials are empty or name both a user and a token, or
     /// if the client uses a certificate instead.
     [[nodiscard]] std::expected<void, error> replace_credentials(const credentials& identity) const;
 
@@ -269,7 +269,7 @@ public:
     /// once.
     void close() const;
     /// Runs the client's I/O on this thread for `time`, or until it is closed. Only for
-    /// thread_mode::caller_drives; fails with client_errc::option_invalid in the other modes.
+    /// thread_mode::caller_drives; fails with errc::option_invalid in the other modes.
     [[nodiscard]] std::expected<void, error> drive(duration time) const;
 
     /// Returns the client's figures. Blocks until the client's thread answers.

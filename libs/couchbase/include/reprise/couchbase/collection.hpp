@@ -31,7 +31,7 @@ concept storable = encodable<T> || std::convertible_to<const T&, std::string_vie
 /// and it keeps the client alive.
 ///
 /// Every operation has two forms. `get` blocks until the operation has completed. On the client's
-/// own loop it would never return, so it fails with client_errc::blocking_call_in_loop there.
+/// own loop it would never return, so it fails with errc::blocking_call_in_loop there.
 ///
 /// `async_get` takes the same arguments and a completion token of Boost.Asio with the signature
 /// `void(std::expected<get_result, error>)`: a callback, use_future, use_awaitable, ... Options and

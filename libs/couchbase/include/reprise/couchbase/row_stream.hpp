@@ -67,7 +67,7 @@ public:
 
     /// Returns the next row, or nothing after the last one. Blocks until there is a row. The row is
     /// valid until the next call. After the end or an error every further call returns the same.
-    /// On the client's own loop the call fails with client_errc::blocking_call_in_loop; the stream
+    /// On the client's own loop the call fails with errc::blocking_call_in_loop; the stream
     /// can still be read elsewhere or with async_next().
     [[nodiscard]] std::expected<std::optional<row_view>, error> next() {
         if (rows_.cursor->has_row()) {
@@ -78,7 +78,7 @@ public:
     /// The same through a completion token with the signature
     /// `void(std::expected<std::optional<row_view>, error>)`; without a token it can be awaited.
     /// Start the next one when the last one has completed; until then every other read fails with
-    /// client_errc::read_in_progress. Cancelling it cancels the request.
+    /// errc::read_in_progress. Cancelling it cancels the request.
     /// Defined in <reprise/couchbase/asio.hpp>.
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_next(Token&& token = {});

@@ -153,7 +153,7 @@ public:
 
     /// Returns the next document, or nothing after the last one. Blocks until there is one. After
     /// the end or an error every further call returns the same. On the client's own loop the call
-    /// fails with client_errc::blocking_call_in_loop; the stream can still be read elsewhere or
+    /// fails with errc::blocking_call_in_loop; the stream can still be read elsewhere or
     /// with async_next().
     [[nodiscard]] std::expected<std::optional<scanned_document>, error> next() {
         return detail::next_document(scan_);
@@ -161,7 +161,7 @@ public:
     /// The same through a completion token with the signature
     /// `void(std::expected<std::optional<scanned_document>, error>)`; without a token it can be
     /// awaited. Start the next one when the last one has completed; until then every other read
-    /// fails with client_errc::read_in_progress. Cancelling it cancels the scan. Defined in
+    /// fails with errc::read_in_progress. Cancelling it cancels the scan. Defined in
     /// <reprise/couchbase/asio.hpp>.
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_next(Token&& token = {});

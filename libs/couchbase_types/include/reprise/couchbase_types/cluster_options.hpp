@@ -69,7 +69,7 @@ struct credentials {
 
 /// Options of a client. What the connection string sets wins, so that an operator can change it
 /// without a build. Durations are steady time, positive and at most 366 days. If a field is out of
-/// its range, connect fails with client_errc::option_invalid and names the field. Each option has a
+/// its range, connect fails with errc::option_invalid and names the field. Each option has a
 /// row in src/cluster_options.cpp: its range and its name in connection strings.
 struct cluster_options {
     std::string username{};
@@ -184,7 +184,7 @@ struct cluster_options {
     /// errc::retry_queue_full.
     std::size_t parked_count_max = 32768;
     /// Operations that wait for the client's thread to take them. Beyond it operations fail with
-    /// client_errc::submission_queue_full.
+    /// errc::submission_queue_full.
     std::size_t submission_count_max = 65536;
 
     /// Looks up the nodes in DNS SRV records if the connection string has one host name without a
