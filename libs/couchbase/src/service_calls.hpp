@@ -107,7 +107,7 @@ std::expected<Stream, error> open_stream(const service_work& work) {
     if (!rows) {
         return std::unexpected(std::move(rows.error()));
     }
-    return Stream(std::move(*rows));
+    return stream_access::make<Stream>(std::move(*rows));
 }
 
 // What a manager returns. Defined for the results of bucket_manager and collection_manager.

@@ -18,21 +18,21 @@ namespace reprise::couchbase {
 /// The rows of a result as they arrive, in constant memory: rows that you do not read stay in the
 /// network and on the server. There are three ways to read them; use one of them at a time.
 ///
-/// As a C++20 input range, which blocks while it waits for the next row. A range has no place for
-/// an error, so look at failure() after the loop:
+/// As a C++20 input range of `std::expected<row_view, error>`, which blocks while it waits for the
+/// next row. If reading fails, the error is the last element:
 /// ```
 ///     for (const auto& row : *rows) {
-///         std::cout << row.text() << '\n';
-///     }
-///     if (rows->failure()) {
-///         std::cerr << *rows->failure() << '\n';  // the rows so far are not all rows
-///         ...
+///         if (!row) {
+///             std::cerr << row.error() << '\n';  // the rows so far are not all rows
+///             return false;
+///         }
+///         std::cout << row->text() << '\n';
 ///     }
 /// ```
 /// Row by row, blocking:
 /// ```
-///     next(): row, row, ..., nothing -> metadata()
-///             row, row, error
+///     next(): row, row, ..., nothing -> finish(): metadata
+///             row, row, error        -> finish(): the same error
 /// ```
 /// Row by row, asynchronously: `co_await rows->async_next()`, with the same results.
 ///
@@ -47,8 +47,6 @@ public:
     /// while an iterator is in use.
     using iterator = detail::stream_iterator<row_stream, row_view>;
 
-    /// The calls that end in `_stream` make streams.
-    explicit row_stream(detail::row_handle rows) noexcept : rows_(std::move(rows)) {}
     row_stream(row_stream&&) noexcept = default;
     row_stream& operator=(row_stream&& other) noexcept {
         if (this != &other) {
@@ -62,7 +60,7 @@ public:
     /// Reads the next row and returns an iterator to it. Call it once; a second range continues
     /// where the first one stopped.
     [[nodiscard]] iterator begin() { return iterator(*this); }
-    /// The range ends after the last row, and also when reading fails; see failure().
+    /// The range ends after the last row, or after the error that ended the rows.
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return std::default_sentinel; }
 
     /// Returns the next row, or nothing after the last one. Blocks until there is a row. The row is
@@ -83,13 +81,10 @@ public:
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_next(Token&& token = {});
 
-    /// Why reading stopped: the error that next(), async_next() or a range met last. Empty while
-    /// rows may follow, and after the last row.
-    [[nodiscard]] std::optional<error> failure() const { return detail::failure_of(rows_); }
-    /// The service's metadata about the request. Fails with failure() if there is one, and with
-    /// errc::invalid_argument before the last row has been read.
-    [[nodiscard]] std::expected<Metadata, error> metadata() const {
-        return detail::read_metadata<Metadata>(rows_);
+    /// The service's metadata about the request, or the error that the last read returned. Fails
+    /// with errc::invalid_argument before the last row has been read.
+    [[nodiscard]] std::expected<Metadata, error> finish() const {
+        return detail::finish_rows<Metadata>(rows_);
     }
     /// The retries that were made before the first row arrived. Known after the end or an error;
     /// the error has it, too.
@@ -108,6 +103,9 @@ public:
     }
 
 private:
+    friend struct detail::stream_access;
+    explicit row_stream(detail::row_handle rows) noexcept : rows_(std::move(rows)) {}
+
     detail::row_handle rows_;
 };
 

@@ -83,10 +83,9 @@ void cancel_rows(const row_handle& rows) noexcept;
 [[nodiscard]] call_ticket ticket_of(const row_handle& rows) noexcept;
 [[nodiscard]] std::size_t buffered_size_peak(const row_handle& rows) noexcept;
 [[nodiscard]] const operation_trace& trace_of(const row_handle& rows) noexcept;
-// The error that ended the rows or refused the last attempt to read one.
-[[nodiscard]] std::optional<error> failure_of(const row_handle& rows);
-// Defined for query_metadata, search_metadata and view_metadata.
+// The metadata, or the error that ended the rows or refused the last attempt to read one. Defined
+// for query_metadata, search_metadata and view_metadata.
 template <class Metadata>
-[[nodiscard]] std::expected<Metadata, error> read_metadata(const row_handle& rows);
+[[nodiscard]] std::expected<Metadata, error> finish_rows(const row_handle& rows);
 
 }  // namespace reprise::couchbase::detail
