@@ -77,9 +77,11 @@ public:
     /// `void(std::expected<std::optional<row_view>, error>)`; without a token it can be awaited.
     /// Start the next one when the last one has completed; until then every other read fails with
     /// errc::read_in_progress. Cancelling it cancels the request.
-    /// Defined in <reprise/couchbase/asio.hpp>.
+    /// Needs <reprise/couchbase/asio.hpp>.
     template <class Token = detail::default_token>
-    [[nodiscard]] auto async_next(Token&& token = {});
+    [[nodiscard]] auto async_next(Token&& token = {}) {
+        return detail::initiation<Token>::next_row(rows_, token);
+    }
 
     /// The service's metadata about the request, or the error that the last read returned. Fails
     /// with errc::invalid_argument before the last row has been read.

@@ -158,10 +158,12 @@ public:
     /// The same through a completion token with the signature
     /// `void(std::expected<std::optional<scanned_document>, error>)`; without a token it can be
     /// awaited. Start the next one when the last one has completed; until then every other read
-    /// fails with errc::read_in_progress. Cancelling it cancels the scan. Defined in
+    /// fails with errc::read_in_progress. Cancelling it cancels the scan. Needs
     /// <reprise/couchbase/asio.hpp>.
     template <class Token = detail::default_token>
-    [[nodiscard]] auto async_next(Token&& token = {});
+    [[nodiscard]] auto async_next(Token&& token = {}) {
+        return detail::initiation<Token>::next_document(scan_, token);
+    }
 
     /// The retries of all vbuckets together, or the error that the last read returned. Fails with
     /// errc::invalid_argument before the last document has been read. A sample that stops at its

@@ -52,12 +52,17 @@ enum class row_mode : std::uint8_t { kept, streamed };
     const management_options& options);
 
 // Blocks. Defined for query_result, search_result, view_result, management_response and the results
-// of bucket_manager and collection_manager.
+// of the managers.
 template <class Result>
 [[nodiscard]] std::expected<Result, error> run_work(const service_work& work);
 // Does not block.
 template <class Result>
 void start_work(const service_work& work, result_receiver<Result>* receiver, call_ticket ticket);
+// The token form.
+template <class Result, class Token, class... Given>
+[[nodiscard]] auto initiate_work(given<Given...> arguments, service_work&& work, Token& token) {
+    return initiation<Token>::template work<Result>(arguments, std::move(work), token);
+}
 
 // The rows that are here and were not read yet, for a reader that makes no call for them.
 struct row_cursor {
