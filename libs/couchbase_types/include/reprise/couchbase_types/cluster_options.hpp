@@ -11,7 +11,6 @@
 #include <system_error>
 #include <vector>
 
-#include <reprise/couchbase_types/attempt_observer.hpp>
 #include <reprise/couchbase_types/log_sink.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/retry/budget.hpp>
@@ -157,8 +156,6 @@ struct cluster_options {
     /// 0: every decision is logged. Otherwise this many for each reason and second; one message at
     /// the end of the second sums up the others.
     std::size_t log_decisions_per_second_max = 0;
-    /// Is called for every request that is sent, retries included, on the client's thread.
-    std::shared_ptr<attempt_observer> observer{};
     /// Are informed about operations from their start to their end, e.g. `client_metrics` and
     /// `operation_tracing`. Null ones are left out.
     std::vector<std::shared_ptr<operation_observer>> operation_observers{};
