@@ -138,23 +138,16 @@ diagnostics_report to_report(net::client_report&& seen) {
     return report;
 }
 
-cluster_statistics to_report(const engine::engine_statistics& seen) {
+cluster_statistics to_report(engine::engine_statistics&& seen) {
     return {seen.operations_open,  seen.operations_parked, seen.operations_on_wire,
             seen.connections_open, seen.retries,           seen.orphans};
 }
 
 // Passes figures on as `Report`.
 template <class Report, class Figures>
-std::move_only_function<void(std::optional<Figures>&&)> pass_to(
-    detail::result_receiver<Report>* receiver) {
-    return [receiver](std::optional<Figures>&& seen) {
-        if (seen) {
-            receiver->complete(receiver, to_report(std::move(*seen)), false);
-        } else {
-            receiver->complete(
-                receiver, std::unexpected(error(errc::request_canceled, "the client has ended")),
-                true);
-        }
+std::move_only_function<void(Figures&&)> pass_to(detail::result_receiver<Report>* receiver) {
+    return [receiver](Figures&& seen) {
+        receiver->complete(receiver, to_report(std::move(seen)), false);
     };
 }
 
@@ -186,11 +179,11 @@ void diagnostics_start::operator()(
 }  // namespace detail
 
 std::expected<cluster_statistics, error> cluster::statistics() const {
-    const auto seen = client_->client().statistics();
+    auto seen = client_->client().statistics();
     if (!seen) {
         return std::unexpected(detail::to_error(seen.error()));
     }
-    return to_report(*seen);
+    return to_report(std::move(*seen));
 }
 
 std::expected<diagnostics_report, error> cluster::diagnostics() const {

@@ -90,13 +90,6 @@ public:
           options_(asked.options),
           receiver_(receiver),
           ticket_(ticket) {}
-    ping_run(const ping_run&) = delete;
-    ping_run& operator=(const ping_run&) = delete;
-    ~ping_run() {
-        if (receiver_ != nullptr) {
-            complete(std::unexpected(ended_error()), true);
-        }
-    }
 
     void begin(detail::session& client) {
         const auto refused =
@@ -113,8 +106,7 @@ private:
     }
 
     void complete(std::expected<ping_report, error>&& result, bool is_inline = false) {
-        auto* const receiver = std::exchange(receiver_, nullptr);
-        receiver->complete(receiver, std::move(result), is_inline);
+        receiver_->complete(receiver_, std::move(result), is_inline);
     }
 
     void list_nodes() {
@@ -268,7 +260,7 @@ private:
     const std::string bucket_;
     const ping_options options_;
     const time_point begun_ = net::steady_now();
-    detail::result_receiver<ping_report>* receiver_;  // null once it is called
+    detail::result_receiver<ping_report>* const receiver_;
     const detail::call_ticket ticket_;
     std::mutex mutex_;
     ping_report report_;

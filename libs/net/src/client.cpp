@@ -567,8 +567,7 @@ refusal client::runtime::start_figures(figures_receiver<Figures>&& done) const {
     for (const client_loop& each : *held) {
         const driver* at = each.engine_driver.get();
         if (!each.engine_driver->run([joined, at] { joined->add(*at); })) {
-            joined->abandon();
-            return refusal::context_gone;
+            return refusal::context_gone;  // only a caller's executor, which has one loop
         }
     }
     return refusal::none;

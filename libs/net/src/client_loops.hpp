@@ -147,33 +147,21 @@ inline void add_figures(client_report& sum, const driver& from) {
 template <class Figures>
 class joined_figures {
 public:
-    using receiver = std::move_only_function<void(std::optional<Figures>&&)>;
+    using receiver = std::move_only_function<void(Figures&&)>;
 
     joined_figures(std::size_t count, receiver&& done)
         : open_count_(count), done_(std::move(done)) {}
-    joined_figures(const joined_figures&) = delete;
-    joined_figures& operator=(const joined_figures&) = delete;
-    // Tasks that never ran were dropped with their loop.
-    ~joined_figures() {
-        if (done_) {
-            done_(std::nullopt);
-        }
-    }
 
     void add(const driver& from) {
-        receiver done;
         {
             const std::scoped_lock lock(mutex_);
             add_figures(sum_, from);
             if (--open_count_ != 0) {
                 return;
             }
-            done = std::exchange(done_, nullptr);
         }
-        done(std::move(sum_));
+        done_(std::move(sum_));
     }
-    // The start was refused, so nobody waits.
-    void abandon() noexcept { done_ = nullptr; }
 
 private:
     std::mutex mutex_;
