@@ -63,7 +63,7 @@ std::uint64_t read_rows(
         size += text.size();
         ++count;
     }
-    if (count != row_count || value_of(rows.metadata()).status != "success") {
+    if (count != row_count || value_of(rows.finish()).status != "success") {
         bench::fail("rows are missing");
     }
     return size;

@@ -23,13 +23,13 @@ bool print_rows(const couchbase::cluster& cluster) {
         return false;
     }
     for (const auto& row : *rows) {
-        std::cout << row.text() << '\n';
+        if (!row) {                            // the rows so far are not all rows
+            std::cerr << row.error() << '\n';  // with every attempt
+            return false;
+        }
+        std::cout << row->text() << '\n';
     }
-    if (rows->failure()) {                      // otherwise that was the last row
-        std::cerr << *rows->failure() << '\n';  // with every attempt
-        return false;
-    }
-    auto about = rows->metadata();
+    auto about = rows->finish();
     // [/rows]
     return about && about->metrics && about->metrics->result_count == 3;
 }

@@ -29,11 +29,11 @@ bool print_prefix(const couchbase::collection& airlines) {
         return false;
     }
     for (const auto& document : *found) {
-        std::cout << document.key << ": " << document.text() << '\n';
-    }
-    if (auto end = found->finish(); !end) {  // the documents so far are not all documents
-        std::cerr << end.error() << '\n';    // with every attempt
-        return false;
+        if (!document) {                            // the documents so far are not all documents
+            std::cerr << document.error() << '\n';  // with every attempt
+            return false;
+        }
+        std::cout << document->key << ": " << document->text() << '\n';
     }
     // [/prefix]
     return true;
@@ -48,7 +48,7 @@ bool count_range(const couchbase::collection& airlines) {
     std::size_t count = 0;
     if (keys) {
         for (const auto& document : *keys) {
-            count += document.key.starts_with("airline_1") ? 1U : 0U;
+            count += document && document->key.starts_with("airline_1") ? 1U : 0U;
         }
     }
     return keys && keys->finish() && count == 10;

@@ -200,6 +200,33 @@ asio::awaitable<void> await_managers(client_fixture& with) {
     expect_canceled(co_await collections.async_list({}, use_awaitable));
 }
 
+asio::awaitable<void> await_index_managers(client_fixture& with) {
+    const auto indexes = with.at.query_indexes();
+    const auto options = with.options<couchbase::query_options>();
+    const couchbase::query_index index{.name = long_text, .keys = {long_text}};
+    const std::vector<std::string> names{long_text, short_text};
+    expect_canceled(co_await indexes.async_create(index, {}, use_awaitable));
+    expect_canceled(co_await indexes.async_create(index, options, use_awaitable));
+    expect_canceled(co_await indexes.async_create_primary({}, use_awaitable));
+    expect_canceled(co_await indexes.async_drop(long_text, options, use_awaitable));
+    expect_canceled(co_await indexes.async_drop_primary(options, use_awaitable));
+    expect_canceled(co_await indexes.async_build(names, {}, use_awaitable));
+    expect_canceled(co_await indexes.async_build_deferred(options, use_awaitable));
+    expect_canceled(co_await indexes.async_list(options));
+    expect_canceled(co_await indexes.async_list());
+}
+
+// A closed client still has figures, and its ping reports that nothing answers.
+asio::awaitable<void> await_reports(client_fixture& with) {
+    const auto options = with.options<couchbase::ping_options>();
+    EXPECT_TRUE(co_await with.cluster.async_statistics(use_awaitable));
+    EXPECT_TRUE(co_await with.cluster.async_diagnostics());
+    EXPECT_TRUE(co_await with.cluster.async_ping({}, use_awaitable));
+    EXPECT_TRUE(co_await with.cluster.async_ping(options, use_awaitable));
+    EXPECT_TRUE(co_await with.bucket.async_ping(options));
+    EXPECT_TRUE(co_await with.bucket.async_ping());
+}
+
 asio::awaitable<void> await_scope_services(client_fixture& with) {
     const auto at = with.bucket.scope("inventory");
     const auto query = with.options<couchbase::query_options>();
@@ -317,6 +344,8 @@ TEST(client_coroutines, services_can_be_awaited_in_one_expression) {
     client_fixture with;
     play(await_cluster_services(with));
     play(await_managers(with));
+    play(await_index_managers(with));
+    play(await_reports(with));
     play(await_scope_services(with));
     play(await_rows(with));
 }

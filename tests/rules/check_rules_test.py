@@ -373,6 +373,32 @@ class refusals_rule(planted_tree):
                 self.assert_reported(f"{self.PAGE}:2", "canceled")
 
 
+class errors_rule(planted_tree):
+    rule = "errors"
+
+    ENUM = "libs/couchbase_types/include/reprise/couchbase_types/errc.hpp"
+
+    def setUp(self):
+        super().setUp()
+        self.plant(self.ENUM, "#pragma once\nenum class errc : int {\n    // Common.\n"
+                              "    gone = 1,  ///< Was there.\n};\n")
+
+    def test_raised_and_tested_error_passes(self):
+        self.plant("libs/engine/src/send.cpp", "auto failed = errc::gone;\n")
+        self.plant("libs/engine/tests/send_test.cpp", "EXPECT_EQ(failed, errc::gone);\n")
+        self.assert_clean()
+
+    def test_error_that_only_a_comment_and_its_table_name_is_reported(self):
+        self.plant("libs/couchbase_types/src/errc.cpp", "row{errc::gone};\n")
+        self.plant("libs/engine/src/send.cpp", "// gone\n")
+        self.plant("libs/engine/tests/send_test.cpp", "EXPECT_EQ(failed, errc::gone);\n")
+        self.assert_reported(f"{self.ENUM}:4", "never raised")
+
+    def test_error_without_a_test_is_reported(self):
+        self.plant("libs/engine/src/send.cpp", "auto failed = errc::gone;\n")
+        self.assert_reported(f"{self.ENUM}:4", "named in no test")
+
+
 class names_rule(planted_tree):
     rule = "names"
 

@@ -93,14 +93,4 @@ std::expected<void, error> cluster::drive(duration time) const {
     return {};
 }
 
-std::expected<cluster_statistics, error> cluster::statistics() const {
-    const auto seen = client_->client().statistics();
-    if (!seen) {
-        return std::unexpected(detail::to_error(seen.error()));
-    }
-    return cluster_statistics{
-        seen->operations_open,  seen->operations_parked, seen->operations_on_wire,
-        seen->connections_open, seen->retries,           seen->orphans};
-}
-
 }  // namespace reprise::couchbase

@@ -11,11 +11,11 @@ namespace reprise::couchbase::detail {
 namespace {
 
 error option_error(std::string text) {
-    return {client_errc::option_invalid, std::move(text)};
+    return {errc::option_invalid, std::move(text)};
 }
 
 error string_error(std::string text) {
-    return {client_errc::connection_string_invalid, std::move(text)};
+    return {errc::connection_string_invalid, std::move(text)};
 }
 
 // Whether PLAIN and tokens may be sent: the server is verified, or the user allows it.
@@ -89,14 +89,14 @@ std::expected<connect_plan, error> plan_connect(
 error to_error(const net::setup_error& failed) {
     switch (failed.code) {
         case net::setup_errc::certificate_unreadable:
-            return {client_errc::certificate_unreadable, failed.text};
+            return {errc::certificate_unreadable, failed.text};
         case net::setup_errc::no_resources:
-            return {client_errc::no_resources, failed.text};
+            return {errc::no_resources, failed.text};
         case net::setup_errc::option_invalid:
         case net::setup_errc::name_service:
             break;
     }
-    return {client_errc::option_invalid, failed.text};
+    return {errc::option_invalid, failed.text};
 }
 
 cluster begin_session(std::unique_ptr<net::client> client, session_facts facts) {

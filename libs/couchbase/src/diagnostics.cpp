@@ -125,19 +125,73 @@ std::string to_json(const diagnostics_report& report) {
     return text;
 }
 
+namespace {
+
+diagnostics_report to_report(net::client_report&& seen) {
+    diagnostics_report report;
+    report.id = base::to_hex(seen.client, 16);
+    report.endpoints.reserve(seen.connections.size());
+    for (net::connection_report& each : seen.connections) {
+        report.endpoints.push_back(to_report(std::move(each), report.id));
+    }
+    report.state = state_of(report.endpoints);
+    return report;
+}
+
+cluster_statistics to_report(engine::engine_statistics&& seen) {
+    return {seen.operations_open,  seen.operations_parked, seen.operations_on_wire,
+            seen.connections_open, seen.retries,           seen.orphans};
+}
+
+// Passes figures on as `Report`.
+template <class Report, class Figures>
+std::move_only_function<void(Figures&&)> pass_to(detail::result_receiver<Report>* receiver) {
+    return [receiver](Figures&& seen) {
+        receiver->complete(receiver, to_report(std::move(seen)), false);
+    };
+}
+
+template <class Report>
+void refuse(detail::result_receiver<Report>* receiver, net::refusal refused) {
+    if (refused != net::refusal::none) {
+        receiver->complete(receiver, std::unexpected(detail::to_error(refused)), true);
+    }
+}
+
+}  // namespace
+
+namespace detail {
+
+void statistics_start::operator()(
+    result_receiver<cluster_statistics>* receiver, call_ticket /*ticket*/) const {
+    refuse(
+        receiver, client->client().start_statistics(
+                      pass_to<cluster_statistics, engine::engine_statistics>(receiver)));
+}
+
+void diagnostics_start::operator()(
+    result_receiver<diagnostics_report>* receiver, call_ticket /*ticket*/) const {
+    refuse(
+        receiver,
+        client->client().start_describe(pass_to<diagnostics_report, net::client_report>(receiver)));
+}
+
+}  // namespace detail
+
+std::expected<cluster_statistics, error> cluster::statistics() const {
+    auto seen = client_->client().statistics();
+    if (!seen) {
+        return std::unexpected(detail::to_error(seen.error()));
+    }
+    return to_report(std::move(*seen));
+}
+
 std::expected<diagnostics_report, error> cluster::diagnostics() const {
     auto seen = client_->client().describe();
     if (!seen) {
         return std::unexpected(detail::to_error(seen.error()));
     }
-    diagnostics_report report;
-    report.id = base::to_hex(seen->client, 16);
-    report.endpoints.reserve(seen->connections.size());
-    for (net::connection_report& each : seen->connections) {
-        report.endpoints.push_back(to_report(std::move(each), report.id));
-    }
-    report.state = state_of(report.endpoints);
-    return report;
+    return to_report(std::move(*seen));
 }
 
 }  // namespace reprise::couchbase

@@ -122,18 +122,18 @@ void set_lock_time(document_call& call, std::chrono::seconds time) noexcept {
 error to_error(net::refusal refused) {
     switch (refused) {
         case net::refusal::queue_full:
-            return {client_errc::submission_queue_full, ""};
+            return {errc::submission_queue_full, ""};
         case net::refusal::not_driven:
-            return {client_errc::option_invalid, "the client is not driven by its callers"};
+            return {errc::option_invalid, "the client is not driven by its callers"};
         case net::refusal::of_parent_process:
-            return {client_errc::used_after_fork, "create a new client in this process"};
+            return {errc::used_after_fork, "create a new client in this process"};
         case net::refusal::context_gone:
-            return {client_errc::executor_gone, "create a new client on another executor"};
+            return {errc::executor_gone, "create a new client on another executor"};
         case net::refusal::blocking_in_loop:
         case net::refusal::none:
             break;
     }
-    return {client_errc::blocking_call_in_loop, "use the asynchronous form"};
+    return {errc::blocking_call_in_loop, "use the asynchronous form"};
 }
 
 namespace {

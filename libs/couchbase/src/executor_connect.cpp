@@ -11,7 +11,7 @@ std::expected<cluster, error> connect(
     const cluster_options& options) {
     if (options.threads == thread_mode::caller_drives) {
         return std::unexpected(
-            error(client_errc::option_invalid, "threads: caller_drives contradicts an executor"));
+            error(errc::option_invalid, "threads: caller_drives contradicts an executor"));
     }
     auto plan = detail::plan_connect(connection_string, options);
     if (!plan) {

@@ -1,13 +1,10 @@
 #include <reprise/couchbase/management.hpp>
 
-#include <algorithm>
 #include <utility>
 
 #include <reprise/services/management_request.hpp>
-#include <reprise/services/query_index_statement.hpp>
 #include <reprise/wire/collections_manifest.hpp>
 
-#include "index_watch.hpp"
 #include "service_calls.hpp"
 #include "session.hpp"
 #include "unsent_request.hpp"
@@ -63,27 +60,6 @@ scope_settings to_settings(const wire::manifest_scope& from) {
         to.collections.push_back(std::move(made));
     }
     return to;
-}
-
-services::index_keyspace to_keyspace(const index_target& on) {
-    return {on.bucket, on.scope, on.collection};
-}
-
-std::expected<query_result, error> run_statement(
-    const std::shared_ptr<detail::session>& client, std::string_view statement,
-    const query_options& options) {
-    return detail::run_work<query_result>(
-        detail::make_query_work(client, {}, statement, options, detail::row_mode::kept));
-}
-
-std::expected<change_result, error> change_index(
-    const std::shared_ptr<detail::session>& client, std::string_view statement,
-    const query_options& options) {
-    auto done = run_statement(client, statement, options);
-    if (!done) {
-        return std::unexpected(std::move(done.error()));
-    }
-    return change_result{std::move(done->trace)};
 }
 
 }  // namespace
@@ -270,136 +246,6 @@ std::expected<scope_list_result, error> collection_manager::list(
     const management_options& options) const {
     return detail::run_work<scope_list_result>(
         detail::make_list_scopes_work(client_, bucket_, options));
-}
-
-std::expected<change_result, error> query_index_manager::create(
-    const query_index& index, const query_options& options) const {
-    services::query_index_definition asked;
-    asked.on = to_keyspace(index.on);
-    asked.name = index.name;
-    asked.is_primary = index.is_primary;
-    asked.keys = index.keys;
-    asked.condition = index.condition;
-    asked.is_deferred = index.is_deferred;
-    asked.replica_count = index.replica_count;
-    return change_index(client_, services::make_create_index_statement(asked), options);
-}
-
-std::expected<change_result, error> query_index_manager::drop(
-    const index_target& on, std::string_view name, const query_options& options) const {
-    return change_index(
-        client_, services::make_drop_index_statement(to_keyspace(on), name), options);
-}
-
-std::expected<change_result, error> query_index_manager::build(
-    const index_target& on, const std::vector<std::string>& names,
-    const query_options& options) const {
-    return change_index(
-        client_, services::make_build_index_statement(to_keyspace(on), names), options);
-}
-
-std::expected<query_index_list_result, error> query_index_manager::list(
-    const index_target& on, const query_options& options) const {
-    const auto asked = services::make_list_indexes_request(to_keyspace(on));
-    query_options readonly = options;
-    readonly.readonly = true;
-    for (const auto& each : asked.parameters) {
-        readonly.named.emplace_back(each.name, json_text{each.json});
-    }
-    for (const auto& each : asked.args) {
-        readonly.positional.emplace_back(json_text{each});
-    }
-    auto answer = run_statement(client_, asked.statement, readonly);
-    if (!answer) {
-        return std::unexpected(std::move(answer.error()));
-    }
-    query_index_list_result result;
-    result.indexes.reserve(answer->rows.size());
-    for (const row_view row : answer->rows) {
-        auto parsed = services::parse_query_index_row(row.text());
-        if (!parsed) {
-            return unreadable(parsed.error(), std::move(answer->trace));
-        }
-        query_index made;
-        made.on = {parsed->on.bucket, parsed->on.scope, parsed->on.collection};
-        made.name = std::move(parsed->name);
-        made.is_primary = parsed->is_primary;
-        made.keys = std::move(parsed->keys);
-        made.condition = std::move(parsed->condition);
-        made.is_deferred = parsed->state == "deferred";
-        made.state = std::move(parsed->state);
-        result.indexes.push_back(std::move(made));
-    }
-    result.trace = std::move(answer->trace);
-    return result;
-}
-
-std::expected<change_result, error> query_index_manager::build_deferred(
-    const index_target& on, const query_options& options) const {
-    auto listed = list(on, options);
-    if (!listed) {
-        return std::unexpected(std::move(listed.error()));
-    }
-    std::vector<std::string> deferred;
-    for (query_index& each : listed->indexes) {
-        if (each.is_deferred) {
-            deferred.push_back(std::move(each.name));
-        }
-    }
-    return deferred.empty() ? change_result{std::move(listed->trace)}
-                            : build(on, deferred, options);
-}
-
-std::expected<query_index_list_result, error> query_index_manager::watch(
-    const index_target& on, const std::vector<std::string>& names, duration timeout,
-    const query_options& options) const {
-    const auto list_in = [&](duration left) {
-        query_options bounded = options;
-        bounded.timeout = std::min(options.timeout.value_or(left), left);
-        return list(on, bounded);
-    };
-    return detail::watch_indexes(names, timeout, real_clock(), client_->client().closed(), list_in);
-}
-
-std::expected<change_result, error> collection_index_manager::create(
-    query_index index, const query_options& options) const {
-    index.on = on_;
-    return manager_.create(index, options);
-}
-
-std::expected<change_result, error> collection_index_manager::create_primary(
-    const query_options& options) const {
-    return create({.is_primary = true}, options);
-}
-
-std::expected<change_result, error> collection_index_manager::drop(
-    std::string_view name, const query_options& options) const {
-    return manager_.drop(on_, name, options);
-}
-
-std::expected<change_result, error> collection_index_manager::drop_primary(
-    const query_options& options) const {
-    return manager_.drop(on_, {}, options);
-}
-
-std::expected<change_result, error> collection_index_manager::build(
-    const std::vector<std::string>& names, const query_options& options) const {
-    return manager_.build(on_, names, options);
-}
-
-std::expected<change_result, error> collection_index_manager::build_deferred(
-    const query_options& options) const {
-    return manager_.build_deferred(on_, options);
-}
-
-std::expected<query_index_list_result, error> collection_index_manager::list(
-    const query_options& options) const {
-    return manager_.list(on_, options);
-}
-
-std::expected<query_index_list_result, error> collection_index_manager::watch(
-    const std::vector<std::string>& names, duration timeout, const query_options& options) const {
-    return manager_.watch(on_, names, timeout, options);
 }
 
 }  // namespace reprise::couchbase

@@ -43,19 +43,18 @@ bucket_manager cluster::buckets() const {
     return bucket_manager(client_);
 }
 
-query_index_manager cluster::query_indexes() const {
-    return query_index_manager(client_);
+query_index_manager cluster::query_indexes(index_target on) const {
+    return {client_, std::move(on)};
 }
 
-collection_index_manager collection::query_indexes() const {
+query_index_manager collection::query_indexes() const {
     const auto names = target_.client->client().names_of(target_.keyspace);
     // Indexes of the default collection name their bucket alone.
     constexpr std::string_view default_name = "_default";
     const bool is_default = names.scope == default_name && names.collection == default_name;
     return {
-        query_index_manager(target_.client),
-        is_default ? index_target{.bucket = names.bucket}
-                   : index_target{names.bucket, names.scope, names.collection}};
+        target_.client, is_default ? index_target{.bucket = names.bucket}
+                                   : index_target{names.bucket, names.scope, names.collection}};
 }
 
 collection_manager bucket::collections() const {

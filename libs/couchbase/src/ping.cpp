@@ -5,6 +5,7 @@
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/overriding_strategy.hpp>
 
+#include "service_calls.hpp"
 #include "service_kind.hpp"
 #include "session.hpp"
 #include "unsent_request.hpp"
@@ -47,48 +48,20 @@ service_ping not_offered(service_kind service) {
         error(make_error_code(errc::service_not_available), {})};
 }
 
-// Checks that run at the same time.
-struct running_checks {
-    std::mutex mutex{};
-    std::vector<service_ping> ended{};
-    std::size_t open_count = 0;
-    std::move_only_function<void()> done{};
-
-    void add(service_ping&& check) {
-        std::move_only_function<void()> wake;
-        {
-            const std::scoped_lock lock(mutex);
-            ended.push_back(std::move(check));
-            if (--open_count == 0) {
-                wake = std::move(done);
-            }
-        }
-        if (wake) {
-            wake();
-        }
-    }
-};
-
-// `Answer`: void for key-value.
+// Receives the end of one request of a ping. `Answer`: void for key-value.
 template <class Answer>
 struct check_receiver final : detail::result_receiver<Answer> {
-    std::shared_ptr<running_checks> checks;
-    check_target target;
-    time_point begun;
+    using handler = std::move_only_function<void(std::optional<error>&&)>;
+    handler on_end;
 
-    check_receiver(std::shared_ptr<running_checks> of, check_target asked)
-        : detail::result_receiver<Answer>{&check_receiver::finish},
-          checks(std::move(of)),
-          target(std::move(asked)),
-          begun(net::steady_now()) {}
+    explicit check_receiver(handler ended)
+        : detail::result_receiver<Answer>{&check_receiver::finish}, on_end(std::move(ended)) {}
 
     static void finish(
         detail::result_receiver<Answer>* base, std::expected<Answer, error>&& answer,
         bool /*is_inline*/) {
         const std::unique_ptr<check_receiver> self(static_cast<check_receiver*>(base));
-        self->checks->add(to_ping(
-            std::move(self->target), net::steady_now() - self->begun,
-            answer ? std::nullopt : std::optional(std::move(answer.error()))));
+        self->on_end(answer ? std::nullopt : std::optional(std::move(answer.error())));
     }
 };
 
@@ -101,55 +74,78 @@ std::shared_ptr<retry_strategy> strategy_of(const ping_options& options) {
                      {{retry_reason::service_not_available, driver::retry_action::no()}});
 }
 
-class ping_run {
+// One ping, on the client's loop:
+//
+//     list nodes -> [no key-value node known: ask any of them, list again] -> ask all -> report
+//
+// All nodes are asked at once, so all checks together take no longer than the timeout. The requests
+// share this object; it does not keep the client alive, because requests end with the client.
+class ping_run : public std::enable_shared_from_this<ping_run> {
 public:
     ping_run(
-        std::shared_ptr<detail::session> client, std::string bucket, const ping_options& options)
-        : client_(std::move(client)), bucket_(std::move(bucket)), options_(options) {}
+        const detail::ping_start& asked, detail::result_receiver<ping_report>* receiver,
+        detail::call_ticket ticket)
+        : client_(asked.client),
+          bucket_(asked.bucket),
+          options_(asked.options),
+          receiver_(receiver),
+          ticket_(ticket) {}
 
-    // A client that does not know its nodes yet asks any of them first. Then all nodes are asked at
-    // once: all checks together take no longer than the timeout.
-    std::expected<ping_report, error> run() {
-        auto addresses = list_addresses();
-        std::expected<void, error> reached;
-        if (addresses && !offers_key_value(*addresses)) {
-            reached =
-                detail::run_call<void>(detail::make_target(client_, bucket_), make_kv_check({}));
-            addresses = list_addresses();
+    void begin(detail::session& client) {
+        const auto refused =
+            client.client().post([self = shared_from_this()] { self->list_nodes(); });
+        if (refused != net::refusal::none) {
+            complete(std::unexpected(detail::to_error(refused)), true);
         }
-        if (!addresses) {
-            return std::unexpected(std::move(addresses.error()));
-        }
-        if (!reached && reached.error().code().category() == client_category()) {
-            return std::unexpected(std::move(reached.error()));  // nothing was asked
-        }
-        ping_report report;
-        if (!reached && is_wanted(service_kind::key_value)) {
-            report.services.push_back(to_ping(
-                {service_kind::key_value, {}}, net::steady_now() - begun_,
-                std::move(reached.error())));
-            std::erase_if(*addresses, is_key_value);
-        }
-        if (auto checked = check(choose_targets(*addresses, report), report); !checked) {
-            return std::unexpected(std::move(checked.error()));
-        }
-        std::ranges::sort(report.services, {}, [](const service_ping& each) {
-            return std::pair(each.service, std::string_view(each.remote));
-        });
-        return report;
     }
 
 private:
+    static error ended_error() { return {errc::request_canceled, "the client has ended"}; }
     static bool is_key_value(const engine::service_address& at) {
         return at.service == wire::service::key_value;
     }
-    static bool offers_key_value(const std::vector<engine::service_address>& addresses) {
-        return std::ranges::any_of(addresses, is_key_value);
+
+    void complete(std::expected<ping_report, error>&& result, bool is_inline = false) {
+        receiver_->complete(receiver_, std::move(result), is_inline);
     }
+
+    void list_nodes() {
+        const auto addresses = list_addresses();
+        if (!addresses) {
+            return complete(std::unexpected(addresses.error()));
+        }
+        if (std::ranges::any_of(*addresses, is_key_value)) {
+            return check_all(*addresses);
+        }
+        start_kv_check({}, [self = shared_from_this()](std::optional<error>&& failure) {
+            self->on_reached(std::move(failure));
+        });
+    }
+
+    void on_reached(std::optional<error>&& failure) {
+        auto addresses = list_addresses();
+        if (!addresses) {
+            return complete(std::unexpected(addresses.error()));
+        }
+        if (failure && failure->code() == error_condition::not_started) {
+            return complete(std::unexpected(std::move(*failure)));  // nothing was asked
+        }
+        if (failure && is_wanted(service_kind::key_value)) {
+            report_.services.push_back(to_ping(
+                {service_kind::key_value, {}}, net::steady_now() - begun_, std::move(failure)));
+            std::erase_if(*addresses, is_key_value);
+        }
+        check_all(*addresses);
+    }
+
     [[nodiscard]] std::expected<std::vector<engine::service_address>, error> list_addresses()
         const {
+        const auto client = client_.lock();
+        if (client == nullptr) {
+            return std::unexpected(ended_error());
+        }
         std::vector<engine::service_address> addresses;
-        const auto refused = client_->client().inspect([&](const engine::client_engine& engine) {
+        const auto refused = client->client().inspect([&](const engine::client_engine& engine) {
             addresses = engine.service_addresses(bucket_);
         });
         if (refused != net::refusal::none) {
@@ -168,7 +164,7 @@ private:
 
     // Services without a node go into the report at once.
     [[nodiscard]] std::vector<check_target> choose_targets(
-        const std::vector<engine::service_address>& addresses, ping_report& report) const {
+        const std::vector<engine::service_address>& addresses) {
         std::vector<check_target> targets;
         for (const engine::service_address& each : addresses) {
             if (is_wanted(to_kind(each.service))) {
@@ -184,26 +180,63 @@ private:
             if (addresses.empty()) {
                 targets.push_back({to_kind(each), {}});  // says what prevents it
             } else {
-                report.services.push_back(not_offered(to_kind(each)));
+                report_.services.push_back(not_offered(to_kind(each)));
             }
         }
         return targets;
     }
 
-    [[nodiscard]] detail::document_call make_kv_check(std::string_view remote) const {
-        auto call = detail::make_call(detail::operation_kind::noop, remote, options_);
-        call.timeout = time_left();
-        return call;
+    void check_all(const std::vector<engine::service_address>& addresses) {
+        const auto targets = choose_targets(addresses);
+        open_count_ = targets.size() + 1;  // one for this function
+        for (const check_target& each : targets) {
+            auto on_end = [self = shared_from_this(), target = each,
+                           begun = net::steady_now()](std::optional<error>&& failure) mutable {
+                self->add(
+                    to_ping(std::move(target), net::steady_now() - begun, std::move(failure)));
+            };
+            if (each.service == service_kind::key_value) {
+                start_kv_check(each.remote, std::move(on_end));
+            } else {
+                start_http_check(each, std::move(on_end));
+            }
+        }
+        add(std::nullopt);
     }
 
-    void start(check_target target, const std::shared_ptr<running_checks>& checks) const {
-        const std::string remote = target.remote;
-        const service_kind service = target.service;
-        if (service == service_kind::key_value) {
-            detail::start_call<void>(
-                detail::make_target(client_, bucket_), make_kv_check(remote),
-                std::make_unique<check_receiver<void>>(checks, std::move(target)).release(), 0);
-            return;
+    void add(std::optional<service_ping>&& check) {
+        {
+            const std::scoped_lock lock(mutex_);
+            if (check) {
+                report_.services.push_back(std::move(*check));
+            }
+            if (--open_count_ != 0) {
+                return;
+            }
+        }
+        std::ranges::sort(report_.services, {}, [](const service_ping& each) {
+            return std::pair(each.service, std::string_view(each.remote));
+        });
+        complete(std::move(report_));
+    }
+
+    void start_kv_check(std::string_view remote, check_receiver<void>::handler on_end) const {
+        const auto client = client_.lock();
+        if (client == nullptr) {
+            return on_end(ended_error());
+        }
+        auto call = detail::make_call(detail::operation_kind::noop, remote, options_);
+        call.timeout = time_left();
+        detail::start_call<void>(
+            detail::make_target(client, bucket_), std::move(call),
+            std::make_unique<check_receiver<void>>(std::move(on_end)).release(), ticket_);
+    }
+
+    void start_http_check(
+        const check_target& target, check_receiver<management_response>::handler on_end) const {
+        const auto client = client_.lock();
+        if (client == nullptr) {
+            return on_end(ended_error());
         }
         const management_options each{
             .timeout = time_left(),
@@ -211,43 +244,27 @@ private:
             .user_data = options_.user_data,
             .outer_allowance = options_.outer_allowance};
         const management_request asked{
-            .service = service,
-            .target = std::string(wire::facts_of(to_wire(service)).health_path)};
-        auto work = detail::make_management_work(client_, asked, each);
+            .service = target.service,
+            .target = std::string(wire::facts_of(to_wire(target.service)).health_path)};
+        auto work = detail::make_management_work(client, asked, each);
         if (auto& made = work.request->request) {
-            made->node = remote;
+            made->node = target.remote;
         }
         detail::start_work<management_response>(
             work,
-            std::make_unique<check_receiver<management_response>>(checks, std::move(target))
-                .release(),
-            0);
+            std::make_unique<check_receiver<management_response>>(std::move(on_end)).release(),
+            ticket_);
     }
 
-    std::expected<void, error> check(
-        const std::vector<check_target>& targets, ping_report& report) const {
-        if (targets.empty()) {
-            return {};
-        }
-        const auto checks = std::make_shared<running_checks>();
-        checks->open_count = targets.size();
-        const auto refused = client_->client().await([&](std::move_only_function<void()> done) {
-            checks->done = std::move(done);
-            for (const check_target& each : targets) {
-                start(each, checks);
-            }
-        });
-        if (refused != net::refusal::none) {
-            return std::unexpected(detail::to_error(refused));
-        }
-        std::ranges::move(checks->ended, std::back_inserter(report.services));
-        return {};
-    }
-
-    std::shared_ptr<detail::session> client_;
-    std::string bucket_;
-    const ping_options& options_;
-    time_point begun_ = net::steady_now();
+    const std::weak_ptr<detail::session> client_;
+    const std::string bucket_;
+    const ping_options options_;
+    const time_point begun_ = net::steady_now();
+    detail::result_receiver<ping_report>* const receiver_;
+    const detail::call_ticket ticket_;
+    std::mutex mutex_;
+    ping_report report_;
+    std::size_t open_count_ = 0;
 };
 
 }  // namespace
@@ -272,12 +289,26 @@ bool ping_report::is_well() const noexcept {
     });
 }
 
+namespace detail {
+
+void ping_start::operator()(result_receiver<ping_report>* receiver, call_ticket ticket) const {
+    std::make_shared<ping_run>(*this, receiver, ticket)->begin(*client);
+}
+
+}  // namespace detail
+
 std::expected<ping_report, error> cluster::ping(const ping_options& options) const {
-    return ping_run(client_, std::string(), options).run();
+    return detail::await_started<ping_report>(
+        client_, [&](detail::result_receiver<ping_report>* receiver) {
+            detail::ping_start{client_, {}, options}(receiver, 0);
+        });
 }
 
 std::expected<ping_report, error> bucket::ping(const ping_options& options) const {
-    return ping_run(client_, name_, options).run();
+    return detail::await_started<ping_report>(
+        client_, [&](detail::result_receiver<ping_report>* receiver) {
+            detail::ping_start{client_, name_, options}(receiver, 0);
+        });
 }
 
 }  // namespace reprise::couchbase

@@ -213,7 +213,7 @@ std::size_t buffered_size_peak(const row_handle& rows) noexcept {
 }
 
 template <class Metadata>
-std::expected<Metadata, error> read_metadata(const row_handle& rows) {
+std::expected<Metadata, error> finish_rows(const row_handle& rows) {
     const row_source& source = *rows.source;
     if (source.failure()) {
         return std::unexpected(*source.failure());
@@ -225,16 +225,12 @@ std::expected<Metadata, error> read_metadata(const row_handle& rows) {
     return metadata_in<Metadata>(source.metadata());
 }
 
-std::optional<error> failure_of(const row_handle& rows) {
-    return rows.source->failure();
-}
-
 const operation_trace& trace_of(const row_handle& rows) noexcept {
     return rows.source->trace();
 }
 
-template std::expected<query_metadata, error> read_metadata(const row_handle&);
-template std::expected<search_metadata, error> read_metadata(const row_handle&);
-template std::expected<view_metadata, error> read_metadata(const row_handle&);
+template std::expected<query_metadata, error> finish_rows(const row_handle&);
+template std::expected<search_metadata, error> finish_rows(const row_handle&);
+template std::expected<view_metadata, error> finish_rows(const row_handle&);
 
 }  // namespace reprise::couchbase::detail

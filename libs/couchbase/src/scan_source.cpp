@@ -377,10 +377,6 @@ std::move_only_function<void()> make_cancel(const scan_handle& scan) {
     };
 }
 
-std::optional<error> failure_of(const scan_handle& scan) {
-    return scan.source->failure();
-}
-
 std::expected<operation_trace, error> finish_scan(const scan_handle& scan) {
     if (scan.source->failure()) {
         return std::unexpected(*scan.source->failure());
@@ -408,7 +404,8 @@ std::expected<scan_stream, error> collection::scan(
     if (refused != net::refusal::none) {
         return std::unexpected(detail::to_error(refused));
     }
-    return scan_stream({target_.client, std::move(source)});
+    return detail::stream_access::make<scan_stream>(
+        detail::scan_handle{target_.client, std::move(source)});
 }
 
 }  // namespace reprise::couchbase

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <reprise/couchbase/management.hpp>
 #include <reprise/engine/http_operation.hpp>
 #include <reprise/services/http_exchange.hpp>
 
@@ -107,12 +108,14 @@ std::expected<Stream, error> open_stream(const service_work& work) {
     if (!rows) {
         return std::unexpected(std::move(rows.error()));
     }
-    return Stream(std::move(*rows));
+    return stream_access::make<Stream>(std::move(*rows));
 }
 
 // What a manager returns. Defined for the results of bucket_manager and collection_manager.
 template <class Result>
 std::expected<Result, error> read_answer(management_response&& answer);
+// The same for query_index_list_result, which is made from rows.
+[[nodiscard]] std::expected<query_index_list_result, error> read_indexes(query_result&& answer);
 
 template <class Result>
 std::expected<Result, error> to_service_result(engine::operation_result&& result) {
@@ -135,6 +138,45 @@ std::expected<Result, error> to_service_result(engine::operation_result&& result
             row_list(std::move(parts.rows), std::move(memory)),
             metadata_in<decltype(Result::metadata)>(result.http->metadata), std::move(trace)};
     }
+}
+
+template <>
+inline std::expected<query_index_list_result, error> to_service_result(
+    engine::operation_result&& result) {
+    auto answer = to_service_result<query_result>(std::move(result));
+    if (!answer) {
+        return std::unexpected(std::move(answer.error()));
+    }
+    return read_indexes(*std::move(answer));
+}
+
+// Blocks until what `start(receiver)` starts has completed.
+template <class Result, class Start>
+std::expected<Result, error> await_started(
+    const std::shared_ptr<session>& client, const Start& start) {
+    struct blocked_caller final : result_receiver<Result> {
+        std::optional<std::expected<Result, error>> result{};
+        std::move_only_function<void()> wake{};
+
+        static void finish(
+            result_receiver<Result>* base, std::expected<Result, error>&& made, bool) {
+            auto* self = static_cast<blocked_caller*>(base);
+            self->result = std::move(made);
+            auto call = std::move(self->wake);  // `self` ends with it
+            call();
+        }
+    };
+    const std::shared_ptr<session> held = client;
+    blocked_caller caller;
+    caller.complete = &blocked_caller::finish;
+    const auto refused = held->client().await([&](std::move_only_function<void()> done) {
+        caller.wake = std::move(done);
+        start(&caller);
+    });
+    if (refused != net::refusal::none) {
+        return std::unexpected(to_error(refused));
+    }
+    return std::move(*caller.result);
 }
 
 template <class Result>

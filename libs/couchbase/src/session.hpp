@@ -55,6 +55,13 @@ struct cluster_access {
     }
 };
 
+struct stream_access {
+    template <class Stream, class Handle>
+    [[nodiscard]] static Stream make(Handle&& handle) noexcept {
+        return Stream(std::forward<Handle>(handle));
+    }
+};
+
 // document_bytes holds a slice in its storage.
 struct document_bytes_access {
     [[nodiscard]] static document_bytes make(base::slice&& bytes) noexcept;

@@ -16,7 +16,7 @@
 namespace reprise::couchbase::detail {
 
 [[nodiscard]] inline error second_read_error() {
-    return {client_errc::read_in_progress, "start the next read when the last one has completed"};
+    return {errc::read_in_progress, "start the next read when the last one has completed"};
 }
 
 // Waits until something can be read, or the end is known.

@@ -29,8 +29,7 @@ std::pair<std::error_code, std::string> refusal_of(
 }
 
 void expect_refused(
-    const std::pair<std::error_code, std::string>& refusal, client_errc code,
-    const std::string& words) {
+    const std::pair<std::error_code, std::string>& refusal, errc code, const std::string& words) {
     EXPECT_EQ(refusal.first, code) << words;
     EXPECT_NE(refusal.second.find(words), std::string::npos) << words << " in " << refusal.second;
 }
@@ -63,7 +62,7 @@ TEST(connect, parameters_with_an_effect_are_accepted) {
     EXPECT_FALSE(refusal_of("couchbases://127.0.0.1:1?tls_verify=none").first);
     expect_refused(
         refusal_of("couchbases://127.0.0.1:1?trust_certificate=/nonexistent/ca.pem"),
-        client_errc::certificate_unreadable, "/nonexistent/ca.pem");
+        errc::certificate_unreadable, "/nonexistent/ca.pem");
 }
 
 TEST(connect, parameters_of_the_http_services_are_accepted) {
@@ -81,14 +80,14 @@ TEST(connect, unsupported_parameters_are_refused_by_name) {
     for (const char* parameter : {"config_idle_redial_timeout=1s"}) {
         const std::string text = parameter;
         expect_refused(
-            refusal_of("couchbase://127.0.0.1:1?" + text), client_errc::connection_string_invalid,
+            refusal_of("couchbase://127.0.0.1:1?" + text), errc::connection_string_invalid,
             text.substr(0, text.find('=')) +
                 " at 24: unknown parameter: not supported by this client");
     }
     // A value that is wrong for any client is reported first.
     expect_refused(
-        refusal_of("couchbase://127.0.0.1:1?query_timeout=soon"),
-        client_errc::connection_string_invalid, "not a duration");
+        refusal_of("couchbase://127.0.0.1:1?query_timeout=soon"), errc::connection_string_invalid,
+        "not a duration");
 }
 
 TEST(connect, parameters_out_of_range_are_refused_by_the_name_in_the_string) {
@@ -110,12 +109,12 @@ TEST(connect, parameters_out_of_range_are_refused_by_the_name_in_the_string) {
              {"trust_certificate", "ca.pem", "needs TLS"}}) {
         const std::string position = std::to_string(start.size() + name.size() + 1);
         expect_refused(
-            refusal_of(start + name + "=" + value), client_errc::connection_string_invalid,
+            refusal_of(start + name + "=" + value), errc::connection_string_invalid,
             name + " at " + position + ": invalid parameter value: " + words);
     }
     for (const char* parameter : {"config_poll_interval=40ms", "config_poll_floor=1m"}) {
         expect_refused(
-            refusal_of(start + parameter), client_errc::connection_string_invalid,
+            refusal_of(start + parameter), errc::connection_string_invalid,
             "config_poll_interval: is below config_poll_floor");
     }
 }
@@ -139,8 +138,7 @@ TEST(connect, options_out_of_range_are_refused_by_the_field) {
     for (const auto& [words, apply] : changes) {
         cluster_options options = usable();
         apply(options);
-        expect_refused(
-            refusal_of("couchbase://127.0.0.1:1", options), client_errc::option_invalid, words);
+        expect_refused(refusal_of("couchbase://127.0.0.1:1", options), errc::option_invalid, words);
     }
 }
 
@@ -155,13 +153,12 @@ TEST(connect, options_for_tls_are_refused_without_it) {
     for (const auto& [words, apply] : changes) {
         cluster_options options = usable();
         apply(options.tls);
-        expect_refused(
-            refusal_of("couchbase://127.0.0.1:1", options), client_errc::option_invalid, words);
+        expect_refused(refusal_of("couchbase://127.0.0.1:1", options), errc::option_invalid, words);
     }
     cluster_options certificate{.threads = thread_mode::caller_drives};
     certificate.tls.certificate_file = "me.pem";
     expect_refused(
-        refusal_of("couchbase://127.0.0.1:1", certificate), client_errc::option_invalid,
+        refusal_of("couchbase://127.0.0.1:1", certificate), errc::option_invalid,
         "tls.certificate_file needs TLS");
 }
 
@@ -173,16 +170,16 @@ TEST(connect, new_credentials_must_name_one_identity) {
         return replaced ? std::error_code() : replaced.error().code();
     };
     EXPECT_FALSE(code_of({.username = "app", .password = "new"}));
-    EXPECT_EQ(code_of({.bearer_token = "token"}), client_errc::option_invalid) << "no TLS";
-    EXPECT_EQ(code_of({}), client_errc::option_invalid);
-    EXPECT_EQ(code_of({.username = "a", .bearer_token = "t"}), client_errc::option_invalid);
-    EXPECT_EQ(code_of({.password = "p", .bearer_token = "t"}), client_errc::option_invalid);
+    EXPECT_EQ(code_of({.bearer_token = "token"}), errc::option_invalid) << "no TLS";
+    EXPECT_EQ(code_of({}), errc::option_invalid);
+    EXPECT_EQ(code_of({.username = "a", .bearer_token = "t"}), errc::option_invalid);
+    EXPECT_EQ(code_of({.password = "p", .bearer_token = "t"}), errc::option_invalid);
 }
 
 TEST(connect, a_bearer_token_is_accepted_over_tls_or_if_the_options_allow_it_without) {
     cluster_options options{.bearer_token = "token", .threads = thread_mode::caller_drives};
     expect_refused(
-        refusal_of("couchbase://127.0.0.1:1", options), client_errc::option_invalid,
+        refusal_of("couchbase://127.0.0.1:1", options), errc::option_invalid,
         "bearer_token needs TLS");
     options.allow_plain_without_tls = true;
     EXPECT_FALSE(refusal_of("couchbase://127.0.0.1:1", options).first);
@@ -191,8 +188,8 @@ TEST(connect, a_bearer_token_is_accepted_over_tls_or_if_the_options_allow_it_wit
     ASSERT_TRUE(made) << made.error();
     EXPECT_TRUE(made->replace_credentials({.bearer_token = "next"}));
     expect_refused(
-        refusal_of("couchbases://127.0.0.1:1?tls_verify=none", options),
-        client_errc::option_invalid, "bearer_token needs TLS and a verified certificate");
+        refusal_of("couchbases://127.0.0.1:1?tls_verify=none", options), errc::option_invalid,
+        "bearer_token needs TLS and a verified certificate");
     EXPECT_FALSE(
         refusal_of("couchbases://127.0.0.1:1?tls_verify=none&allow_plain_without_tls=true", options)
             .first);

@@ -58,7 +58,6 @@ constexpr auto option_table = std::to_array<option_row>({
     make_option<&options::log>(),
     make_option<&options::log_keys>(),
     make_option<&options::log_decisions_per_second_max>({.min = 0}),
-    make_option<&options::observer>(),
     make_option<&options::operation_observers>(),
     make_option<&options::threads>(),
     make_option<&options::kv_connections_per_node>({.parameter = "num_kv_connections", .max = 64}),

@@ -137,7 +137,6 @@ constexpr std::array errc_table{
     errc_facts{errc::user_not_found, "user_not_found", "no such user", no},
     errc_facts{errc::group_not_found, "group_not_found", "no such group", no},
     errc_facts{errc::bucket_exists, "bucket_exists", "the bucket exists already", no},
-    errc_facts{errc::user_exists, "user_exists", "the user exists already", no},
     errc_facts{
         errc::bucket_not_flushable, "bucket_not_flushable", "the bucket cannot be flushed", no},
     errc_facts{errc::tls_failure, "tls_failure", "TLS with the server failed", no},
@@ -153,6 +152,30 @@ constexpr std::array errc_table{
     errc_facts{
         errc::plain_http_not_allowed, "plain_http_not_allowed",
         "HTTP without TLS is not allowed to carry credentials", no},
+    errc_facts{
+        errc::blocking_call_in_loop, "blocking_call_in_loop",
+        "blocking call on the thread that must complete it", no},
+    errc_facts{
+        errc::submission_queue_full, "submission_queue_full",
+        "too many operations wait for the client's thread", yes},
+    errc_facts{
+        errc::connection_string_invalid, "connection_string_invalid", "invalid connection string",
+        no},
+    errc_facts{errc::option_invalid, "option_invalid", "invalid option", no},
+    errc_facts{
+        errc::certificate_unreadable, "certificate_unreadable", "certificate or key cannot be read",
+        no},
+    errc_facts{
+        errc::used_after_fork, "used_after_fork", "the client belongs to the parent process", no},
+    errc_facts{
+        errc::no_resources, "no_resources", "the system has no thread or file descriptor left",
+        yes},
+    errc_facts{
+        errc::executor_gone, "executor_gone", "the context of the client's executor was destroyed",
+        no},
+    errc_facts{
+        errc::read_in_progress, "read_in_progress", "another read of this stream has not completed",
+        no},
 };
 
 const errc_facts* find_errc(int code) noexcept {
@@ -183,6 +206,8 @@ public:
                 return "the client cannot work with this cluster";
             case error_condition::timeout:
                 return "timeout";
+            case error_condition::not_started:
+                return "refused by the client before anything was sent";
         }
         return "unknown condition";
     }
@@ -196,6 +221,8 @@ public:
                 return error == errc::tls_failure || error == errc::bucket_access_failure;
             case error_condition::timeout:
                 return error == errc::ambiguous_timeout || error == errc::unambiguous_timeout;
+            case error_condition::not_started:
+                return error >= errc::blocking_call_in_loop && error <= errc::read_in_progress;
         }
         return false;
     }
@@ -233,9 +260,11 @@ failure_facts describe(errc error) noexcept {
         return result;
     }
     result.safety = facts->safety;
-    result.throttling = error == errc::rate_limited;
+    result.throttling = error == errc::rate_limited || error == errc::submission_queue_full;
     result.timeout = error == errc::ambiguous_timeout || error == errc::unambiguous_timeout;
-    result.fault = facts->safety == no ? failure_fault::client : failure_fault::server;
+    const bool is_own_fault =
+        facts->safety == no || make_error_code(error) == error_condition::not_started;
+    result.fault = is_own_fault ? failure_fault::client : failure_fault::server;
     result.code = static_cast<std::uint32_t>(error);
     return result;
 }

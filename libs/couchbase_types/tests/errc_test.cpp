@@ -29,7 +29,7 @@ TEST(errc, every_error_has_a_name_and_a_message_of_its_own) {
     }
     EXPECT_EQ(names.size(), count);
     EXPECT_EQ(messages.size(), count);
-    EXPECT_TRUE(is_known(static_cast<int>(errc::plain_http_not_allowed))) << "the last one";
+    EXPECT_TRUE(is_known(static_cast<int>(errc::read_in_progress))) << "the last one";
     EXPECT_EQ(to_string(errc::dataverse_exists), "dataverse_exists");
 }
 
@@ -45,11 +45,24 @@ TEST(errc, a_repetition_after_an_ambiguous_error_may_do_it_twice) {
     EXPECT_EQ(describe(errc::document_exists).safety, retry_safety::no);
 }
 
+TEST(errc, a_call_that_was_not_started_is_safe_to_repeat_where_that_may_help) {
+    const failure_facts full = describe(errc::submission_queue_full);
+    EXPECT_EQ(full.safety, retry_safety::yes);
+    EXPECT_TRUE(full.throttling);
+    EXPECT_EQ(full.fault, failure_fault::client) << "no server was asked";
+    EXPECT_EQ(describe(errc::no_resources).safety, retry_safety::yes);
+    EXPECT_EQ(describe(errc::option_invalid).safety, retry_safety::no);
+}
+
 TEST(error_condition, groups_errors) {
     EXPECT_EQ(make_error_code(errc::ambiguous_timeout), error_condition::timeout);
     EXPECT_EQ(make_error_code(errc::unambiguous_timeout), error_condition::timeout);
     EXPECT_EQ(make_error_code(errc::tls_failure), error_condition::client_error);
     EXPECT_NE(make_error_code(errc::document_not_found), error_condition::timeout);
+    EXPECT_NE(make_error_code(errc::plain_http_not_allowed), error_condition::not_started);
+    EXPECT_EQ(make_error_code(errc::blocking_call_in_loop), error_condition::not_started);
+    EXPECT_EQ(make_error_code(errc::read_in_progress), error_condition::not_started);
+    EXPECT_NE(std::error_code(1201, std::generic_category()), error_condition::not_started);
     EXPECT_NE(std::error_code(1101, std::generic_category()), error_condition::client_error);
 }
 

@@ -76,6 +76,11 @@ public:
         const client_loop& loop, const std::function<void(driver&)>& look) const;
     // The same on every loop in turn. With one loop also for the thread that runs it.
     [[nodiscard]] refusal look_at_all(const std::function<void(driver&)>& look) const;
+    // The sum of what all loops report.
+    template <class Figures>
+    [[nodiscard]] std::expected<Figures, refusal> figures() const;
+    template <class Figures>
+    [[nodiscard]] refusal start_figures(figures_receiver<Figures>&& done) const;
     // Whether the operation tells if the bucket can be used, which every loop must confirm.
     [[nodiscard]] bool is_for_all(
         keyspace_number where, operation_kind kind, std::string_view key) const {
@@ -539,43 +544,49 @@ refusal client::inspect(const std::function<void(const engine::client_engine&)>&
     return runtime_->wait_for_look(held->front(), [&](const driver& seen) { look(seen.engine()); });
 }
 
-std::expected<engine::engine_statistics, refusal> client::statistics() {
-    if (runtime_->is_of_parent()) {
+template <class Figures>
+std::expected<Figures, refusal> client::runtime::figures() const {
+    if (is_of_parent()) {
         return std::unexpected(refusal::of_parent_process);
     }
-    engine::engine_statistics sum;
-    const refusal refused = runtime_->look_at_all([&](const driver& each) {
-        const engine::engine_statistics seen = each.engine().statistics();
-        sum.operations_open += seen.operations_open;
-        sum.operations_parked = seen.operations_parked;  // each loop knows that of all
-        sum.operations_ready += seen.operations_ready;
-        sum.operations_on_wire += seen.operations_on_wire;
-        sum.connections_open += seen.connections_open;
-        sum.retries += seen.retries;
-        sum.orphans += seen.orphans;
-        sum.configurations_applied += seen.configurations_applied;
-        sum.configurations_refused += seen.configurations_refused;
-    });
+    Figures sum;
+    const refusal refused = look_at_all([&](const driver& each) { add_figures(sum, each); });
     if (refused != refusal::none) {
         return std::unexpected(refused);
     }
     return sum;
 }
 
+template <class Figures>
+refusal client::runtime::start_figures(figures_receiver<Figures>&& done) const {
+    if (is_of_parent()) {
+        return refusal::of_parent_process;
+    }
+    const auto joined = std::make_shared<joined_figures<Figures>>(loop_count, std::move(done));
+    const auto held = loops;
+    for (const client_loop& each : *held) {
+        const driver* at = each.engine_driver.get();
+        if (!each.engine_driver->run([joined, at] { joined->add(*at); })) {
+            return refusal::context_gone;  // only a caller's executor, which has one loop
+        }
+    }
+    return refusal::none;
+}
+
+std::expected<engine::engine_statistics, refusal> client::statistics() {
+    return runtime_->figures<engine::engine_statistics>();
+}
+
 std::expected<client_report, refusal> client::describe() {
-    if (runtime_->is_of_parent()) {
-        return std::unexpected(refusal::of_parent_process);
-    }
-    client_report seen;
-    const refusal refused = runtime_->look_at_all([&](const driver& each) {
-        client_report part = each.describe();
-        seen.client = part.client;
-        std::ranges::move(part.connections, std::back_inserter(seen.connections));
-    });
-    if (refused != refusal::none) {
-        return std::unexpected(refused);
-    }
-    return seen;
+    return runtime_->figures<client_report>();
+}
+
+refusal client::start_statistics(figures_receiver<engine::engine_statistics> done) {
+    return runtime_->start_figures(std::move(done));
+}
+
+refusal client::start_describe(figures_receiver<client_report> done) {
+    return runtime_->start_figures(std::move(done));
 }
 
 bool client::is_loop_thread() const noexcept {

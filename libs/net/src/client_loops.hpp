@@ -2,9 +2,12 @@
 
 // The loops of a client, and what waits for them.
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -119,6 +122,52 @@ private:
     bool has_failed_ = false;
     engine::operation_result result_;
     engine::completion done_;
+};
+
+// What a client reports is the sum of what its loops report.
+inline void add_figures(engine::engine_statistics& sum, const driver& from) {
+    const engine::engine_statistics seen = from.engine().statistics();
+    sum.operations_open += seen.operations_open;
+    sum.operations_parked = seen.operations_parked;  // each loop knows that of all
+    sum.operations_ready += seen.operations_ready;
+    sum.operations_on_wire += seen.operations_on_wire;
+    sum.connections_open += seen.connections_open;
+    sum.retries += seen.retries;
+    sum.orphans += seen.orphans;
+    sum.configurations_applied += seen.configurations_applied;
+    sum.configurations_refused += seen.configurations_refused;
+}
+inline void add_figures(client_report& sum, const driver& from) {
+    client_report part = from.describe();
+    sum.client = part.client;
+    std::ranges::move(part.connections, std::back_inserter(sum.connections));
+}
+
+// Figures that every loop adds to once, in a task of its own. The tasks share it.
+template <class Figures>
+class joined_figures {
+public:
+    using receiver = std::move_only_function<void(Figures&&)>;
+
+    joined_figures(std::size_t count, receiver&& done)
+        : open_count_(count), done_(std::move(done)) {}
+
+    void add(const driver& from) {
+        {
+            const std::scoped_lock lock(mutex_);
+            add_figures(sum_, from);
+            if (--open_count_ != 0) {
+                return;
+            }
+        }
+        done_(std::move(sum_));
+    }
+
+private:
+    std::mutex mutex_;
+    std::size_t open_count_;
+    Figures sum_{};
+    receiver done_;
 };
 
 // Calls `begin`, then runs the loop as its only driver while `is_wanted` and the loop has work.

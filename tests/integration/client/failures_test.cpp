@@ -171,25 +171,24 @@ TEST(failures, connect_reports_wrong_arguments) {
         const auto made = couchbase::cluster::connect(where, options);
         return made ? std::error_code() : made.error().code();
     };
-    using couchbase::client_errc;
-    EXPECT_EQ(code_of("couchbase://", app_options()), client_errc::connection_string_invalid);
-    EXPECT_EQ(code_of("couchbase2://host", app_options()), client_errc::connection_string_invalid);
+    using couchbase::errc;
+    EXPECT_EQ(code_of("couchbase://", app_options()), errc::connection_string_invalid);
+    EXPECT_EQ(code_of("couchbase2://host", app_options()), errc::connection_string_invalid);
     EXPECT_EQ(
-        code_of("couchbase://h?kv_timout=1s", app_options()),
-        client_errc::connection_string_invalid);
-    EXPECT_EQ(code_of("couchbase://h", {}), client_errc::option_invalid);
+        code_of("couchbase://h?kv_timout=1s", app_options()), errc::connection_string_invalid);
+    EXPECT_EQ(code_of("couchbase://h", {}), errc::option_invalid);
     auto both = app_options();
     both.bearer_token = "t";
-    EXPECT_EQ(code_of("couchbase://h", both), client_errc::option_invalid);
+    EXPECT_EQ(code_of("couchbase://h", both), errc::option_invalid);
     auto names = app_options();
     names.dns_servers = "nonsense!";
-    EXPECT_EQ(code_of("couchbase://h", names), client_errc::option_invalid);
+    EXPECT_EQ(code_of("couchbase://h", names), errc::option_invalid);
     auto unreadable = app_options();
     unreadable.tls.ca_file = "/nonexistent/ca.pem";
-    EXPECT_EQ(code_of("couchbases://h", unreadable), client_errc::certificate_unreadable);
+    EXPECT_EQ(code_of("couchbases://h", unreadable), errc::certificate_unreadable);
     auto half = app_options();
     half.kv_timeout = 0s;
-    EXPECT_EQ(code_of("couchbase://h", half), client_errc::option_invalid);
+    EXPECT_EQ(code_of("couchbase://h", half), errc::option_invalid);
 }
 
 TEST(failures, the_text_of_a_connect_error_names_the_wrong_part) {

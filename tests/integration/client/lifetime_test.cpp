@@ -223,7 +223,7 @@ TEST(client_end, a_full_submission_queue_is_reported_at_once) {
     for (auto& each : reads) {
         const auto read = each.get();
         ASSERT_FALSE(read);
-        if (read.error().code() == couchbase::client_errc::submission_queue_full) {
+        if (read.error().code() == couchbase::errc::submission_queue_full) {
             ++full;
             EXPECT_EQ(reprise::facts_of(read.error()).safety, reprise::retry_safety::yes);
         }

@@ -23,7 +23,7 @@
 namespace process_test {
 
 using namespace live;
-using couchbase::client_errc;
+using couchbase::errc;
 using couchbase::thread_mode;
 
 volatile std::sig_atomic_t pipe_signals = 0;
@@ -153,7 +153,7 @@ class forked : public ::testing::TestWithParam<thread_mode> {};
 int misbehaviour_in_child(
     std::optional<couchbase::cluster>& cluster, std::optional<couchbase::collection>& at) {
     const auto is_refused = [](const auto& result) {
-        return !result && result.error().code() == client_errc::used_after_fork;
+        return !result && result.error().code() == errc::used_after_fork;
     };
     if (!is_refused(at->get("k"))) {
         return 1;

@@ -279,13 +279,13 @@ TEST(strategies, EM_09_EM_10_the_servers_plan_is_followed_if_the_strategy_is_sel
     EXPECT_EQ(read.error().info().error_map->name, "PLANNED");
 }
 
-class attempt_book final : public couchbase::attempt_observer {
+class attempt_book final : public couchbase::operation_observer {
 public:
     using identity = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>;
 
-    void on_attempt(const couchbase::attempt_record& record) noexcept override {
+    void on_attempt(const couchbase::operation_attempt& record) noexcept override {
         const std::scoped_lock lock(mutex_);
-        seen_.insert({record.client, record.connection, record.opaque});
+        seen_.insert({record.which.client, record.connection, record.opaque});
         count_ += 1;
     }
     std::set<identity> seen() const {
@@ -307,7 +307,7 @@ TEST(strategies, the_observer_and_the_server_identify_every_attempt_alike) {
     const auto server = start();
     auto options = app_options();
     const auto book = std::make_shared<attempt_book>();
-    options.observer = book;
+    options.operation_observers = {book};
     const auto cluster = connect(*server, options);
     const auto at = documents(cluster);
     auto rule = fault(opcode::set);

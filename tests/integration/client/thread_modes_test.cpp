@@ -122,7 +122,7 @@ TEST(thread_modes, callers_that_drive_and_an_executor_contradict_each_other) {
     const auto made =
         couchbase::connect(context.get_executor(), "couchbase://127.0.0.1:1", options);
     ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().code(), couchbase::client_errc::option_invalid);
+    EXPECT_EQ(made.error().code(), couchbase::errc::option_invalid);
     EXPECT_NE(made.error().message().find("threads"), std::string::npos) << made.error();
 }
 
@@ -153,15 +153,15 @@ TEST(thread_modes, a_blocking_call_from_inside_the_loop_is_refused_by_name) {
     std::promise<std::error_code> inside;
     at.async_get(
         "k", {}, [&](const read_result&) { inside.set_value(at.get("k").error().code()); });
-    EXPECT_EQ(inside.get_future().get(), couchbase::client_errc::blocking_call_in_loop);
+    EXPECT_EQ(inside.get_future().get(), couchbase::errc::blocking_call_in_loop);
 
     asio::thread_pool pool(2);
     const auto on_pool = connect_on(pool.get_executor(), *server);
     std::promise<std::error_code> refused;
     asio::post(pool, [&] { refused.set_value(documents(on_pool).get("k").error().code()); });
-    EXPECT_EQ(refused.get_future().get(), couchbase::client_errc::blocking_call_in_loop);
+    EXPECT_EQ(refused.get_future().get(), couchbase::errc::blocking_call_in_loop);
     on_pool.close();
-    EXPECT_EQ(cluster.drive(1ms).error().code(), couchbase::client_errc::option_invalid);
+    EXPECT_EQ(cluster.drive(1ms).error().code(), couchbase::errc::option_invalid);
 }
 
 TEST(thread_modes, a_context_destroyed_with_operations_inside_completes_them) {
@@ -201,11 +201,11 @@ TEST(thread_modes, a_client_may_outlive_the_context_of_its_executor) {
     // The handles are still valid, and every call is refused by name.
     const auto read = at.get("k");
     ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), couchbase::client_errc::executor_gone) << read.error();
-    EXPECT_EQ(cluster.diagnostics().error().code(), couchbase::client_errc::executor_gone);
-    EXPECT_EQ(cluster.query("SELECT 1").error().code(), couchbase::client_errc::executor_gone);
+    EXPECT_EQ(read.error().code(), couchbase::errc::executor_gone) << read.error();
+    EXPECT_EQ(cluster.diagnostics().error().code(), couchbase::errc::executor_gone);
+    EXPECT_EQ(cluster.query("SELECT 1").error().code(), couchbase::errc::executor_gone);
     auto later = at.async_get("k", {}, asio::use_future);
-    EXPECT_EQ(later.get().error().code(), couchbase::client_errc::executor_gone);
+    EXPECT_EQ(later.get().error().code(), couchbase::errc::executor_gone);
     cluster.close();
 }
 
@@ -221,7 +221,7 @@ TEST(thread_modes, a_client_may_outlive_a_pool_of_threads_with_logins_in_progres
             }
             pool.stop();
         }
-        EXPECT_EQ(cluster->diagnostics().error().code(), couchbase::client_errc::executor_gone);
+        EXPECT_EQ(cluster->diagnostics().error().code(), couchbase::errc::executor_gone);
     }
 }
 
@@ -231,7 +231,7 @@ TEST(thread_modes, a_client_on_a_strand_may_outlive_its_context) {
     const auto cluster = connect_on(asio::make_strand(*context), *server);
     context->run_for(100ms);
     context.reset();
-    EXPECT_EQ(cluster.diagnostics().error().code(), couchbase::client_errc::executor_gone);
+    EXPECT_EQ(cluster.diagnostics().error().code(), couchbase::errc::executor_gone);
 }
 
 }  // namespace

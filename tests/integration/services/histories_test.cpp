@@ -71,18 +71,17 @@ TEST_F(service_histories, RH_30_rows_that_failed_have_one_in_their_error) {
 
 TEST_F(service_histories, RH_30_managers_of_query_indexes_have_one) {
     constexpr auto reason = retry_reason::service_response_code_indicated;
-    const auto indexes = cluster_.query_indexes();
-    const couchbase::index_target on{.bucket = bucket_name};
+    const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
     fail_next_query();
-    const auto made = indexes.create({.on = on, .is_primary = true});
+    const auto made = indexes.create({.is_primary = true});
     ASSERT_TRUE(made) << words(made);
     expect_one_retry(made->trace, reason, "create");
     fail_next_query();
-    const auto listed = indexes.list(on);
+    const auto listed = indexes.list();
     ASSERT_TRUE(listed) << words(listed);
     expect_one_retry(listed->trace, reason, "list");
     fail_next_query();
-    const auto dropped = indexes.drop(on, "");
+    const auto dropped = indexes.drop_primary();
     ASSERT_TRUE(dropped) << words(dropped);
     expect_one_retry(dropped->trace, reason, "drop");
 }

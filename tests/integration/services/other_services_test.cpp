@@ -165,24 +165,23 @@ TEST(management, scopes_and_collections_are_created_used_and_dropped) {
 TEST(management, query_indexes_are_created_listed_and_dropped) {
     const auto server = start_services();
     const auto cluster = connect(*server);
-    const auto indexes = cluster.query_indexes();
-    const couchbase::index_target on{.bucket = bucket_name};
-    const auto made = indexes.create({.on = on, .is_primary = true});
+    const auto indexes = cluster.query_indexes({.bucket = bucket_name});
+    const auto made = indexes.create({.is_primary = true});
     ASSERT_TRUE(made) << words(made);
-    const auto second = indexes.create({.on = on, .name = "by_name", .keys = {"name"}});
+    const auto second = indexes.create({.name = "by_name", .keys = {"name"}});
     ASSERT_TRUE(second) << words(second);
-    const auto again = indexes.create({.on = on, .name = "by_name", .keys = {"name"}});
+    const auto again = indexes.create({.name = "by_name", .keys = {"name"}});
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().code(), errc::index_exists) << again.error();
-    const auto listed = indexes.list(on);
+    const auto listed = indexes.list();
     ASSERT_TRUE(listed) << words(listed);
     ASSERT_EQ(listed->indexes.size(), 2U);
     EXPECT_TRUE(listed->indexes[0].is_primary);
     EXPECT_EQ(listed->indexes[1].name, "by_name");
     EXPECT_EQ(listed->indexes[1].state, "online");
-    ASSERT_TRUE(indexes.drop(on, "by_name"));
-    ASSERT_TRUE(indexes.drop(on, ""));
-    const auto missing = indexes.drop(on, "by_name");
+    ASSERT_TRUE(indexes.drop("by_name"));
+    ASSERT_TRUE(indexes.drop_primary());
+    const auto missing = indexes.drop("by_name");
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
 }

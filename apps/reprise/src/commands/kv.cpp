@@ -262,12 +262,11 @@ void run_scan(const scan_command& options) {
         kind, {.timeout = opened.access.timeout,
                .keys_only = options.ids_only,
                .concurrency = options.concurrency}));
-    for (const auto& document : found) {
+    while (const auto document = take(found.next())) {
         print(
-            options.where.json ? to_json_line(document, options.ids_only)
-                               : to_text_line(document, options.ids_only));
+            options.where.json ? to_json_line(*document, options.ids_only)
+                               : to_text_line(*document, options.ids_only));
     }
-    static_cast<void>(take(found.finish()));
 }
 
 void add_place_options(CLI::App& command, kv_options& options) {

@@ -231,7 +231,7 @@ void print_answer(
         }
         out.add((*row)->text());
     }
-    const auto metadata = opened->metadata();
+    const auto metadata = opened->finish();
     if (!metadata) {
         end_with(out, options.is_json, metadata.error());
     }

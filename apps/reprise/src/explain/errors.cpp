@@ -123,7 +123,6 @@ constexpr std::array error_table{
     error_advice{errc::user_not_found, "Create the user, or correct the name."},
     error_advice{errc::group_not_found, "Create the group, or correct its name."},
     error_advice{errc::bucket_exists, "Nothing, if it is the one you need."},
-    error_advice{errc::user_exists, "Nothing, if it is the one you need."},
     error_advice{
         errc::bucket_not_flushable, "Enable flush in the bucket's settings if you need it."},
     error_advice{
@@ -142,6 +141,20 @@ constexpr std::array error_table{
     error_advice{
         errc::plain_http_not_allowed,
         "Use couchbases://, or allow it with allow_plain_http (--allow-plain-http)."},
+    error_advice{
+        errc::blocking_call_in_loop,
+        "Use the asynchronous form, or call it on a thread that does not run the client."},
+    error_advice{
+        errc::submission_queue_full,
+        "Start fewer operations at once, or raise cluster_options::submission_count_max."},
+    error_advice{errc::connection_string_invalid, "Correct the part that the message names."},
+    error_advice{errc::option_invalid, "Correct the option that the message names."},
+    error_advice{errc::certificate_unreadable, "Check the file's path, permissions and format."},
+    error_advice{errc::used_after_fork, "Connect again in the new process."},
+    error_advice{
+        errc::no_resources, "Raise the system's limits on threads and open files, or close some."},
+    error_advice{errc::executor_gone, "Let the executor's context live longer than the client."},
+    error_advice{errc::read_in_progress, "Await a read before you start the next one."},
 };
 
 }  // namespace

@@ -142,7 +142,7 @@ std::string_view advice_on(retry_reason reason) noexcept {
 
 std::vector<couchbase::errc> all_errors() {
     std::vector<couchbase::errc> found;
-    for (int number = 1; number < 1200; ++number) {
+    for (int number = 1; number < 1300; ++number) {
         const auto error = static_cast<couchbase::errc>(number);
         if (to_string(error) != "unknown_error") {
             found.push_back(error);

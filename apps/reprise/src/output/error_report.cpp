@@ -17,9 +17,6 @@ using couchbase::errc;
     if (is_of_client(code)) {
         return to_string(static_cast<errc>(code.value()));
     }
-    if (code.category() == couchbase::client_category()) {
-        return to_string(static_cast<couchbase::client_errc>(code.value()));
-    }
     return "failed";
 }
 
@@ -51,9 +48,8 @@ void write_head(json::writer& out, exit_code code, std::string_view name) {
 }  // namespace
 
 exit_code exit_code_of(const std::error_code& code) noexcept {
-    if (code.category() == couchbase::client_category()) {
-        return code == couchbase::client_errc::submission_queue_full ? exit_code::failed
-                                                                     : exit_code::wrong_usage;
+    if (code == couchbase::error_condition::not_started) {
+        return code == errc::submission_queue_full ? exit_code::failed : exit_code::wrong_usage;
     }
     if (!is_of_client(code)) {
         return exit_code::failed;
@@ -80,7 +76,6 @@ exit_code exit_code_of(const std::error_code& code) noexcept {
         case errc::collection_exists:
         case errc::scope_exists:
         case errc::bucket_exists:
-        case errc::user_exists:
             return exit_code::conflict;
         case errc::ambiguous_timeout:
         case errc::unambiguous_timeout:

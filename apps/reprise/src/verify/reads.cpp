@@ -146,14 +146,14 @@ struct scanned {
     }
     scanned found;
     for (const auto& document : *stream) {
-        found.keys.insert(document.key);
+        if (!document) {
+            return std::unexpected(document.error());
+        }
+        found.keys.insert(document->key);
         ++found.count;
-        if (!keys_only && document.text() != "one") {
+        if (!keys_only && document->text() != "one") {
             found.keys.insert("a different value");
         }
-    }
-    if (const auto end = stream->finish(); !end) {
-        return std::unexpected(end.error());
     }
     return found;
 }

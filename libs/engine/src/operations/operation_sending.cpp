@@ -46,7 +46,7 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     slot->wire_offset = offset;
     slot->sent_before =
         std::exchange(slot->sent, sent_request{connection.id.value, *opaque, slot->endpoint});
-    if (parts_.decider.watch().is_on() || context_.options.observer) [[unlikely]] {
+    if (parts_.decider.watch().is_on()) [[unlikely]] {
         report_attempt(connection, *slot, now);
     }
     return true;
@@ -65,21 +65,8 @@ bool operations::start_attempt(operation_slot& slot, time_point now) {
 
 void operations::report_attempt(
     const kv_connection& connection, const operation_slot& slot, time_point now) {
-    if (parts_.decider.watch().is_on()) {
-        parts_.decider.watch().on_attempt(names_of(slot), slot);
-    }
-    if (context_.options.observer) {
-        attempt_record sent;
-        sent.operation = slot.id().value;
-        sent.client = context_.client_number;
-        sent.connection = connection.id.value;
-        sent.opaque = slot.sent.opaque;
-        sent.attempt = slot.progress.retries();
-        sent.kind = to_string(slot.request.kind);
-        sent.is_idempotent = slot.is_idempotent;
-        sent.sent = now;
-        context_.options.observer->on_attempt(sent);
-    }
+    parts_.decider.watch().on_attempt(
+        names_of(slot), slot, {connection.id.value, slot.sent.opaque, slot.is_idempotent, now});
 }
 
 void operations::requeue(

@@ -22,9 +22,16 @@ void operation_watch::on_start(
 }
 
 void operation_watch::on_attempt(
-    const operation_names& which, const operation_base& operation) const noexcept {
+    const operation_names& which, const operation_base& operation,
+    const sent_attempt& sent) const noexcept {
     const operation_attempt record{
-        identity_of(which), operation.progress.retries(), name_of(operation.endpoint)};
+        .which = identity_of(which),
+        .retries = operation.progress.retries(),
+        .endpoint = name_of(operation.endpoint),
+        .connection = sent.connection,
+        .opaque = sent.opaque,
+        .is_idempotent = sent.is_idempotent,
+        .sent = sent.at};
     for (const auto& observer : context_.options.operation_observers) {
         observer->on_attempt(record);
     }

@@ -26,7 +26,16 @@ public:
     }
     void on_start(const operation_names& which, std::string_view bucket, const std::any* user_data)
         const noexcept;
-    void on_attempt(const operation_names& which, const operation_base& operation) const noexcept;
+    // How a request was sent.
+    struct sent_attempt {
+        std::uint64_t connection = 0;
+        std::uint32_t opaque = 0;
+        bool is_idempotent = false;
+        time_point at{};
+    };
+    void on_attempt(
+        const operation_names& which, const operation_base& operation,
+        const sent_attempt& sent) const noexcept;
     void on_decision(const operation_names& which, const decision_record& record) const noexcept;
     void on_end(
         const operation_names& which, const operation_base& operation, std::error_code error,

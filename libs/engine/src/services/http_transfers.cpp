@@ -62,7 +62,8 @@ void http_transfers::send(http_slot& slot, http_connection& connection, time_poi
     slot.endpoint = static_cast<std::int32_t>(connection.pool->endpoint->number);
     parts_.life.send(slot);
     if (parts_.decider.watch().is_on() && !slot.is_canary) {
-        parts_.decider.watch().on_attempt(names_of(slot), slot);
+        parts_.decider.watch().on_attempt(
+            names_of(slot), slot, {connection.id.value, 0, slot.is_repeatable(), now});
     }
     context_.actions.emplace_back(write_action{connection.id, true});
     const std::size_t read_size = read_size_for(*slot.call, slot.request.rows_size_max_bytes);

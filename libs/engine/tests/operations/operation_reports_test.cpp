@@ -16,10 +16,13 @@ using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-struct recording_observer final : attempt_observer, log_sink {
-    std::vector<attempt_record> attempts;
+struct recording_observer final : operation_observer, log_sink {
+    using operation_observer::on_decision;
+    std::vector<operation_attempt> attempts;
     std::vector<decision_record> decisions;
-    void on_attempt(const attempt_record& record) noexcept override { attempts.push_back(record); }
+    void on_attempt(const operation_attempt& record) noexcept override {
+        attempts.push_back(record);
+    }
     void on_decision(log_level, const decision_record& record) noexcept override {
         decisions.push_back(record);
     }
@@ -61,7 +64,7 @@ scripted_cluster::hook always(opcode op, answer with) {
 TEST(operation_reports, observers_and_logs_name_the_operation_and_its_attempt) {
     const auto seen = std::make_shared<recording_observer>();
     engine_options options;
-    options.observer = seen;
+    options.operation_observers = {seen};
     options.log = seen;
     scripted_cluster cluster(1);
     engine_driver driver(cluster, options);
@@ -73,13 +76,13 @@ TEST(operation_reports, observers_and_logs_name_the_operation_and_its_attempt) {
     ASSERT_GE(seen->attempts.size(), 2U);
     ASSERT_GE(seen->decisions.size(), 2U);
     for (std::uint32_t number = 0; number < 2; ++number) {
-        const attempt_record& sent = seen->attempts[number];
-        EXPECT_EQ(sent.operation, id);
-        EXPECT_EQ(sent.attempt, number);
-        EXPECT_EQ(sent.kind, "upsert");
+        const operation_attempt& sent = seen->attempts[number];
+        EXPECT_EQ(sent.which.id, id);
+        EXPECT_EQ(sent.retries, number);
+        EXPECT_EQ(sent.which.operation, "upsert");
         EXPECT_FALSE(sent.is_idempotent);
         EXPECT_EQ(sent.connection, driver.connections_to(0).at(0).value);
-        EXPECT_EQ(sent.client, driver.engine().diagnostics().client);
+        EXPECT_EQ(sent.which.client, driver.engine().diagnostics().client);
         EXPECT_EQ(sent.opaque, cluster.all(opcode::set).at(number).opaque);
         EXPECT_EQ(sent.sent, cluster.all(opcode::set).at(number).at);
         EXPECT_EQ(seen->decisions[number].id, id);
@@ -91,7 +94,7 @@ TEST(operation_reports, observers_and_logs_name_the_operation_and_its_attempt) {
 TEST(operation_reports, observers_learn_whether_a_request_is_idempotent) {
     const auto seen = std::make_shared<recording_observer>();
     engine_options options;
-    options.observer = seen;
+    options.operation_observers = {seen};
     scripted_cluster cluster(1);
     engine_driver driver(cluster, options);
     driver.connect();

@@ -41,10 +41,10 @@ request_checks::request_checks(
     trust_checks& trust)
     : world_(owner), views_(views), waits_(waits), documents_(documents), trust_(trust) {}
 
-void request_checks::on_request(std::uint32_t client, const couchbase::attempt_record& sent) {
+void request_checks::on_request(std::uint32_t client, const couchbase::operation_attempt& sent) {
     sim_client& owner = *world_.clients[client];
-    owner.client_id = sent.client;
-    operation_record& record = world_.records.at(owner.number_of(sent.operation));
+    owner.client_id = sent.which.client;
+    operation_record& record = world_.records.at(owner.number_of(sent.which.id));
     ++request_count_;
     const std::uint32_t index = world_.net.find(client, sent.connection);
     if (index == no_link) {
@@ -58,16 +58,16 @@ void request_checks::on_request(std::uint32_t client, const couchbase::attempt_r
     world_.record.mix(sent.opaque + (std::uint64_t{record.number} << 32U));
     if (world_.record.is_tracing()) {
         world_.record.line(
-            "operation " + std::to_string(record.number) + ": " + std::string(sent.kind) + " " +
-            world_.key_text(record.plan) + " sent to node " + std::to_string(link.node.value) +
-            ", connection " + std::to_string(sent.connection) + ", opaque " +
-            std::to_string(sent.opaque));
+            "operation " + std::to_string(record.number) + ": " +
+            std::string(sent.which.operation) + " " + world_.key_text(record.plan) +
+            " sent to node " + std::to_string(link.node.value) + ", connection " +
+            std::to_string(sent.connection) + ", opaque " + std::to_string(sent.opaque));
     }
     views_.refresh(client);
     if (record.calls != 0) {
         world_.record.report(checker::completion, record.number, "sent after its end");
     }
-    if (sent.attempt != record.retries || record.sent_count > record.retries) {
+    if (sent.retries != record.retries || record.sent_count > record.retries) {
         world_.record.report(
             checker::repetition, record.number, "sent without a decision to do so");
     }

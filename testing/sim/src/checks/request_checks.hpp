@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include <reprise/couchbase_types/attempt_observer.hpp>
+#include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/sandbox/audit_log.hpp>
 
 #include "checks/client_views.hpp"
@@ -19,7 +19,7 @@ public:
         world& owner, client_views& views, wait_checks& waits, document_checks& documents,
         trust_checks& trust);
 
-    void on_request(std::uint32_t client, const couchbase::attempt_record& sent);
+    void on_request(std::uint32_t client, const couchbase::operation_attempt& sent);
     void on_answer(std::uint32_t index, const sim_link::answer_mark& answer);
     void on_link_end(std::uint32_t index, std::uint64_t sent_end);
     void on_audit(const sandbox::audit_entry& entry);

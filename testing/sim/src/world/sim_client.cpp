@@ -18,11 +18,15 @@ constexpr std::size_t key_space = 512;  // per collection
 constexpr duration time_of_one_round = std::chrono::nanoseconds{700};
 
 // Forwards the engine's observations and log to the checkers.
-class client_recorder final : public couchbase::attempt_observer, public couchbase::log_sink {
+class client_recorder final : public couchbase::operation_observer, public couchbase::log_sink {
 public:
+    using couchbase::operation_observer::on_decision;
+
     client_recorder(world& owner, std::uint32_t client) : world_(owner), client_(client) {}
-    void on_attempt(const couchbase::attempt_record& record) noexcept override {
-        world_.checks.requests.on_request(client_, record);
+    void on_attempt(const couchbase::operation_attempt& record) noexcept override {
+        if (record.which.service == "kv") {
+            world_.checks.requests.on_request(client_, record);
+        }
     }
     void on_decision(
         couchbase::log_level, const couchbase::decision_record& record) noexcept override {
@@ -145,7 +149,7 @@ engine::engine_options sim_client::make_options() {
     const auto recorder = std::make_shared<client_recorder>(world_, number_);
     options.log = recorder;
     options.log_decisions_per_second_max = 0;
-    options.observer = recorder;
+    options.operation_observers = {recorder};
     options.hello_after_authentication = plan_.hello_last;
     options.allow_plain_http = true;  // no one can eavesdrop on a virtual network
     options.enable_error_map = plan_.has_error_map;

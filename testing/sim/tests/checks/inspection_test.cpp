@@ -56,13 +56,13 @@ struct scripted_world {
         all.net.connect(0, {engine::connection_id{id}, "node0", 11210, {}, "node0"});
     }
     void send(const operation_record& record, std::uint64_t connection, std::uint32_t opaque) {
-        couchbase::attempt_record sent;
-        sent.operation = 1;
-        sent.client = 7;
+        couchbase::operation_attempt sent;
+        sent.which.id = 1;
+        sent.which.client = 7;
         sent.connection = connection;
         sent.opaque = opaque;
-        sent.attempt = record.retries;
-        sent.kind = engine::to_string(record.plan.kind);
+        sent.retries = record.retries;
+        sent.which.operation = engine::to_string(record.plan.kind);
         sent.is_idempotent = record.is_idempotent;
         sent.sent = all.now;
         all.checks.requests.on_request(0, sent);

@@ -44,9 +44,9 @@ namespace reprise::couchbase {
 /// own. Several threads may run the executor; one at a time runs the client. Stop the executor's
 /// context before you destroy it; client and handles may live longer. Operations that are left
 /// complete with errc::request_canceled when the context is destroyed, and later ones fail with
-/// client_errc::executor_gone. Fails with client_errc::option_invalid for
+/// errc::executor_gone. Fails with errc::option_invalid for
 /// thread_mode::caller_drives. Blocking calls work on threads that do not run the executor; on the
-/// threads of its io_context or thread pool they fail with client_errc::blocking_call_in_loop.
+/// threads of its io_context or thread pool they fail with errc::blocking_call_in_loop.
 [[nodiscard]] std::expected<cluster, error> connect(
     const boost::asio::any_io_executor& executor, std::string_view connection_string,
     const cluster_options& options = {});
@@ -266,312 +266,60 @@ template <class Token>
     }
 }
 
-template <class Result, class Token, class... Given>
-auto initiate_work(given<Given...>, service_work&& work, Token& token) {
-    using signature = void(std::expected<Result, error>);
-    using initiated = decltype(boost::asio::async_initiate<chosen_token<Token>, signature>(
-        start_stored_work<Result>{}, choose_token(token), std::move(work)));
-    reprise::detail::check_co_await_arguments<is_awaited<initiated>, Given...>();
-    return boost::asio::async_initiate<chosen_token<Token>, signature>(
-        start_stored_work<Result>{}, choose_token(token), std::move(work));
-}
+// Starts what `start(receiver, ticket)` starts.
+template <class Result, class Start>
+struct start_stored {
+    template <class Handler>
+    void operator()(
+        Handler&& handler, const std::shared_ptr<session>& client, const Start& start) const {
+        const call_ticket ticket = reserve_ticket({client, 0, {}});
+        assign_cancellation(handler, client, ticket);
+        auto* receiver = handler_receiver<std::decay_t<Handler>, Result>::make(
+            std::decay_t<Handler>(std::forward<Handler>(handler)));
+        start(receiver, ticket);
+    }
+};
 
-template <class Result, class Start = start_stored_call<Result>, class Token, class... Given>
-auto initiate_call(given<Given...>, const call_target& target, document_call&& call, Token& token) {
-    using signature = void(std::expected<Result, error>);
-    stored_call stored(target, call);
-    using initiated = decltype(boost::asio::async_initiate<chosen_token<Token>, signature>(
-        Start{}, choose_token(token), std::move(stored)));
-    reprise::detail::check_co_await_arguments<is_awaited<initiated>, Given...>();
-    return boost::asio::async_initiate<chosen_token<Token>, signature>(
-        Start{}, choose_token(token), std::move(stored));
-}
+// The definition for every token: what programs get that include this header.
+template <class Token>
+struct initiation<Token, void> {
+    template <class Result, auto Start, class... Given>
+    static auto call(
+        given<Given...>, const call_target& target, document_call&& call, Token& token) {
+        stored_call stored(target, call);
+        return begin<Result, Given...>(
+            start_stored_call<Result, Start>{}, token, std::move(stored));
+    }
+    template <class Result, class... Given>
+    static auto work(given<Given...>, service_work&& work, Token& token) {
+        return begin<Result, Given...>(start_stored_work<Result>{}, token, std::move(work));
+    }
+    template <class Result, class Start, class... Given>
+    static auto started(
+        given<Given...>, const std::shared_ptr<session>& client, Start&& start, Token& token) {
+        return begin<Result, Given...>(
+            start_stored<Result, std::decay_t<Start>>{}, token, std::shared_ptr<session>(client),
+            std::decay_t<Start>(std::forward<Start>(start)));
+    }
+    static auto next_row(row_handle& rows, Token& token) {
+        return begin<std::optional<row_view>>(start_stored_next{}, token, rows);
+    }
+    static auto next_document(scan_handle& scan, Token& token) {
+        return begin<std::optional<scanned_document>>(start_stored_document{}, token, scan);
+    }
+
+private:
+    template <class Result, class... Given, class Start, class... What>
+    static auto begin(Start start, Token& token, What&&... what) {
+        using signature = void(std::expected<Result, error>);
+        using initiated = decltype(boost::asio::async_initiate<chosen_token<Token>, signature>(
+            std::move(start), choose_token(token), std::forward<What>(what)...));
+        reprise::detail::check_co_await_arguments<is_awaited<initiated>, Given...>();
+        return boost::asio::async_initiate<chosen_token<Token>, signature>(
+            std::move(start), choose_token(token), std::forward<What>(what)...);
+    }
+};
 
 }  // namespace detail
-
-template <class Token, detail::options_argument<get_options> Options>
-auto collection::async_get(std::string_view key, Options&& options, Token&& token) const {
-    return detail::initiate_call<
-        get_result, detail::start_stored_call<get_result, &detail::start_get>>(
-        detail::given<Options>{}, target_, detail::make_get(key, options), token);
-}
-
-template <class Token>
-auto collection::async_plain_get(std::string_view key, Token& token) const {
-    return detail::initiate_call<get_result>(
-        detail::given<>{}, target_,
-        detail::make_call(detail::operation_kind::get, key, common_options{}), token);
-}
-
-template <class Token, detail::options_argument<get_and_touch_options> Options>
-auto collection::async_get_and_touch(
-    std::string_view key, couchbase::expiry expiry, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::operation_kind::get_and_touch, key, options);
-    set_expiry(call, expiry);
-    return detail::initiate_call<get_result>(
-        detail::given<Options>{}, target_, std::move(call), token);
-}
-
-template <class Token, detail::options_argument<get_and_lock_options> Options>
-auto collection::async_get_and_lock(
-    std::string_view key, std::chrono::seconds lock_time, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::operation_kind::get_and_lock, key, options);
-    set_lock_time(call, lock_time);
-    return detail::initiate_call<get_result>(
-        detail::given<Options>{}, target_, std::move(call), token);
-}
-
-template <class Token, detail::options_argument<get_replica_options> Options>
-auto collection::async_get_any_replica(
-    std::string_view key, Options&& options, Token&& token) const {
-    return detail::initiate_call<get_replica_result>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::operation_kind::get, key, options), token);
-}
-
-template <class Token, detail::options_argument<get_replica_options> Options>
-auto collection::async_get_all_replicas(
-    std::string_view key, Options&& options, Token&& token) const {
-    return detail::initiate_call<detail::replica_list>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::operation_kind::get, key, options), token);
-}
-
-template <class Token, detail::options_argument<exists_options> Options>
-auto collection::async_exists(std::string_view key, Options&& options, Token&& token) const {
-    return detail::initiate_call<exists_result>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::operation_kind::exists, key, options), token);
-}
-
-template <class Token, detail::options_argument<unlock_options> Options>
-auto collection::async_unlock(
-    std::string_view key, cas lock, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::operation_kind::unlock, key, options);
-    call.cas = lock.value;
-    return detail::initiate_call<void>(detail::given<Options>{}, target_, std::move(call), token);
-}
-
-template <class Token, detail::options_argument<touch_options> Options>
-auto collection::async_touch(
-    std::string_view key, couchbase::expiry expiry, Options&& options, Token&& token) const {
-    auto call = detail::make_call(detail::operation_kind::touch, key, options);
-    set_expiry(call, expiry);
-    return detail::initiate_call<mutation_result>(
-        detail::given<Options>{}, target_, std::move(call), token);
-}
-
-template <class T, class Token, detail::options_argument<upsert_options> Options>
-    requires storable<std::remove_cvref_t<T>>
-auto collection::async_upsert(
-    std::string_view key, T&& value, Options&& options, Token&& token) const {
-    const encoded_value encoded = encode(value);
-    auto call = detail::make_call(detail::operation_kind::upsert, key, options);
-    set_value(call, encoded);
-    return detail::initiate_call<mutation_result>(
-        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call), token);
-}
-
-template <class T, class Token, detail::options_argument<insert_options> Options>
-    requires storable<std::remove_cvref_t<T>>
-auto collection::async_insert(
-    std::string_view key, T&& value, Options&& options, Token&& token) const {
-    const encoded_value encoded = encode(value);
-    auto call = detail::make_call(detail::operation_kind::insert, key, options);
-    set_value(call, encoded);
-    return detail::initiate_call<mutation_result>(
-        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call), token);
-}
-
-template <class T, class Token, detail::options_argument<replace_options> Options>
-    requires storable<std::remove_cvref_t<T>>
-auto collection::async_replace(
-    std::string_view key, T&& value, Options&& options, Token&& token) const {
-    const encoded_value encoded = encode(value);
-    auto call = detail::make_call(detail::operation_kind::replace, key, options);
-    set_value(call, encoded);
-    return detail::initiate_call<mutation_result>(
-        detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call), token);
-}
-
-template <class Token, detail::options_argument<remove_options> Options>
-auto collection::async_remove(std::string_view key, Options&& options, Token&& token) const {
-    return detail::initiate_call<mutation_result>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::operation_kind::remove, key, options), token);
-}
-
-template <class Token, detail::options_argument<append_options> Options>
-auto collection::async_append(
-    std::string_view key, std::span<const std::byte> bytes, Options&& options,
-    Token&& token) const {
-    auto call = detail::make_call(detail::operation_kind::append, key, options);
-    call.value = bytes;
-    return detail::initiate_call<mutation_result>(
-        detail::given<Options>{}, target_, std::move(call), token);
-}
-
-template <class Token, detail::options_argument<prepend_options> Options>
-auto collection::async_prepend(
-    std::string_view key, std::span<const std::byte> bytes, Options&& options,
-    Token&& token) const {
-    auto call = detail::make_call(detail::operation_kind::prepend, key, options);
-    call.value = bytes;
-    return detail::initiate_call<mutation_result>(
-        detail::given<Options>{}, target_, std::move(call), token);
-}
-
-template <class Token, detail::options_argument<counter_options> Options>
-auto collection::async_increment(std::string_view key, Options&& options, Token&& token) const {
-    return detail::initiate_call<counter_result>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::operation_kind::increment, key, options), token);
-}
-
-template <class Token, detail::options_argument<counter_options> Options>
-auto collection::async_decrement(std::string_view key, Options&& options, Token&& token) const {
-    return detail::initiate_call<counter_result>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::operation_kind::decrement, key, options), token);
-}
-
-template <class Token, detail::options_argument<lookup_in_options> Options>
-auto collection::async_lookup_in(
-    std::string_view key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
-    return detail::initiate_call<lookup_in_result>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
-        token);
-}
-
-template <class Token, detail::options_argument<lookup_in_replica_options> Options>
-auto collection::async_lookup_in_any_replica(
-    std::string_view key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
-    return detail::initiate_call<lookup_in_replica_result>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
-        token);
-}
-
-template <class Token, detail::options_argument<lookup_in_replica_options> Options>
-auto collection::async_lookup_in_all_replicas(
-    std::string_view key, std::vector<lookup_spec> specs, Options&& options, Token&& token) const {
-    return detail::initiate_call<detail::lookup_replica_list>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
-        token);
-}
-
-template <class Token, detail::options_argument<mutate_in_options> Options>
-auto collection::async_mutate_in(
-    std::string_view key, std::vector<mutate_spec> specs, Options&& options, Token&& token) const {
-    return detail::initiate_call<mutate_in_result>(
-        detail::given<Options>{}, target_,
-        detail::make_call(detail::operation_kind::mutate_in, key, options, std::move(specs)),
-        token);
-}
-
-template <class Metadata>
-template <class Token>
-auto row_stream<Metadata>::async_next(Token&& token) {
-    using row = std::optional<row_view>;
-    return boost::asio::async_initiate<
-        detail::chosen_token<Token>, void(std::expected<row, error>)>(
-        detail::start_stored_next{}, detail::choose_token(token), rows_);
-}
-
-template <class Token>
-auto scan_stream::async_next(Token&& token) {
-    using document = std::optional<scanned_document>;
-    return boost::asio::async_initiate<
-        detail::chosen_token<Token>, void(std::expected<document, error>)>(
-        detail::start_stored_document{}, detail::choose_token(token), scan_);
-}
-
-template <class Token>
-auto bucket::async_wait_until_ready(duration timeout, Token&& token) const {
-    return detail::initiate_call<void>(
-        detail::given<>{}, detail::make_target(client_, name_), detail::make_ping(timeout), token);
-}
-
-template <class Token>
-auto cluster::async_wait_until_ready(duration timeout, Token&& token) const {
-    return detail::initiate_call<void>(
-        detail::given<>{}, detail::make_target(client_, {}), detail::make_ping(timeout), token);
-}
-
-template <class Token, detail::options_argument<query_options> Options>
-auto cluster::async_query(std::string_view statement, Options&& options, Token&& token) const {
-    return detail::initiate_work<query_result>(
-        detail::given<Options>{},
-        detail::make_query_work(client_, {}, statement, options, detail::row_mode::kept), token);
-}
-
-template <class Token, detail::options_argument<analytics_options> Options>
-auto cluster::async_analytics_query(
-    std::string_view statement, Options&& options, Token&& token) const {
-    return detail::initiate_work<analytics_result>(
-        detail::given<Options>{},
-        detail::make_analytics_work(client_, {}, statement, options, detail::row_mode::kept),
-        token);
-}
-
-template <class Token, detail::options_argument<search_options> Options>
-auto cluster::async_search(
-    std::string_view index, const search_query& query, Options&& options, Token&& token) const {
-    return detail::initiate_work<search_result>(
-        detail::given<Options>{},
-        detail::make_search_work(client_, {}, index, query, options, detail::row_mode::kept),
-        token);
-}
-
-template <class Token, detail::options_argument<query_options> Options>
-auto scope::async_query(std::string_view statement, Options&& options, Token&& token) const {
-    return detail::initiate_work<query_result>(
-        detail::given<Options>{},
-        detail::make_query_work(
-            client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
-        token);
-}
-
-template <class Token, detail::options_argument<analytics_options> Options>
-auto scope::async_analytics_query(
-    std::string_view statement, Options&& options, Token&& token) const {
-    return detail::initiate_work<analytics_result>(
-        detail::given<Options>{},
-        detail::make_analytics_work(
-            client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
-        token);
-}
-
-template <class Token, detail::options_argument<search_options> Options>
-auto scope::async_search(
-    std::string_view index, const search_query& query, Options&& options, Token&& token) const {
-    return detail::initiate_work<search_result>(
-        detail::given<Options>{},
-        detail::make_search_work(
-            client_, {bucket_, name_}, index, query, options, detail::row_mode::kept),
-        token);
-}
-
-template <
-    class Token, detail::options_argument<couchbase::management_request> Request,
-    detail::options_argument<management_options> Options>
-auto cluster::async_management_request(Request&& request, Options&& options, Token&& token) const {
-    return detail::initiate_work<management_response>(
-        detail::given<Options, Request>{}, detail::make_management_work(client_, request, options),
-        token);
-}
-
-template <class Token, detail::options_argument<view_options> Options>
-auto bucket::async_view_query(
-    std::string_view design_document, std::string_view view, Options&& options,
-    Token&& token) const {
-    return detail::initiate_work<view_result>(
-        detail::given<Options>{},
-        detail::make_view_work(
-            client_, name_, design_document, view, options, detail::row_mode::kept),
-        token);
-}
 
 }  // namespace reprise::couchbase

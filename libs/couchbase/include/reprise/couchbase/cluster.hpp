@@ -23,16 +23,6 @@ namespace detail {
 struct cluster_access;
 }
 
-/// Figures of a running client: a snapshot.
-struct cluster_statistics {
-    std::size_t operations_open = 0;     ///< Started and not yet completed.
-    std::size_t operations_parked = 0;   ///< Waiting for a retry, a connection or a name.
-    std::size_t operations_on_wire = 0;  ///< Sent and not yet answered.
-    std::size_t connections_open = 0;    ///< Ready for operations.
-    std::uint64_t retries = 0;           ///< Retries scheduled since the start.
-    std::uint64_t orphans = 0;           ///< Answers that arrived after their operation had ended.
-};
-
 /// A scope of a bucket. This is a handle: it is cheap to copy, any thread may use it, and it keeps
 /// the client alive.
 class scope {
@@ -60,7 +50,13 @@ public:
         class Token = detail::default_token,
         detail::options_argument<query_options> Options = query_options>
     [[nodiscard]] auto async_query(
-        std::string_view statement, Options&& options, Token&& token = {}) const;
+        std::string_view statement, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<query_result>(
+            detail::given<Options>{},
+            detail::make_query_work(
+                client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_query(
         std::string_view statement, detail::no_options = {}, Token&& token = {}) const {
@@ -71,7 +67,13 @@ public:
         class Token = detail::default_token,
         detail::options_argument<analytics_options> Options = analytics_options>
     [[nodiscard]] auto async_analytics_query(
-        std::string_view statement, Options&& options, Token&& token = {}) const;
+        std::string_view statement, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<analytics_result>(
+            detail::given<Options>{},
+            detail::make_analytics_work(
+                client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_analytics_query(
         std::string_view statement, detail::no_options = {}, Token&& token = {}) const {
@@ -83,7 +85,13 @@ public:
         detail::options_argument<search_options> Options = search_options>
     [[nodiscard]] auto async_search(
         std::string_view index, const search_query& query, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        return detail::initiate_work<search_result>(
+            detail::given<Options>{},
+            detail::make_search_work(
+                client_, {bucket_, name_}, index, query, options, detail::row_mode::kept),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_search(
         std::string_view index, const search_query& query, detail::no_options = {},
@@ -124,7 +132,13 @@ public:
         detail::options_argument<view_options> Options = view_options>
     [[nodiscard]] auto async_view_query(
         std::string_view design_document, std::string_view view, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        return detail::initiate_work<view_result>(
+            detail::given<Options>{},
+            detail::make_view_work(
+                client_, name_, design_document, view, options, detail::row_mode::kept),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_view_query(
         std::string_view design_document, std::string_view view, detail::no_options = {},
@@ -135,6 +149,18 @@ public:
     /// Asks each node of each service whether it answers; for key-value, the nodes of this bucket.
     /// A node that does not answer is part of the report, not an error.
     [[nodiscard]] std::expected<ping_report, error> ping(const ping_options& options = {}) const;
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<ping_options> Options = ping_options>
+    [[nodiscard]] auto async_ping(Options&& options, Token&& token = {}) const {
+        return detail::initiate<ping_report>(
+            detail::given<Options>{}, client_, detail::ping_start{client_, name_, options}, token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_ping(detail::no_options = {}, Token&& token = {}) const {
+        const ping_options options{};
+        return async_ping(options, token);
+    }
     /// Creates, drops and lists scopes and collections.
     [[nodiscard]] collection_manager collections() const;
 
@@ -142,7 +168,11 @@ public:
     /// it: with a terminal error at once, with any other error at the timeout.
     [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;
     template <class Token = detail::default_token>
-    [[nodiscard]] auto async_wait_until_ready(duration timeout, Token&& token = {}) const;
+    [[nodiscard]] auto async_wait_until_ready(duration timeout, Token&& token = {}) const {
+        return detail::initiate_call<void>(
+            detail::given<>{}, detail::make_target(client_, name_), detail::make_ping(timeout),
+            token);
+    }
 
 private:
     friend class cluster;
@@ -159,13 +189,13 @@ private:
 /// operation completes with errc::request_canceled.
 ///
 /// A forked process must not use its parent's client. Blocking calls fail there with
-/// client_errc::used_after_fork, and destroying the handles does nothing: memory and sockets stay
+/// errc::used_after_fork, and destroying the handles does nothing: memory and sockets stay
 /// until the process ends or runs another program. The parent is not affected.
 class cluster {
 public:
     /// Checks its arguments and starts the client. The client connects in the background, and
     /// operations wait for it within their timeouts. Fails with
-    /// client_errc::connection_string_invalid, option_invalid, certificate_unreadable or
+    /// errc::connection_string_invalid, option_invalid, certificate_unreadable or
     /// no_resources. Whether the cluster can be reached shows with wait_until_ready or with the
     /// first operation.
     [[nodiscard]] static std::expected<cluster, error> connect(
@@ -198,15 +228,21 @@ public:
     /// Sends any request to any HTTP service. Every status except 2xx is an error.
     [[nodiscard]] std::expected<couchbase::management_response, error> management_request(
         const couchbase::management_request& request, const management_options& options = {}) const;
-    /// Creates, drops and lists buckets and query indexes.
+    /// Creates, drops and lists buckets.
     [[nodiscard]] bucket_manager buckets() const;
-    [[nodiscard]] query_index_manager query_indexes() const;
+    /// Creates, drops and lists the query indexes of one keyspace; as collection::query_indexes.
+    [[nodiscard]] query_index_manager query_indexes(index_target on) const;
 
     template <
         class Token = detail::default_token,
         detail::options_argument<query_options> Options = query_options>
     [[nodiscard]] auto async_query(
-        std::string_view statement, Options&& options, Token&& token = {}) const;
+        std::string_view statement, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<query_result>(
+            detail::given<Options>{},
+            detail::make_query_work(client_, {}, statement, options, detail::row_mode::kept),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_query(
         std::string_view statement, detail::no_options = {}, Token&& token = {}) const {
@@ -217,7 +253,12 @@ public:
         class Token = detail::default_token,
         detail::options_argument<analytics_options> Options = analytics_options>
     [[nodiscard]] auto async_analytics_query(
-        std::string_view statement, Options&& options, Token&& token = {}) const;
+        std::string_view statement, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<analytics_result>(
+            detail::given<Options>{},
+            detail::make_analytics_work(client_, {}, statement, options, detail::row_mode::kept),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_analytics_query(
         std::string_view statement, detail::no_options = {}, Token&& token = {}) const {
@@ -229,7 +270,12 @@ public:
         detail::options_argument<search_options> Options = search_options>
     [[nodiscard]] auto async_search(
         std::string_view index, const search_query& query, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        return detail::initiate_work<search_result>(
+            detail::given<Options>{},
+            detail::make_search_work(client_, {}, index, query, options, detail::row_mode::kept),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_search(
         std::string_view index, const search_query& query, detail::no_options = {},
@@ -243,7 +289,11 @@ public:
             couchbase::management_request,
         detail::options_argument<management_options> Options = management_options>
     [[nodiscard]] auto async_management_request(
-        Request&& request, Options&& options, Token&& token = {}) const;
+        Request&& request, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<management_response>(
+            detail::given<Options, Request>{},
+            detail::make_management_work(client_, request, options), token);
+    }
     template <
         class Token = detail::default_token, detail::options_argument<couchbase::management_request>
                                                  Request = couchbase::management_request>
@@ -256,11 +306,14 @@ public:
     /// As bucket::wait_until_ready, for the cluster itself.
     [[nodiscard]] std::expected<void, error> wait_until_ready(duration timeout) const;
     template <class Token = detail::default_token>
-    [[nodiscard]] auto async_wait_until_ready(duration timeout, Token&& token = {}) const;
+    [[nodiscard]] auto async_wait_until_ready(duration timeout, Token&& token = {}) const {
+        return detail::initiate_call<void>(
+            detail::given<>{}, detail::make_target(client_, {}), detail::make_ping(timeout), token);
+    }
     /// Changes the credentials, for example before a password or a token expires. Open connections
     /// stay open; every later authentication uses the new credentials, so a client whose old ones
     /// were refused recovers. Returns at once and may be called from any thread. Fails with
-    /// client_errc::option_invalid if the credentials are empty or name both a user and a token, or
+    /// errc::option_invalid if the credentials are empty or name both a user and a token, or
     /// if the client uses a certificate instead.
     [[nodiscard]] std::expected<void, error> replace_credentials(const credentials& identity) const;
 
@@ -269,16 +322,38 @@ public:
     /// once.
     void close() const;
     /// Runs the client's I/O on this thread for `time`, or until it is closed. Only for
-    /// thread_mode::caller_drives; fails with client_errc::option_invalid in the other modes.
+    /// thread_mode::caller_drives; fails with errc::option_invalid in the other modes.
     [[nodiscard]] std::expected<void, error> drive(duration time) const;
 
     /// Returns the client's figures. Blocks until the client's thread answers.
     [[nodiscard]] std::expected<cluster_statistics, error> statistics() const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_statistics(Token&& token = {}) const {
+        return detail::initiate<cluster_statistics>(
+            detail::given<>{}, client_, detail::statistics_start{client_}, token);
+    }
     /// Returns the state of every connection, missing ones included. It sends nothing: use it when
     /// an operation has failed, or for a health page. Blocks until the client's thread answers.
     [[nodiscard]] std::expected<diagnostics_report, error> diagnostics() const;
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_diagnostics(Token&& token = {}) const {
+        return detail::initiate<diagnostics_report>(
+            detail::given<>{}, client_, detail::diagnostics_start{client_}, token);
+    }
     /// As bucket::ping, for the cluster itself.
     [[nodiscard]] std::expected<ping_report, error> ping(const ping_options& options = {}) const;
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<ping_options> Options = ping_options>
+    [[nodiscard]] auto async_ping(Options&& options, Token&& token = {}) const {
+        return detail::initiate<ping_report>(
+            detail::given<Options>{}, client_, detail::ping_start{client_, {}, options}, token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_ping(detail::no_options = {}, Token&& token = {}) const {
+        const ping_options options{};
+        return async_ping(options, token);
+    }
 
 private:
     friend struct detail::cluster_access;

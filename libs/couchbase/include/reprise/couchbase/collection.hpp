@@ -20,7 +20,7 @@
 
 namespace reprise::couchbase {
 
-class collection_index_manager;
+class query_index_manager;
 
 /// A value with a codec. Plain text also satisfies the concept, so that the compiler can name what
 /// to write instead.
@@ -31,7 +31,7 @@ concept storable = encodable<T> || std::convertible_to<const T&, std::string_vie
 /// and it keeps the client alive.
 ///
 /// Every operation has two forms. `get` blocks until the operation has completed. On the client's
-/// own loop it would never return, so it fails with client_errc::blocking_call_in_loop there.
+/// own loop it would never return, so it fails with errc::blocking_call_in_loop there.
 ///
 /// `async_get` takes the same arguments and a completion token of Boost.Asio with the signature
 /// `void(std::expected<get_result, error>)`: a callback, use_future, use_awaitable, ... Options and
@@ -169,13 +169,17 @@ public:
         const scan_kind& what, const scan_options& options = {}) const;
 
     /// Creates, drops, lists and awaits the query indexes of this collection: see management.hpp.
-    [[nodiscard]] collection_index_manager query_indexes() const;
+    [[nodiscard]] query_index_manager query_indexes() const;
 
-    /// The asynchronous forms; see the class. They are defined in <reprise/couchbase/asio.hpp>.
+    /// The asynchronous forms; see the class. They need <reprise/couchbase/asio.hpp>.
     template <
         class Token = detail::default_token,
         detail::options_argument<get_options> Options = get_options>
-    [[nodiscard]] auto async_get(std::string_view key, Options&& options, Token&& token = {}) const;
+    [[nodiscard]] auto async_get(
+        std::string_view key, Options&& options, Token&& token = {}) const {
+        return detail::initiate_call<get_result, &detail::start_get>(
+            detail::given<Options>{}, target_, detail::make_get(key, options), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get(
         std::string_view key, detail::no_options = {}, Token&& token = {}) const {
@@ -186,7 +190,12 @@ public:
         detail::options_argument<get_and_touch_options> Options = get_and_touch_options>
     [[nodiscard]] auto async_get_and_touch(
         std::string_view key, couchbase::expiry expiry, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        auto call = detail::make_call(detail::operation_kind::get_and_touch, key, options);
+        detail::set_expiry(call, expiry);
+        return detail::initiate_call<get_result>(
+            detail::given<Options>{}, target_, std::move(call), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get_and_touch(
         std::string_view key, couchbase::expiry expiry, detail::no_options = {},
@@ -199,7 +208,12 @@ public:
         detail::options_argument<get_and_lock_options> Options = get_and_lock_options>
     [[nodiscard]] auto async_get_and_lock(
         std::string_view key, std::chrono::seconds lock_time, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        auto call = detail::make_call(detail::operation_kind::get_and_lock, key, options);
+        detail::set_lock_time(call, lock_time);
+        return detail::initiate_call<get_result>(
+            detail::given<Options>{}, target_, std::move(call), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get_and_lock(
         std::string_view key, std::chrono::seconds lock_time, detail::no_options = {},
@@ -211,7 +225,11 @@ public:
         class Token = detail::default_token,
         detail::options_argument<get_replica_options> Options = get_replica_options>
     [[nodiscard]] auto async_get_any_replica(
-        std::string_view key, Options&& options, Token&& token = {}) const;
+        std::string_view key, Options&& options, Token&& token = {}) const {
+        return detail::initiate_call<get_replica_result>(
+            detail::given<Options>{}, target_,
+            detail::make_call(detail::operation_kind::get, key, options), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get_any_replica(
         std::string_view key, detail::no_options = {}, Token&& token = {}) const {
@@ -222,7 +240,11 @@ public:
         class Token = detail::default_token,
         detail::options_argument<get_replica_options> Options = get_replica_options>
     [[nodiscard]] auto async_get_all_replicas(
-        std::string_view key, Options&& options, Token&& token = {}) const;
+        std::string_view key, Options&& options, Token&& token = {}) const {
+        return detail::initiate_call<detail::replica_list>(
+            detail::given<Options>{}, target_,
+            detail::make_call(detail::operation_kind::get, key, options), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_get_all_replicas(
         std::string_view key, detail::no_options = {}, Token&& token = {}) const {
@@ -233,7 +255,11 @@ public:
         class Token = detail::default_token,
         detail::options_argument<exists_options> Options = exists_options>
     [[nodiscard]] auto async_exists(
-        std::string_view key, Options&& options, Token&& token = {}) const;
+        std::string_view key, Options&& options, Token&& token = {}) const {
+        return detail::initiate_call<exists_result>(
+            detail::given<Options>{}, target_,
+            detail::make_call(detail::operation_kind::exists, key, options), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_exists(
         std::string_view key, detail::no_options = {}, Token&& token = {}) const {
@@ -244,7 +270,12 @@ public:
         class Token = detail::default_token,
         detail::options_argument<unlock_options> Options = unlock_options>
     [[nodiscard]] auto async_unlock(
-        std::string_view key, cas lock, Options&& options, Token&& token = {}) const;
+        std::string_view key, cas lock, Options&& options, Token&& token = {}) const {
+        auto call = detail::make_call(detail::operation_kind::unlock, key, options);
+        call.cas = lock.value;
+        return detail::initiate_call<void>(
+            detail::given<Options>{}, target_, std::move(call), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_unlock(
         std::string_view key, cas lock, detail::no_options = {}, Token&& token = {}) const {
@@ -256,7 +287,12 @@ public:
         detail::options_argument<touch_options> Options = touch_options>
     [[nodiscard]] auto async_touch(
         std::string_view key, couchbase::expiry expiry, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        auto call = detail::make_call(detail::operation_kind::touch, key, options);
+        detail::set_expiry(call, expiry);
+        return detail::initiate_call<mutation_result>(
+            detail::given<Options>{}, target_, std::move(call), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_touch(
         std::string_view key, couchbase::expiry expiry, detail::no_options = {},
@@ -269,7 +305,14 @@ public:
         detail::options_argument<upsert_options> Options = upsert_options>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_upsert(
-        std::string_view key, T&& value, Options&& options, Token&& token = {}) const;
+        std::string_view key, T&& value, Options&& options, Token&& token = {}) const {
+        const encoded_value encoded = encode(value);
+        auto call = detail::make_call(detail::operation_kind::upsert, key, options);
+        detail::set_value(call, encoded);
+        return detail::initiate_call<mutation_result>(
+            detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
+            token);
+    }
     template <class T, class Token = detail::default_token>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_upsert(
@@ -282,7 +325,14 @@ public:
         detail::options_argument<insert_options> Options = insert_options>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_insert(
-        std::string_view key, T&& value, Options&& options, Token&& token = {}) const;
+        std::string_view key, T&& value, Options&& options, Token&& token = {}) const {
+        const encoded_value encoded = encode(value);
+        auto call = detail::make_call(detail::operation_kind::insert, key, options);
+        detail::set_value(call, encoded);
+        return detail::initiate_call<mutation_result>(
+            detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
+            token);
+    }
     template <class T, class Token = detail::default_token>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_insert(
@@ -295,7 +345,14 @@ public:
         detail::options_argument<replace_options> Options = replace_options>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_replace(
-        std::string_view key, T&& value, Options&& options, Token&& token = {}) const;
+        std::string_view key, T&& value, Options&& options, Token&& token = {}) const {
+        const encoded_value encoded = encode(value);
+        auto call = detail::make_call(detail::operation_kind::replace, key, options);
+        detail::set_value(call, encoded);
+        return detail::initiate_call<mutation_result>(
+            detail::given<Options, detail::document_argument<T>>{}, target_, std::move(call),
+            token);
+    }
     template <class T, class Token = detail::default_token>
         requires storable<std::remove_cvref_t<T>>
     [[nodiscard]] auto async_replace(
@@ -307,7 +364,11 @@ public:
         class Token = detail::default_token,
         detail::options_argument<remove_options> Options = remove_options>
     [[nodiscard]] auto async_remove(
-        std::string_view key, Options&& options, Token&& token = {}) const;
+        std::string_view key, Options&& options, Token&& token = {}) const {
+        return detail::initiate_call<mutation_result>(
+            detail::given<Options>{}, target_,
+            detail::make_call(detail::operation_kind::remove, key, options), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_remove(
         std::string_view key, detail::no_options = {}, Token&& token = {}) const {
@@ -319,7 +380,12 @@ public:
         detail::options_argument<append_options> Options = append_options>
     [[nodiscard]] auto async_append(
         std::string_view key, std::span<const std::byte> bytes, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        auto call = detail::make_call(detail::operation_kind::append, key, options);
+        call.value = bytes;
+        return detail::initiate_call<mutation_result>(
+            detail::given<Options>{}, target_, std::move(call), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_append(
         std::string_view key, std::span<const std::byte> bytes, detail::no_options = {},
@@ -332,7 +398,12 @@ public:
         detail::options_argument<prepend_options> Options = prepend_options>
     [[nodiscard]] auto async_prepend(
         std::string_view key, std::span<const std::byte> bytes, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        auto call = detail::make_call(detail::operation_kind::prepend, key, options);
+        call.value = bytes;
+        return detail::initiate_call<mutation_result>(
+            detail::given<Options>{}, target_, std::move(call), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_prepend(
         std::string_view key, std::span<const std::byte> bytes, detail::no_options = {},
@@ -344,7 +415,11 @@ public:
         class Token = detail::default_token,
         detail::options_argument<counter_options> Options = counter_options>
     [[nodiscard]] auto async_increment(
-        std::string_view key, Options&& options, Token&& token = {}) const;
+        std::string_view key, Options&& options, Token&& token = {}) const {
+        return detail::initiate_call<counter_result>(
+            detail::given<Options>{}, target_,
+            detail::make_call(detail::operation_kind::increment, key, options), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_increment(
         std::string_view key, detail::no_options = {}, Token&& token = {}) const {
@@ -355,7 +430,11 @@ public:
         class Token = detail::default_token,
         detail::options_argument<counter_options> Options = counter_options>
     [[nodiscard]] auto async_decrement(
-        std::string_view key, Options&& options, Token&& token = {}) const;
+        std::string_view key, Options&& options, Token&& token = {}) const {
+        return detail::initiate_call<counter_result>(
+            detail::given<Options>{}, target_,
+            detail::make_call(detail::operation_kind::decrement, key, options), token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_decrement(
         std::string_view key, detail::no_options = {}, Token&& token = {}) const {
@@ -367,7 +446,12 @@ public:
         detail::options_argument<lookup_in_options> Options = lookup_in_options>
     [[nodiscard]] auto async_lookup_in(
         std::string_view key, std::vector<lookup_spec> specs, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        return detail::initiate_call<lookup_in_result>(
+            detail::given<Options>{}, target_,
+            detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_lookup_in(
         std::string_view key, std::vector<lookup_spec> specs, detail::no_options = {},
@@ -380,7 +464,12 @@ public:
         detail::options_argument<lookup_in_replica_options> Options = lookup_in_replica_options>
     [[nodiscard]] auto async_lookup_in_any_replica(
         std::string_view key, std::vector<lookup_spec> specs, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        return detail::initiate_call<lookup_in_replica_result>(
+            detail::given<Options>{}, target_,
+            detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_lookup_in_any_replica(
         std::string_view key, std::vector<lookup_spec> specs, detail::no_options = {},
@@ -393,7 +482,12 @@ public:
         detail::options_argument<lookup_in_replica_options> Options = lookup_in_replica_options>
     [[nodiscard]] auto async_lookup_in_all_replicas(
         std::string_view key, std::vector<lookup_spec> specs, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        return detail::initiate_call<detail::lookup_replica_list>(
+            detail::given<Options>{}, target_,
+            detail::make_call(detail::operation_kind::lookup_in, key, options, std::move(specs)),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_lookup_in_all_replicas(
         std::string_view key, std::vector<lookup_spec> specs, detail::no_options = {},
@@ -406,7 +500,12 @@ public:
         detail::options_argument<mutate_in_options> Options = mutate_in_options>
     [[nodiscard]] auto async_mutate_in(
         std::string_view key, std::vector<mutate_spec> specs, Options&& options,
-        Token&& token = {}) const;
+        Token&& token = {}) const {
+        return detail::initiate_call<mutate_in_result>(
+            detail::given<Options>{}, target_,
+            detail::make_call(detail::operation_kind::mutate_in, key, options, std::move(specs)),
+            token);
+    }
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_mutate_in(
         std::string_view key, std::vector<mutate_spec> specs, detail::no_options = {},
@@ -428,7 +527,11 @@ private:
 
     // async_get without options. It has fewer steps, because most reads are such ones.
     template <class Token>
-    [[nodiscard]] auto async_plain_get(std::string_view key, Token& token) const;
+    [[nodiscard]] auto async_plain_get(std::string_view key, Token& token) const {
+        return detail::initiate_call<get_result>(
+            detail::given<>{}, target_,
+            detail::make_call(detail::operation_kind::get, key, common_options{}), token);
+    }
 
     detail::call_target target_;
 };

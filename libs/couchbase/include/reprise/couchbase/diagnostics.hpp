@@ -3,18 +3,31 @@
 /// The reports of cluster::diagnostics, a snapshot made without any I/O, and of cluster::ping,
 /// which asks the services.
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <reprise/couchbase/detail/document_call.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/operation_options.hpp>
 #include <reprise/couchbase/service_options.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
+
+/// Figures of a running client: a snapshot.
+struct cluster_statistics {
+    std::size_t operations_open = 0;     ///< Started and not yet completed.
+    std::size_t operations_parked = 0;   ///< Waiting for a retry, a connection or a name.
+    std::size_t operations_on_wire = 0;  ///< Sent and not yet answered.
+    std::size_t connections_open = 0;    ///< Ready for operations.
+    std::uint64_t retries = 0;           ///< Retries scheduled since the start.
+    std::uint64_t orphans = 0;           ///< Answers that arrived after their operation had ended.
+};
 
 /// The state of one connection.
 enum class endpoint_state : std::uint8_t {
@@ -118,5 +131,25 @@ struct ping_report {
 /// Returns the report as JSON in the format of the SDKs (version 2), for tools that read theirs:
 /// endpoints by service, `last_activity_us`, the bucket as `namespace`, the problem as `details`.
 [[nodiscard]] std::string to_json(const diagnostics_report& report);
+
+namespace detail {
+
+// Asynchronous starts, as `initiate` takes them.
+struct statistics_start {
+    std::shared_ptr<session> client;
+    void operator()(result_receiver<cluster_statistics>* receiver, call_ticket) const;
+};
+struct diagnostics_start {
+    std::shared_ptr<session> client;
+    void operator()(result_receiver<diagnostics_report>* receiver, call_ticket) const;
+};
+struct ping_start {
+    std::shared_ptr<session> client;
+    std::string bucket;  // empty: the cluster itself
+    ping_options options;
+    void operator()(result_receiver<ping_report>* receiver, call_ticket ticket) const;
+};
+
+}  // namespace detail
 
 }  // namespace reprise::couchbase

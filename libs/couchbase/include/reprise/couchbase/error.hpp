@@ -17,39 +17,6 @@
 
 namespace reprise::couchbase {
 
-/// Errors of the client itself, before an operation is tried. Their category is "reprise.client".
-enum class client_errc : int {
-    /// A blocking call on the thread that would have to complete it. Use the asynchronous form.
-    blocking_call_in_loop = 1,
-    /// Too many operations wait for the client's thread to take them; see
-    /// cluster_options::submission_count_max. Nothing was sent; a retry may help.
-    submission_queue_full,
-    /// The connection string cannot be parsed, or sets an option that this client does not have.
-    /// The message names the wrong part.
-    connection_string_invalid,
-    /// An option contradicts another one or cannot be used. The message names it.
-    option_invalid,
-    /// A certificate or key could not be read. The message names it and the cause.
-    certificate_unreadable,
-    /// This process was forked from the one that made the client, so thread and connections belong
-    /// to the parent. Make a new client here.
-    used_after_fork,
-    /// The system has no thread or file descriptor for a client. The message has the system's
-    /// error. A retry may help.
-    no_resources,
-    /// The context of the executor that the client runs on was destroyed. Nothing was sent.
-    executor_gone,
-    /// A row was asked for while another read of the same stream waits for its row.
-    read_in_progress,
-};
-
-/// The category of client_errc.
-[[nodiscard]] const std::error_category& client_category() noexcept;
-/// Found by the constructor of std::error_code.
-[[nodiscard]] std::error_code make_error_code(client_errc error) noexcept;
-/// Returns the enumerator's name.
-[[nodiscard]] std::string_view to_string(client_errc error) noexcept;
-
 /// Why an operation failed. A value that is never empty; copies share their content and may live on
 /// different threads. Compare the code with an error, `error.code() == errc::document_not_found`,
 /// or with a group of errors, `error.code() == error_condition::timeout`.
@@ -97,6 +64,3 @@ std::ostream& operator<<(std::ostream& out, const error& failure);
 [[nodiscard]] failure_facts retry_facts(const error& failure) noexcept;
 
 }  // namespace reprise::couchbase
-
-template <>
-struct std::is_error_code_enum<reprise::couchbase::client_errc> : std::true_type {};

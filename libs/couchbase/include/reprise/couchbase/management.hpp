@@ -3,9 +3,9 @@
 /// Manages buckets, scopes, collections and query indexes. Calls that only read are safe to retry.
 /// Any other call is retried only if the first attempt certainly did nothing.
 ///
-/// Buckets, scopes and collections have asynchronous forms with the signature
-/// `void(std::expected<Result, error>)`; include <reprise/couchbase/asio.hpp> to use them. Indexes
-/// are managed with blocking calls; asynchronous programs use cluster::async_query.
+/// The calls have asynchronous forms with the signature `void(std::expected<Result, error>)`;
+/// include <reprise/couchbase/asio.hpp> to use them. Only query_index_manager::watch has none:
+/// asynchronous programs repeat async_list.
 
 #include <chrono>
 #include <cstdint>
@@ -61,10 +61,6 @@ struct bucket_list_result {
 };
 
 namespace detail {
-
-// Defined in <reprise/couchbase/asio.hpp>.
-template <class Result, class Token, class... Given>
-auto initiate_work(given<Given...>, service_work&& work, Token& token);
 
 enum class bucket_change : std::uint8_t { create, update };
 [[nodiscard]] service_work make_bucket_work(
@@ -392,24 +388,50 @@ struct query_index_list_result {
     operation_trace trace{};
 };
 
-/// Manages the indexes of the query service by statements. It quotes names, and sends expressions
-/// and conditions as they are. A handle, as bucket_manager.
+namespace detail {
+
+[[nodiscard]] service_work make_create_index_work(
+    const std::shared_ptr<session>& client, const index_target& on, const query_index& index,
+    const query_options& options);
+[[nodiscard]] service_work make_drop_index_work(
+    const std::shared_ptr<session>& client, const index_target& on, std::string_view name,
+    const query_options& options);
+[[nodiscard]] service_work make_build_indexes_work(
+    const std::shared_ptr<session>& client, const index_target& on,
+    const std::vector<std::string>& names, const query_options& options);
+[[nodiscard]] service_work make_list_indexes_work(
+    const std::shared_ptr<session>& client, const index_target& on, const query_options& options);
+
+// Lists the indexes, then builds those that are deferred.
+struct build_deferred_start {
+    std::shared_ptr<session> client;
+    index_target on;
+    query_options options;
+    void operator()(result_receiver<change_result>* receiver, call_ticket ticket) const;
+};
+
+}  // namespace detail
+
+/// Manages the query indexes of one collection by statements. It quotes names, and sends
+/// expressions and conditions as they are. A handle, as bucket_manager.
 class query_index_manager {
 public:
-    /// Creates an index. Fails with errc::index_exists if it exists.
+    /// Creates an index; `index.on` is ignored. Fails with errc::index_exists if it exists.
     [[nodiscard]] std::expected<change_result, error> create(
         const query_index& index, const query_options& options = {}) const;
-    /// Removes an index. An empty name means the primary index. Fails with errc::index_not_found if
-    /// there is no such index.
+    [[nodiscard]] std::expected<change_result, error> create_primary(
+        const query_options& options = {}) const;
+    /// Removes an index. Fails with errc::index_not_found if there is no such index.
     [[nodiscard]] std::expected<change_result, error> drop(
-        const index_target& on, std::string_view name, const query_options& options = {}) const;
+        std::string_view name, const query_options& options = {}) const;
+    [[nodiscard]] std::expected<change_result, error> drop_primary(
+        const query_options& options = {}) const;
     /// Starts to build these deferred indexes.
     [[nodiscard]] std::expected<change_result, error> build(
-        const index_target& on, const std::vector<std::string>& names,
-        const query_options& options = {}) const;
+        const std::vector<std::string>& names, const query_options& options = {}) const;
     /// Starts to build all deferred indexes. Without any, it succeeds.
     [[nodiscard]] std::expected<change_result, error> build_deferred(
-        const index_target& on, const query_options& options = {}) const;
+        const query_options& options = {}) const;
     /// Waits until these indexes are online, and returns all indexes as they are then. It asks
     /// again and again, first after 50 ms, later every second. In between the calling thread waits
     /// without driving the client. An empty name means the primary index. Fails with
@@ -417,52 +439,120 @@ public:
     /// `timeout` is over (the error names the index), and with errc::request_canceled as soon as
     /// the client is closed.
     [[nodiscard]] std::expected<query_index_list_result, error> watch(
-        const index_target& on, const std::vector<std::string>& names, duration timeout,
+        const std::vector<std::string>& names, duration timeout,
         const query_options& options = {}) const;
     /// Returns all indexes, primary ones first, then by name.
     [[nodiscard]] std::expected<query_index_list_result, error> list(
-        const index_target& on, const query_options& options = {}) const;
+        const query_options& options = {}) const;
+
+    /// The same calls through completion tokens. What is passed by reference is copied at once.
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_index> Index = query_index,
+        detail::options_argument<query_options> Options = query_options>
+    [[nodiscard]] auto async_create(Index&& index, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options, Index>{},
+            detail::make_create_index_work(client_, on_, index, options), token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_index> Index = query_index>
+    [[nodiscard]] auto async_create(
+        Index&& index, detail::no_options = {}, Token&& token = {}) const {
+        const query_options options{};
+        return async_create(std::forward<Index>(index), options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_options> Options = query_options>
+    [[nodiscard]] auto async_create_primary(Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options>{},
+            detail::make_create_index_work(client_, on_, {.is_primary = true}, options), token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_create_primary(detail::no_options = {}, Token&& token = {}) const {
+        const query_options options{};
+        return async_create_primary(options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_options> Options = query_options>
+    [[nodiscard]] auto async_drop(
+        std::string_view name, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options>{}, detail::make_drop_index_work(client_, on_, name, options),
+            token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_drop(
+        std::string_view name, detail::no_options = {}, Token&& token = {}) const {
+        const query_options options{};
+        return async_drop(name, options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_options> Options = query_options>
+    [[nodiscard]] auto async_drop_primary(Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options>{}, detail::make_drop_index_work(client_, on_, {}, options),
+            token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_drop_primary(detail::no_options = {}, Token&& token = {}) const {
+        const query_options options{};
+        return async_drop_primary(options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_options> Options = query_options>
+    [[nodiscard]] auto async_build(
+        const std::vector<std::string>& names, Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<change_result>(
+            detail::given<Options>{}, detail::make_build_indexes_work(client_, on_, names, options),
+            token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_build(
+        const std::vector<std::string>& names, detail::no_options = {}, Token&& token = {}) const {
+        const query_options options{};
+        return async_build(names, options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_options> Options = query_options>
+    [[nodiscard]] auto async_build_deferred(Options&& options, Token&& token = {}) const {
+        return detail::initiate<change_result>(
+            detail::given<Options>{}, client_, detail::build_deferred_start{client_, on_, options},
+            token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_build_deferred(detail::no_options = {}, Token&& token = {}) const {
+        const query_options options{};
+        return async_build_deferred(options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_options> Options = query_options>
+    [[nodiscard]] auto async_list(Options&& options, Token&& token = {}) const {
+        return detail::initiate_work<query_index_list_result>(
+            detail::given<Options>{}, detail::make_list_indexes_work(client_, on_, options), token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_list(detail::no_options = {}, Token&& token = {}) const {
+        const query_options options{};
+        return async_list(options, token);
+    }
 
 private:
     friend class cluster;
     friend class collection;
 
-    explicit query_index_manager(std::shared_ptr<detail::session> client) noexcept
-        : client_(std::move(client)) {}
+    query_index_manager(std::shared_ptr<detail::session> client, index_target on) noexcept
+        : client_(std::move(client)), on_(std::move(on)) {}
 
     std::shared_ptr<detail::session> client_;
-};
-
-/// Manages the query indexes of one collection. A handle, as bucket_manager. The functions are
-/// those of query_index_manager.
-class collection_index_manager {
-public:
-    /// `index.on` is ignored: the index covers this collection.
-    [[nodiscard]] std::expected<change_result, error> create(
-        query_index index, const query_options& options = {}) const;
-    [[nodiscard]] std::expected<change_result, error> create_primary(
-        const query_options& options = {}) const;
-    [[nodiscard]] std::expected<change_result, error> drop(
-        std::string_view name, const query_options& options = {}) const;
-    [[nodiscard]] std::expected<change_result, error> drop_primary(
-        const query_options& options = {}) const;
-    [[nodiscard]] std::expected<change_result, error> build(
-        const std::vector<std::string>& names, const query_options& options = {}) const;
-    [[nodiscard]] std::expected<change_result, error> build_deferred(
-        const query_options& options = {}) const;
-    [[nodiscard]] std::expected<query_index_list_result, error> list(
-        const query_options& options = {}) const;
-    [[nodiscard]] std::expected<query_index_list_result, error> watch(
-        const std::vector<std::string>& names, duration timeout,
-        const query_options& options = {}) const;
-
-private:
-    friend class collection;
-
-    collection_index_manager(query_index_manager manager, index_target on) noexcept
-        : manager_(std::move(manager)), on_(std::move(on)) {}
-
-    query_index_manager manager_;
     index_target on_;
 };
 

@@ -18,21 +18,21 @@ namespace reprise::couchbase {
 /// The rows of a result as they arrive, in constant memory: rows that you do not read stay in the
 /// network and on the server. There are three ways to read them; use one of them at a time.
 ///
-/// As a C++20 input range, which blocks while it waits for the next row. A range has no place for
-/// an error, so look at failure() after the loop:
+/// As a C++20 input range of `std::expected<row_view, error>`, which blocks while it waits for the
+/// next row. If reading fails, the error is the last element:
 /// ```
 ///     for (const auto& row : *rows) {
-///         std::cout << row.text() << '\n';
-///     }
-///     if (rows->failure()) {
-///         std::cerr << *rows->failure() << '\n';  // the rows so far are not all rows
-///         ...
+///         if (!row) {
+///             std::cerr << row.error() << '\n';  // the rows so far are not all rows
+///             return false;
+///         }
+///         std::cout << row->text() << '\n';
 ///     }
 /// ```
 /// Row by row, blocking:
 /// ```
-///     next(): row, row, ..., nothing -> metadata()
-///             row, row, error
+///     next(): row, row, ..., nothing -> finish(): metadata
+///             row, row, error        -> finish(): the same error
 /// ```
 /// Row by row, asynchronously: `co_await rows->async_next()`, with the same results.
 ///
@@ -47,8 +47,6 @@ public:
     /// while an iterator is in use.
     using iterator = detail::stream_iterator<row_stream, row_view>;
 
-    /// The calls that end in `_stream` make streams.
-    explicit row_stream(detail::row_handle rows) noexcept : rows_(std::move(rows)) {}
     row_stream(row_stream&&) noexcept = default;
     row_stream& operator=(row_stream&& other) noexcept {
         if (this != &other) {
@@ -62,12 +60,12 @@ public:
     /// Reads the next row and returns an iterator to it. Call it once; a second range continues
     /// where the first one stopped.
     [[nodiscard]] iterator begin() { return iterator(*this); }
-    /// The range ends after the last row, and also when reading fails; see failure().
+    /// The range ends after the last row, or after the error that ended the rows.
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return std::default_sentinel; }
 
     /// Returns the next row, or nothing after the last one. Blocks until there is a row. The row is
     /// valid until the next call. After the end or an error every further call returns the same.
-    /// On the client's own loop the call fails with client_errc::blocking_call_in_loop; the stream
+    /// On the client's own loop the call fails with errc::blocking_call_in_loop; the stream
     /// can still be read elsewhere or with async_next().
     [[nodiscard]] std::expected<std::optional<row_view>, error> next() {
         if (rows_.cursor->has_row()) {
@@ -78,18 +76,17 @@ public:
     /// The same through a completion token with the signature
     /// `void(std::expected<std::optional<row_view>, error>)`; without a token it can be awaited.
     /// Start the next one when the last one has completed; until then every other read fails with
-    /// client_errc::read_in_progress. Cancelling it cancels the request.
-    /// Defined in <reprise/couchbase/asio.hpp>.
+    /// errc::read_in_progress. Cancelling it cancels the request.
+    /// Needs <reprise/couchbase/asio.hpp>.
     template <class Token = detail::default_token>
-    [[nodiscard]] auto async_next(Token&& token = {});
+    [[nodiscard]] auto async_next(Token&& token = {}) {
+        return detail::initiation<Token>::next_row(rows_, token);
+    }
 
-    /// Why reading stopped: the error that next(), async_next() or a range met last. Empty while
-    /// rows may follow, and after the last row.
-    [[nodiscard]] std::optional<error> failure() const { return detail::failure_of(rows_); }
-    /// The service's metadata about the request. Fails with failure() if there is one, and with
-    /// errc::invalid_argument before the last row has been read.
-    [[nodiscard]] std::expected<Metadata, error> metadata() const {
-        return detail::read_metadata<Metadata>(rows_);
+    /// The service's metadata about the request, or the error that the last read returned. Fails
+    /// with errc::invalid_argument before the last row has been read.
+    [[nodiscard]] std::expected<Metadata, error> finish() const {
+        return detail::finish_rows<Metadata>(rows_);
     }
     /// The retries that were made before the first row arrived. Known after the end or an error;
     /// the error has it, too.
@@ -108,6 +105,9 @@ public:
     }
 
 private:
+    friend struct detail::stream_access;
+    explicit row_stream(detail::row_handle rows) noexcept : rows_(std::move(rows)) {}
+
     detail::row_handle rows_;
 };
 

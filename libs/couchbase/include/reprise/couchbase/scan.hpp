@@ -102,7 +102,6 @@ void start_next_document(
 void cancel_scan(const scan_handle& scan) noexcept;
 // Cancels the scan if it still exists, from any thread.
 [[nodiscard]] std::move_only_function<void()> make_cancel(const scan_handle& scan);
-[[nodiscard]] std::optional<error> failure_of(const scan_handle& scan);
 [[nodiscard]] std::expected<operation_trace, error> finish_scan(const scan_handle& scan);
 
 }  // namespace detail
@@ -113,11 +112,11 @@ void cancel_scan(const scan_handle& scan) noexcept;
 /// time.
 /// ```
 ///     for (const auto& document : *found) {
-///         std::cout << document.key << ": " << document.text() << '\n';
-///     }
-///     if (auto end = found->finish(); !end) {
-///         std::cerr << end.error() << '\n';  // the documents so far are not all documents
-///         ...
+///         if (!document) {
+///             std::cerr << document.error() << '\n';  // the documents so far are not all
+///             return false;
+///         }
+///         std::cout << document->key << ": " << document->text() << '\n';
 ///     }
 /// ```
 /// A scan changes nothing, so it survives broken connections, moving vbuckets and failovers: it
@@ -133,8 +132,6 @@ public:
     /// moved while an iterator is in use.
     using iterator = detail::stream_iterator<scan_stream, scanned_document>;
 
-    /// collection::scan makes streams.
-    explicit scan_stream(detail::scan_handle scan) noexcept : scan_(std::move(scan)) {}
     scan_stream(scan_stream&&) noexcept = default;
     scan_stream& operator=(scan_stream&& other) noexcept {
         if (this != &other) {
@@ -148,12 +145,12 @@ public:
     /// Reads the next document and returns an iterator to it. Call it once; a second range
     /// continues where the first one stopped.
     [[nodiscard]] iterator begin() { return iterator(*this); }
-    /// The range ends after the last document, and also when reading fails; see finish().
+    /// The range ends after the last document, or after the error that ended the scan.
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return std::default_sentinel; }
 
     /// Returns the next document, or nothing after the last one. Blocks until there is one. After
     /// the end or an error every further call returns the same. On the client's own loop the call
-    /// fails with client_errc::blocking_call_in_loop; the stream can still be read elsewhere or
+    /// fails with errc::blocking_call_in_loop; the stream can still be read elsewhere or
     /// with async_next().
     [[nodiscard]] std::expected<std::optional<scanned_document>, error> next() {
         return detail::next_document(scan_);
@@ -161,17 +158,16 @@ public:
     /// The same through a completion token with the signature
     /// `void(std::expected<std::optional<scanned_document>, error>)`; without a token it can be
     /// awaited. Start the next one when the last one has completed; until then every other read
-    /// fails with client_errc::read_in_progress. Cancelling it cancels the scan. Defined in
+    /// fails with errc::read_in_progress. Cancelling it cancels the scan. Needs
     /// <reprise/couchbase/asio.hpp>.
     template <class Token = detail::default_token>
-    [[nodiscard]] auto async_next(Token&& token = {});
+    [[nodiscard]] auto async_next(Token&& token = {}) {
+        return detail::initiation<Token>::next_document(scan_, token);
+    }
 
-    /// Why reading stopped. Empty while documents may follow, and after the last one.
-    [[nodiscard]] std::optional<error> failure() const { return detail::failure_of(scan_); }
-    /// Whether that was the last document, and the retries that it took, those of all vbuckets
-    /// together. Fails with failure() if there is one, and with errc::invalid_argument before the
-    /// last document has been read. A sample that stops at its limit does not wait for the servers,
-    /// and has no trace.
+    /// The retries of all vbuckets together, or the error that the last read returned. Fails with
+    /// errc::invalid_argument before the last document has been read. A sample that stops at its
+    /// limit does not wait for the servers, and has no trace.
     [[nodiscard]] std::expected<operation_trace, error> finish() const {
         return detail::finish_scan(scan_);
     }
@@ -184,6 +180,9 @@ public:
     }
 
 private:
+    friend struct detail::stream_access;
+    explicit scan_stream(detail::scan_handle scan) noexcept : scan_(std::move(scan)) {}
+
     detail::scan_handle scan_;
 };
 

@@ -11,7 +11,6 @@
 #include <system_error>
 #include <vector>
 
-#include <reprise/couchbase_types/attempt_observer.hpp>
 #include <reprise/couchbase_types/log_sink.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/retry/budget.hpp>
@@ -69,7 +68,7 @@ struct credentials {
 
 /// Options of a client. What the connection string sets wins, so that an operator can change it
 /// without a build. Durations are steady time, positive and at most 366 days. If a field is out of
-/// its range, connect fails with client_errc::option_invalid and names the field. Each option has a
+/// its range, connect fails with errc::option_invalid and names the field. Each option has a
 /// row in src/cluster_options.cpp: its range and its name in connection strings.
 struct cluster_options {
     std::string username{};
@@ -157,8 +156,6 @@ struct cluster_options {
     /// 0: every decision is logged. Otherwise this many for each reason and second; one message at
     /// the end of the second sums up the others.
     std::size_t log_decisions_per_second_max = 0;
-    /// Is called for every request that is sent, retries included, on the client's thread.
-    std::shared_ptr<attempt_observer> observer{};
     /// Are informed about operations from their start to their end, e.g. `client_metrics` and
     /// `operation_tracing`. Null ones are left out.
     std::vector<std::shared_ptr<operation_observer>> operation_observers{};
@@ -184,7 +181,7 @@ struct cluster_options {
     /// errc::retry_queue_full.
     std::size_t parked_count_max = 32768;
     /// Operations that wait for the client's thread to take them. Beyond it operations fail with
-    /// client_errc::submission_queue_full.
+    /// errc::submission_queue_full.
     std::size_t submission_count_max = 65536;
 
     /// Looks up the nodes in DNS SRV records if the connection string has one host name without a

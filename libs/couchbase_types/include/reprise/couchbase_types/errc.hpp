@@ -91,7 +91,6 @@ enum class errc : int {
     user_not_found = 603,        ///< No such user.
     group_not_found = 604,       ///< No such group.
     bucket_exists = 605,         ///< The bucket exists already.
-    user_exists = 606,           ///< The user exists already.
     bucket_not_flushable = 607,  ///< The bucket does not allow flush.
     // Ours.
     tls_failure = 1101,            ///< The client or the server refused the TLS handshake.
@@ -102,6 +101,29 @@ enum class errc : int {
     /// HTTP without TLS to another machine would show the credentials, so nothing was sent. A retry
     /// does not help: use TLS, or allow it with `allow_plain_http`.
     plain_http_not_allowed = 1106,
+    // Refusals of the client itself, before anything is sent; see error_condition::not_started.
+    /// A blocking call on the thread that would have to complete it. Use the asynchronous form.
+    blocking_call_in_loop = 1201,
+    /// Too many operations wait for the client's thread to take them; see
+    /// cluster_options::submission_count_max. A retry may help.
+    submission_queue_full = 1202,
+    /// The connection string cannot be parsed, or sets an option that this client does not have.
+    /// The message names the wrong part.
+    connection_string_invalid = 1203,
+    /// An option contradicts another one or cannot be used. The message names it.
+    option_invalid = 1204,
+    /// A certificate or key could not be read. The message names it and the cause.
+    certificate_unreadable = 1205,
+    /// This process was forked from the one that made the client, so thread and connections belong
+    /// to the parent. Make a new client here.
+    used_after_fork = 1206,
+    /// The system has no thread or file descriptor for a client. The message has the system's
+    /// error. A retry may help.
+    no_resources = 1207,
+    /// The context of the executor that the client runs on was destroyed.
+    executor_gone = 1208,
+    /// A row was requested while another read of the same stream waits for its row.
+    read_in_progress = 1209,
 };
 
 /// Groups of errors, for programs that do not need the exact one:
@@ -110,6 +132,8 @@ enum class error_condition : int {
     client_error =
         1,    ///< tls_failure, bucket_access_failure: neither document nor request is wrong.
     timeout,  ///< ambiguous_timeout, unambiguous_timeout.
+    /// The client refused the call and sent nothing: blocking_call_in_loop to read_in_progress.
+    not_started,
 };
 
 /// The category of errc.

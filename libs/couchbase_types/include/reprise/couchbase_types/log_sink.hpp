@@ -29,7 +29,7 @@ struct decision_record {
     std::uint16_t status = 0;                       ///< 0 without an answer.
     std::string_view endpoint;                      ///< "host:port"; empty if none was chosen.
     std::string_view key;  ///< Empty unless `cluster_options::log_keys` is set.
-    std::uint64_t id = 0;  ///< As `attempt_record::operation`; 0: the client's own request.
+    std::uint64_t id = 0;  ///< As `operation_identity::id`; 0: the client's own request.
 };
 
 /// "get retried in 10 ms: KV_NOT_MY_VBUCKET (attempt 1, 10.0.0.1:11210)"

@@ -23,7 +23,7 @@ namespace reprise::couchbase {
 
 /// Which operation it is.
 struct operation_identity {
-    std::uint64_t client = 0;      ///< As `attempt_record::client`.
+    std::uint64_t client = 0;      ///< One number for each client.
     std::uint64_t id = 0;          ///< Unique among the open operations of that client.
     std::string_view service{};    ///< "kv", "query", "analytics", "search", "views", "mgmt".
     std::string_view operation{};  ///< "get"; static text.
@@ -37,11 +37,18 @@ struct operation_start {
     const std::any* user_data = nullptr;
 };
 
-/// A request of the operation is passed to a connection.
+/// A request of the operation is passed to a connection. The numbers of client and connection are
+/// also in HELLO, and the opaque is in the request itself, so that a server which keeps a log
+/// identifies a key-value attempt by the same three numbers. Duplicates and losses are counted by
+/// them.
 struct operation_attempt {
     operation_identity which{};
-    std::uint32_t retries = 0;    ///< Made before.
-    std::string_view endpoint{};  ///< "host:port"
+    std::uint32_t retries = 0;     ///< Made before.
+    std::string_view endpoint{};   ///< "host:port"
+    std::uint64_t connection = 0;  ///< One number for each connection of a client.
+    std::uint32_t opaque = 0;      ///< 0 for HTTP.
+    bool is_idempotent = false;    ///< May be sent again without an answer.
+    time_point sent{};             ///< Steady time of the loop iteration that encoded it.
 };
 
 /// The result is passed to the caller next.

@@ -2,7 +2,6 @@
 
 /// The words of couchbase_types that the engine uses without their namespace.
 
-#include <reprise/couchbase_types/attempt_observer.hpp>
 #include <reprise/couchbase_types/cluster_options.hpp>
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/error_info.hpp>
@@ -15,8 +14,6 @@
 namespace reprise::engine {
 
 using couchbase::all_retry_reasons;
-using couchbase::attempt_observer;
-using couchbase::attempt_record;
 using couchbase::best_effort_strategy;
 using couchbase::credentials;
 using couchbase::decision_record;

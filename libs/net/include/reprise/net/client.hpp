@@ -172,6 +172,12 @@ public:
     [[nodiscard]] std::expected<engine::engine_statistics, refusal> statistics();
     /// Reports the current state of all connections without I/O. Waits like `statistics`.
     [[nodiscard]] std::expected<client_report, refusal> describe();
+    /// Both without waiting. `done` is called once, on a loop or by what ends the client. It is not
+    /// called if the start is refused.
+    template <class Figures>
+    using figures_receiver = std::move_only_function<void(Figures&&)>;
+    [[nodiscard]] refusal start_statistics(figures_receiver<engine::engine_statistics> done);
+    [[nodiscard]] refusal start_describe(figures_receiver<client_report> done);
 
     /// Whether a blocking call from this thread would wait for itself.
     [[nodiscard]] bool is_loop_thread() const noexcept;

@@ -32,4 +32,24 @@ using document_argument = std::conditional_t<
 template <class... Given>
 struct given {};
 
+// Starts calls through a completion token. <reprise/couchbase/asio.hpp> specialises it for all
+// tokens; this one only prints the sentence, once for each call.
+template <class Token, class Always = void>
+struct initiation {
+    static_assert(
+        !std::is_void_v<Always>,
+        "include <reprise/couchbase/asio.hpp> to use the asynchronous functions");
+
+    template <class Result, auto Start, class... Arguments>
+    static int call(const Arguments&...);
+    template <class Result, class... Arguments>
+    static int work(const Arguments&...);
+    template <class Result, class... Arguments>
+    static int started(const Arguments&...);
+    template <class... Arguments>
+    static int next_row(const Arguments&...);
+    template <class... Arguments>
+    static int next_document(const Arguments&...);
+};
+
 }  // namespace reprise::couchbase::detail

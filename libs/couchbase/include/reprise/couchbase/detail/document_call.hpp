@@ -10,9 +10,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <reprise/couchbase/codec.hpp>
+#include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/operation_options.hpp>
 #include <reprise/couchbase/results.hpp>
@@ -157,5 +159,23 @@ void start_get(
 // the call has ended.
 [[nodiscard]] call_ticket reserve_ticket(const call_target& target) noexcept;
 void cancel_call(const std::weak_ptr<session>& client, call_ticket ticket) noexcept;
+
+// The token form of a call. `Given` are the types of the user's arguments.
+template <class Result, auto Start = &start_call<Result>, class Token, class... Given>
+[[nodiscard]] auto initiate_call(
+    given<Given...> arguments, const call_target& target, document_call&& call, Token& token) {
+    return initiation<Token>::template call<Result, Start>(
+        arguments, target, std::move(call), token);
+}
+
+// The token form of what `start(receiver, ticket)` starts. `start` is copied by tokens that start
+// it later.
+template <class Result, class Start, class Token, class... Given>
+[[nodiscard]] auto initiate(
+    given<Given...> arguments, const std::shared_ptr<session>& client, Start&& start,
+    Token& token) {
+    return initiation<Token>::template started<Result>(
+        arguments, client, std::forward<Start>(start), token);
+}
 
 }  // namespace reprise::couchbase::detail

@@ -52,12 +52,17 @@ enum class row_mode : std::uint8_t { kept, streamed };
     const management_options& options);
 
 // Blocks. Defined for query_result, search_result, view_result, management_response and the results
-// of bucket_manager and collection_manager.
+// of the managers.
 template <class Result>
 [[nodiscard]] std::expected<Result, error> run_work(const service_work& work);
 // Does not block.
 template <class Result>
 void start_work(const service_work& work, result_receiver<Result>* receiver, call_ticket ticket);
+// The token form.
+template <class Result, class Token, class... Given>
+[[nodiscard]] auto initiate_work(given<Given...> arguments, service_work&& work, Token& token) {
+    return initiation<Token>::template work<Result>(arguments, std::move(work), token);
+}
 
 // The rows that are here and were not read yet, for a reader that makes no call for them.
 struct row_cursor {
@@ -83,10 +88,9 @@ void cancel_rows(const row_handle& rows) noexcept;
 [[nodiscard]] call_ticket ticket_of(const row_handle& rows) noexcept;
 [[nodiscard]] std::size_t buffered_size_peak(const row_handle& rows) noexcept;
 [[nodiscard]] const operation_trace& trace_of(const row_handle& rows) noexcept;
-// The error that ended the rows or refused the last attempt to read one.
-[[nodiscard]] std::optional<error> failure_of(const row_handle& rows);
-// Defined for query_metadata, search_metadata and view_metadata.
+// The metadata, or the error that ended the rows or refused the last attempt to read one. Defined
+// for query_metadata, search_metadata and view_metadata.
 template <class Metadata>
-[[nodiscard]] std::expected<Metadata, error> read_metadata(const row_handle& rows);
+[[nodiscard]] std::expected<Metadata, error> finish_rows(const row_handle& rows);
 
 }  // namespace reprise::couchbase::detail

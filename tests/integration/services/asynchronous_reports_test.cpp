@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <future>
+#include <optional>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <reprise/couchbase/asio.hpp>
+
+#include "live_services.hpp"
+
+// Statistics, diagnostics, pings and index managers through completion tokens.
+
+namespace asynchronous_reports_test {
+
+using namespace live_services;
+using couchbase::ping_state;
+using couchbase::service_kind;
+namespace asio = boost::asio;
+
+class asynchronous_reports : public ::testing::Test {
+protected:
+    asynchronous_reports() : server_(start_services()), cluster_(connect(*server_)) {}
+
+    std::unique_ptr<sandbox::embedded_cluster> server_;
+    couchbase::cluster cluster_;
+};
+
+TEST_F(asynchronous_reports, statistics_and_diagnostics_are_those_of_the_blocking_calls) {
+    ASSERT_TRUE(cluster_.bucket(bucket_name).wait_until_ready(10s));
+    const auto figures = cluster_.async_statistics(asio::use_future).get();
+    ASSERT_TRUE(figures) << words(figures);
+    EXPECT_EQ(figures->connections_open, cluster_.statistics()->connections_open);
+    EXPECT_GE(figures->connections_open, 1U);
+    const auto report = cluster_.async_diagnostics(asio::use_future).get();
+    ASSERT_TRUE(report) << words(report);
+    EXPECT_EQ(report->id, cluster_.diagnostics()->id);
+    EXPECT_FALSE(report->endpoints.empty());
+    EXPECT_NE(report->state, couchbase::cluster_state::offline);
+}
+
+TEST_F(asynchronous_reports, a_ping_asks_the_same_nodes_as_the_blocking_call) {
+    const auto bucket = cluster_.bucket(bucket_name);
+    const auto blocking = bucket.ping();
+    const auto report = bucket.async_ping({}, asio::use_future).get();
+    ASSERT_TRUE(blocking && report) << words(report);
+    EXPECT_TRUE(report->is_well());
+    ASSERT_EQ(report->services.size(), blocking->services.size());
+    for (std::size_t index = 0; index < report->services.size(); ++index) {
+        EXPECT_EQ(report->services[index].remote, blocking->services[index].remote);
+        EXPECT_EQ(report->services[index].service, blocking->services[index].service);
+    }
+    const couchbase::ping_options only{.services = {service_kind::search}};
+    const auto some = cluster_.async_ping(only, asio::use_future).get();
+    ASSERT_TRUE(some) << words(some);
+    EXPECT_EQ(some->services.size(), server_->addresses().nodes.size());
+}
+
+TEST_F(asynchronous_reports, the_first_call_of_a_client_may_be_a_ping) {
+    const auto another = connect(*server_);
+    const auto report = another.async_ping({}, asio::use_future).get();
+    ASSERT_TRUE(report) << words(report);
+    EXPECT_TRUE(report->is_well());
+}
+
+TEST_F(asynchronous_reports, a_canceled_ping_reports_what_has_not_answered) {
+    add_rule(*server_, disturb(service::query, sandbox::fault_no_answer{}, 1000));
+    const couchbase::ping_options patient{.timeout = 60s, .services = {service_kind::query}};
+    asio::cancellation_signal signal;
+    auto running =
+        cluster_.async_ping(patient, asio::bind_cancellation_slot(signal.slot(), asio::use_future));
+    while (requests_to(*server_, service::query) == 0) {
+        std::this_thread::yield();
+    }
+    signal.emit(asio::cancellation_type::terminal);
+    const auto report = running.get();
+    ASSERT_TRUE(report) << words(report);
+    for (const couchbase::service_ping& each : report->services) {
+        ASSERT_TRUE(each.failure) << each.remote;
+        EXPECT_EQ(each.failure->code(), errc::request_canceled) << *each.failure;
+    }
+}
+
+TEST_F(asynchronous_reports, they_complete_on_the_loop_where_blocking_calls_are_refused) {
+    asio::io_context context;
+    const auto own = couchbase::connect(
+        context.get_executor(), server_->addresses().connection_string, app_options());
+    ASSERT_TRUE(own) << words(own);
+    const auto read = [&]() -> asio::awaitable<void> {
+        EXPECT_TRUE(co_await own->async_statistics());
+        EXPECT_TRUE(co_await own->async_diagnostics());
+        EXPECT_EQ(own->ping().error().code(), errc::blocking_call_in_loop);
+        const auto report = co_await own->async_ping();
+        EXPECT_TRUE(report && report->is_well());
+        own->close();
+    };
+    auto done = asio::co_spawn(context, read, asio::use_future);
+    context.run();
+    done.get();
+}
+
+// What was started before a client or its executor ends completes: figures with a value, because
+// they need no answer.
+TEST_F(asynchronous_reports, a_client_that_ends_completes_them) {
+    std::future<std::expected<couchbase::cluster_statistics, couchbase::error>> figures;
+    std::future<std::expected<couchbase::ping_report, couchbase::error>> report;
+    {
+        asio::io_context context;  // never runs
+        const auto own = couchbase::connect(
+            context.get_executor(), server_->addresses().connection_string, app_options());
+        ASSERT_TRUE(own) << words(own);
+        figures = own->async_statistics(asio::use_future);
+        report = own->async_ping({}, asio::use_future);
+    }
+    EXPECT_TRUE(figures.get());
+    const auto no_report = report.get();
+    ASSERT_FALSE(no_report);
+    EXPECT_EQ(no_report.error().code(), errc::request_canceled) << no_report.error();
+}
+
+TEST_F(asynchronous_reports, an_executor_that_ends_completes_them) {
+    std::optional<couchbase::cluster> own;
+    std::future<std::expected<couchbase::cluster_statistics, couchbase::error>> figures;
+    std::future<std::expected<couchbase::ping_report, couchbase::error>> report;
+    {
+        asio::io_context context;  // never runs
+        own = couchbase::connect(
+                  context.get_executor(), server_->addresses().connection_string, app_options())
+                  .value();
+        figures = own->async_statistics(asio::use_future);
+        report = own->async_ping({}, asio::use_future);
+    }
+    EXPECT_TRUE(figures.get());
+    const auto ended = report.get();
+    EXPECT_FALSE(ended && ended->is_well());
+}
+
+TEST_F(asynchronous_reports, an_executor_that_is_gone_refuses_them) {
+    std::optional<couchbase::cluster> own;
+    {
+        asio::io_context context;
+        own = couchbase::connect(
+                  context.get_executor(), server_->addresses().connection_string, app_options())
+                  .value();
+    }
+    const auto figures = own->async_statistics(asio::use_future).get();
+    ASSERT_FALSE(figures);
+    EXPECT_EQ(figures.error().code(), errc::executor_gone) << figures.error();
+    const auto report = own->async_ping({}, asio::use_future).get();
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code(), errc::executor_gone) << report.error();
+}
+
+TEST_F(asynchronous_reports, index_managers_return_what_the_blocking_calls_do) {
+    const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
+    const couchbase::query_index deferred{.name = "a", .keys = {"a"}, .is_deferred = true};
+    ASSERT_TRUE(indexes.async_create_primary({}, asio::use_future).get());
+    ASSERT_TRUE(indexes.async_create(deferred, {}, asio::use_future).get());
+    const auto again = indexes.async_create(deferred, {}, asio::use_future).get();
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code(), errc::index_exists) << again.error();
+    const auto built = indexes.async_build_deferred({}, asio::use_future).get();
+    ASSERT_TRUE(built) << words(built);
+    ASSERT_TRUE(indexes.watch({"a"}, 10s)) << "it was built";
+    ASSERT_TRUE(indexes.async_build_deferred({}, asio::use_future).get()) << "nothing is left";
+    const auto listed = indexes.async_list({}, asio::use_future).get();
+    ASSERT_TRUE(listed) << words(listed);
+    ASSERT_EQ(listed->indexes.size(), 2U);
+    EXPECT_TRUE(listed->indexes[0].is_primary);
+    EXPECT_EQ(listed->indexes[1].name, "a");
+    ASSERT_TRUE(indexes.async_drop("a", {}, asio::use_future).get());
+    ASSERT_TRUE(indexes.async_drop_primary({}, asio::use_future).get());
+    const auto missing = indexes.async_drop("a", {}, asio::use_future).get();
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
+    EXPECT_FALSE(indexes.async_build({"a"}, {}, asio::use_future).get()) << "no such index";
+}
+
+TEST_F(asynchronous_reports, a_failed_list_is_the_error_of_build_deferred) {
+    add_rule(*server_, disturb(service::query, query_error(3000, "syntax")));
+    const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
+    const auto built = indexes.async_build_deferred({}, asio::use_future).get();
+    ASSERT_FALSE(built);
+    EXPECT_EQ(built.error().code(), errc::parsing_failure) << built.error();
+}
+
+}  // namespace asynchronous_reports_test
