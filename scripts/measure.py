@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rules.names import visible_names
-from rules.sizes import closing_brace, functions_in, without_directives
-from rules.tree import Tree, code_only, without_comments
+from rules.sizes import classes_in, functions_in
+from rules.tree import Tree, without_comments
 
 LIBRARY = re.compile(r"((?:libs|testing)/\w+|apps/\w+)/")
 # A pattern for the places in code that a change to such a thing must visit.
@@ -28,12 +28,6 @@ EXAMPLES = [
     ("fault of the simulation", "freeze_node", r"\bfreeze_node\b"),
     ("option", "revision_delay_max", r"\brevision_delay_max\b"),
 ]
-CLASS = re.compile(r"\b(?:class|struct)\s+(?:\[\[\w+\]\]\s*)?([\w:]+)(?:\s+final)?"
-                   r"(?:\s*:[^;{()]*)?\s*\{")
-METHOD = re.compile(r"(~?\w+|operator\s*\S{1,3})\s*\(")
-NOT_METHODS = {"if", "for", "while", "switch", "return", "sizeof", "decltype", "noexcept",
-               "requires", "alignas", "static_assert", "explicit", "catch", "assert",
-               "bool", "void"}
 
 
 class Sized(NamedTuple):
@@ -98,33 +92,6 @@ def installed_headers(tree, build):
                     for source in copied)]
 
 
-def members_only(body):
-    """Returns a class body without the content of nested braces and parentheses."""
-    result, depth = [], 0
-    for char in body:
-        if char in ")}":
-            depth -= 1
-        if depth == 0:
-            result.append(char)
-        if char in "({":
-            depth += 1
-    return "".join(result)
-
-
-def classes_in(text):
-    """Returns the name and approximate number of methods, with constructors, of each class."""
-    text = without_directives(code_only(text))
-    for match in CLASS.finditer(text):
-        opening = match.end() - 1
-        body = members_only(text[opening + 1:closing_brace(text, opening)])
-        count = 0
-        for declaration in re.split(r"[;}]", body):
-            name = METHOD.search(re.sub(r"\boperator\s*\(", "operator_(", declaration))
-            if name and name[1] not in NOT_METHODS and "=" not in declaration[:name.start()]:
-                count += 1
-        yield Sized(count, match[1])
-
-
 def product_files(tree):
     return [path for path in tree.cpp_files if library_of(path) and part_of(path) != "tests"]
 
@@ -172,7 +139,7 @@ def main():
                    for path, text in texts.items() for function in functions_in(text)],
                   options.top))
     table("Largest classes", ["methods", "class"],
-          largest([Sized(item.size, f"{item.name} ({path})")
+          largest([Sized(item.methods, f"{item.name} ({path})")
                    for path, text in texts.items() for item in classes_in(text)], options.top))
     table("Product files that mention", ["what", "example", "files"],
           [[what, f"`{name}`", sum(1 for text in texts.values()

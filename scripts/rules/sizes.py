@@ -1,6 +1,7 @@
 """Sizes of C++ files: at most 600 lines per file, 100 columns per line, 70 lines per function from
-its signature to its closing brace, 100 for a function that is one switch. Exceptions are in
-tests/rules/exceptions.tsv: kind (file, function, line), path, limit, reason."""
+its signature to its closing brace, 100 for a function that is one switch, and 40 methods per class,
+constructors and inline methods included. Exceptions are in tests/rules/exceptions.tsv: kind (file,
+function, line, class), path, limit, reason."""
 
 import re
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from typing import NamedTuple
 from rules.tree import Violation, code_only
 
 TABLE = "tests/rules/exceptions.tsv"
-LIMITS = {"file": 600, "line": 100, "function": 70}
+LIMITS = {"file": 600, "line": 100, "function": 70, "class": 40}
 SWITCH_FUNCTION_LIMIT = 100
 LINES_BESIDE_SWITCH = 12  # signature, return and braces of a function that is one switch
 
@@ -17,11 +18,24 @@ SCOPE = re.compile(r"\s*(template\s*)?(requires\b.*?)?((inline|export)\s+)?"
                    r"(namespace|class|struct|union|enum|extern)\b", re.DOTALL)
 HEAD_END = re.compile(r"[{};]|\b(?:public|private|protected)\s*:(?!:)")
 
+CLASS = re.compile(r"\b(?:class|struct)\s+(?:\[\[\w+\]\]\s*)?([\w:]+)(?:\s+final)?"
+                   r"(?:\s*:[^;{()]*)?\s*\{")
+METHOD = re.compile(r"(~?\w+|operator\s*\S{1,3})\s*\(")
+NOT_METHODS = {"if", "for", "while", "switch", "return", "sizeof", "decltype", "noexcept",
+               "requires", "alignas", "static_assert", "explicit", "catch", "assert",
+               "bool", "void"}
+
 
 class Function(NamedTuple):
     line: int
     length: int
     is_switch: bool
+
+
+class Class(NamedTuple):
+    line: int
+    methods: int
+    name: str
 
 
 def without_directives(text):
@@ -118,6 +132,33 @@ def functions_in(text):
             head_start = position
 
 
+def members_only(body):
+    """Returns a class body without the content of nested braces and parentheses."""
+    result, depth = [], 0
+    for char in body:
+        if char in ")}":
+            depth -= 1
+        if depth == 0:
+            result.append(char)
+        if char in "({":
+            depth += 1
+    return "".join(result)
+
+
+def classes_in(text):
+    """Returns all classes with the approximate number of their methods, constructors included."""
+    text = without_directives(code_only(text))
+    for match in CLASS.finditer(text):
+        opening = match.end() - 1
+        body = members_only(text[opening + 1:closing_brace(text, opening)])
+        count = 0
+        for declaration in re.split(r"[;}]", body):
+            name = METHOD.search(re.sub(r"\boperator\s*\(", "operator_(", declaration))
+            if name and name[1] not in NOT_METHODS and "=" not in declaration[:name.start()]:
+                count += 1
+        yield Class(text.count("\n", 0, match.start()) + 1, count, match[1])
+
+
 def check(tree):
     exceptions = {(kind, path): int(limit) for kind, path, limit, _ in tree.table(TABLE, 4)
                   if kind in LIMITS}
@@ -139,3 +180,7 @@ def check(tree):
             if function.length > allowed:
                 yield Violation(path, function.line,
                                 f"function has {function.length} lines, limit {allowed}")
+        for item in classes_in(text):
+            if item.methods > limit["class"]:
+                yield Violation(path, item.line, f"class {item.name} has {item.methods} methods, "
+                                                 f"limit {limit['class']}")

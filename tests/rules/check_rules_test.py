@@ -140,6 +140,15 @@ class sizes_rule(planted_tree):
         self.plant("libs/retry/src/f.cpp", "namespace a {\n" + self.function(71) + "}\n")
         self.assert_reported("f.cpp:2", "71 lines, limit 70")
 
+    def test_class_with_many_methods_is_reported(self):
+        def methods(count):
+            return "class c {\npublic:\n    c();\n" + "".join(
+                f"    int m{n}(int a = f()) const {{ return a; }}\n" for n in range(count - 1)) + "};\n"
+        self.plant("libs/retry/src/c.hpp", "// Rules.\n" + methods(40))
+        self.assert_clean()
+        self.plant("libs/retry/src/c.hpp", "// Rules.\n" + methods(41))
+        self.assert_reported("c.hpp:2", "class c has 41 methods, limit 40")
+
     def test_long_member_and_constructor_are_reported(self):
         constructor = ("struct s {\npublic:\n    s(int a) : a_{a}, b_{a} {\n" + "step();\n" * 70
                        + "}\n    int a_;\n};\n")

@@ -29,7 +29,7 @@ engine_core::~engine_core() {
 
 void engine_core::open(std::string_view bucket, time_point now) {
     if (!context_.is_closed) {
-        topology_.open(topology_.bucket(bucket), now);
+        topology_.open(topology_.buckets().at(bucket), now);
     }
 }
 
@@ -131,7 +131,8 @@ void engine_core::on_time(time_point now) {
                 return topology_.connect(static_cast<node_link&>(timer), now);
             case timer_kind::bucket:
                 polls_.poll(static_cast<bucket_state&>(timer), now);
-                return topology_.judge_silent_seeds(static_cast<bucket_state&>(timer), now);
+                return topology_.terminal().judge_silent_seeds(
+                    static_cast<bucket_state&>(timer), now);
             case timer_kind::configuration: {
                 auto& pushed = static_cast<pushed_configuration&>(timer);
                 if (std::exchange(has_applied, true)) {  // one for each turn of the loop
@@ -140,7 +141,7 @@ void engine_core::on_time(time_point now) {
                 return topology_.apply_push(pushed, now);
             }
             case timer_kind::missing_bucket:
-                return topology_.on_missing_due(
+                return topology_.terminal().on_missing_due(
                     *static_cast<missing_bucket_timer&>(timer).bucket, now);
             case timer_kind::collection:
                 return collections_.on_due(static_cast<collection_entry&>(timer), now);
@@ -188,8 +189,8 @@ void engine_core::on_note(const loop_note& note, time_point now) {
     endpoint_record* const named = endpoints_.find(note.name);
     switch (note.what) {
         case loop_note::subject::terminal_states:
-            topology_.refresh_terminal_states();
-            return topology_.on_terminal_state(nullptr, now);
+            topology_.terminal().refresh();
+            return topology_.terminal().notify(nullptr, now);
         case loop_note::subject::configuration:
             return topology_.take_from_other_loop(note.name, note.configuration, now);
         case loop_note::subject::breaker_closed:
@@ -215,7 +216,7 @@ engine_statistics engine_core::statistics() const noexcept {
 }
 
 wire::cluster_configuration_ptr engine_core::configuration(std::string_view name) const noexcept {
-    const bucket_state* bucket = topology_.find_bucket(name);
+    const bucket_state* bucket = topology_.buckets().find(name);
     return bucket == nullptr ? nullptr : bucket->configuration;
 }
 

@@ -20,23 +20,23 @@
 #include "topology/collections.hpp"
 #include "topology/configuration_polls.hpp"
 #include "topology/topology.hpp"
+#include "topology_events.hpp"
 
 namespace reprise::engine {
 
 // Holds the parts of one engine by value and connects them. Events from the driver go to the part
-// that owns the connection; changes of the topology go to the operations that wait for them. It
-// decides nothing. See client_engine.hpp for the contracts and docs/design/engine_structure.md for
-// the parts.
-class engine_core final : private topology_listener {
+// that owns the connection. It decides nothing. See client_engine.hpp for the contracts and
+// docs/design/engine_structure.md for the parts.
+class engine_core final {
 public:
     engine_core(std::shared_ptr<client_state> client, randomness random, time_point now);
-    ~engine_core() override;
+    ~engine_core();
     engine_core(const engine_core&) = delete;
     engine_core& operator=(const engine_core&) = delete;
 
     keyspace_id keyspace(
         std::string_view bucket, std::string_view scope, std::string_view collection) {
-        return topology_.keyspace(bucket, scope, collection);
+        return topology_.buckets().keyspace(bucket, scope, collection);
     }
     void open(std::string_view bucket, time_point now);
     operation_id start(operation_request&& request, completion&& done, time_point now) {
@@ -94,47 +94,18 @@ public:
 private:
     void take_notes(time_point now);
     void on_note(const loop_note& note, time_point now);
-    // topology_listener: key-value first, then the services.
-    void wake(wait_list& list, std::size_t count_max, time_point now) override {
-        operations_.waiting().wake(list, count_max, now);
-    }
-    void on_configuration(
-        bucket_state& bucket, std::size_t waiting_count, time_point now) override {
-        operations_.waiting().on_configuration(bucket, waiting_count, now);
-        http_.on_topology(now);
-    }
-    void on_link_failed(node_link& link, time_point now) override {
-        operations_.waiting().on_link_failed(link, now);
-        http_.waiting().look_again(now);
-    }
-    void on_link_retired(node_link& link, time_point now) override {
-        operations_.waiting().on_link_retired(link, now);
-    }
-    void on_terminal_state(bucket_state& bucket, time_point now) override {
-        operations_.waiting().on_terminal_state(bucket, now);
-    }
-    void on_terminal_state_of_services(time_point now) override { http_.on_terminal_state(now); }
-    void on_breaker_closed(time_point now) override { http_.waiting().wake_refused(now); }
-    void on_collection_missing(
-        collection_entry& entry, retry_reason reason, std::uint16_t status,
-        time_point now) override {
-        operations_.waiting().on_collection_missing(entry, reason, status, now);
-    }
-    void on_collection_refused(
-        collection_entry& entry, errc error, std::uint16_t status, time_point now) override {
-        operations_.waiting().on_collection_refused(entry, error, status, now);
-    }
 
     std::shared_ptr<client_state> client_;
     engine_context context_;
     endpoint_table endpoints_{context_};
     breakers breakers_{context_};
-    topology topology_{context_, endpoints_, breakers_, *this};
+    topology_events events_{operations_, http_};
+    topology topology_{context_, endpoints_, breakers_, events_};
     operation_retries retries_{context_, endpoints_};
     completions completions_;
     lifecycle life_{context_, retries_, completions_};
     configuration_polls polls_{context_, topology_, retries_};
-    collections collections_{context_, *this, retries_};
+    collections collections_{context_, events_, retries_};
     connections connections_{context_, {topology_, polls_, collections_, operations_}};
     operations operations_{
         context_, {topology_, polls_, collections_, connections_, retries_, life_}};

@@ -38,8 +38,8 @@ struct key_value_parts {
     collections collection_ids{parts.context, parts.listener, decider};
     connections links{parts.context, {parts.nodes, polls, collection_ids, all}};
     operations all{parts.context, {parts.nodes, polls, collection_ids, links, decider, life}};
-    keyspace_id documents = parts.nodes.keyspace("travel", "", "");
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    keyspace_id documents = parts.nodes.buckets().keyspace("travel", "", "");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
     int completed = 0;
     operation_result last;
 

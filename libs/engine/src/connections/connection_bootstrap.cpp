@@ -90,7 +90,7 @@ void connections::on_bootstrap_step(kv_connection& connection, time_point now) {
         const bool was_refused = terminal_reason(*connection.link->bucket).has_value();
         clear_bucket_refusals(*connection.link->bucket);
         if (was_refused) {
-            owners_.nodes.tell_terminal_state();
+            owners_.nodes.terminal().announce();
         }
     }
     if (bootstrap.has_failed()) {
@@ -138,7 +138,7 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
         case bootstrap_failure::bucket_not_found:
             link.bucket->terminal->access_problem.set(endpoint.name + ": " + why);
             on_bucket_missing(link, now);
-            owners_.nodes.watch_missing(*link.bucket, now);
+            owners_.nodes.terminal().watch_missing(*link.bucket, now);
             break;
         case bootstrap_failure::select_failed:
             on_bucket_not_missing(link);
@@ -146,11 +146,11 @@ void connections::on_bootstrap_failed(kv_connection& connection, time_point now)
         default:  // all others are about the node, not about the bucket
             break;
     }
-    owners_.nodes.refresh_terminal_states();
+    owners_.nodes.terminal().refresh();
     fail(connection, why, now);
     if (is_terminal) {
-        owners_.nodes.tell_terminal_state();
-        owners_.nodes.on_terminal_state(affected, now);
+        owners_.nodes.terminal().announce();
+        owners_.nodes.terminal().notify(affected, now);
     }
 }
 
@@ -202,8 +202,8 @@ void connections::on_authenticated(kv_connection& connection, time_point now) {
     }
     if (endpoint.terminal->is_auth_refused) {
         endpoint.terminal->is_auth_refused = false;
-        owners_.nodes.tell_terminal_state();
-        owners_.nodes.refresh_terminal_states();
+        owners_.nodes.terminal().announce();
+        owners_.nodes.terminal().refresh();
     }
     if (endpoint.logins->on_proved()) {
         context_.tell_others({loop_note::subject::logins_allowed, endpoint.name});

@@ -32,8 +32,8 @@ void connections::on_bytes(
     connection.probe_sent.reset();
     if (connection.link->endpoint->terminal->is_tls_failed) {
         connection.link->endpoint->terminal->is_tls_failed = false;
-        owners_.nodes.tell_terminal_state();
-        owners_.nodes.refresh_terminal_states();
+        owners_.nodes.terminal().announce();
+        owners_.nodes.terminal().refresh();
     }
     if (!std::exchange(connection.has_received, true) && is_stranger(bytes)) {
         return fail(connection, stranger_problem(bytes), now);
@@ -150,7 +150,7 @@ void connections::on_push(
     const bool is_initialised = !pushed->epoch || *pushed->epoch >= 0;
     bucket_state* bucket = connection.link->bucket;
     if (bucket->name != pushed->bucket) {
-        bucket = pushed->bucket.empty() ? &owners_.nodes.bucket({}) : nullptr;
+        bucket = pushed->bucket.empty() ? &owners_.nodes.buckets().at({}) : nullptr;
     }
     if (bucket == nullptr || !is_initialised) {
         ++context_.counters.configurations_refused;

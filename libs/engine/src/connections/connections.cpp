@@ -87,13 +87,13 @@ void connections::on_connect_failed(
     endpoint.terminal->is_tls_failed = endpoint.terminal->is_tls_failed || is_terminal;
     if (is_terminal) {
         endpoint.terminal->refusal.set(connection.link->problem);
-        owners_.nodes.tell_terminal_state();
+        owners_.nodes.terminal().announce();
     }
-    owners_.nodes.refresh_terminal_states();
+    owners_.nodes.terminal().refresh();
     finish(connection, 0, true, now);
     forget(connection);
     if (is_terminal) {
-        owners_.nodes.on_terminal_state(nullptr, now);
+        owners_.nodes.terminal().notify(nullptr, now);
     }
 }
 
@@ -115,7 +115,7 @@ void connections::on_closed(
         endpoint_record& endpoint = *connection.link->endpoint;
         const bool is_terminal = reason == close_reason::tls_alert;
         endpoint.terminal->is_tls_failed = endpoint.terminal->is_tls_failed || is_terminal;
-        owners_.nodes.refresh_terminal_states();
+        owners_.nodes.terminal().refresh();
         const bool has_failed = connection.state != connection_state::open;
         std::string& problem = connection.link->problem;
         problem = to_string(reason);
@@ -127,11 +127,11 @@ void connections::on_closed(
             has_failed ? log_level::warn : log_level::info, endpoint.name + ": " + problem);
         if (is_terminal) {
             endpoint.terminal->refusal.set(problem);
-            owners_.nodes.tell_terminal_state();
+            owners_.nodes.terminal().announce();
         }
         finish(connection, connection.sent_end(unwritten_size), has_failed, now);
         if (is_terminal) {
-            owners_.nodes.on_terminal_state(nullptr, now);
+            owners_.nodes.terminal().notify(nullptr, now);
         }
     }
     forget(connection);

@@ -26,7 +26,7 @@ std::string operation_endings::dispatch_cause(const operation_slot& slot) const 
 }
 
 std::string operation_endings::wait_cause(const operation_slot& slot) const {
-    const keyspace_entry& space = nodes_[slot.request.keyspace];
+    const keyspace_entry& space = nodes_.buckets()[slot.request.keyspace];
     const auto with_reason = [](const std::string& text, const std::string& why) {
         return why.empty() ? text : text + " (" + why + ")";
     };

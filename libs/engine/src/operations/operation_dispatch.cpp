@@ -28,7 +28,7 @@ operation_id operations::start(
 }
 
 operation_id operations::begin(operation_slot& slot, completion&& done, time_point now) {
-    REPRISE_ASSERT(parts_.nodes.contains(slot.request.keyspace));
+    REPRISE_ASSERT(parts_.nodes.buckets().contains(slot.request.keyspace));
     const operation_id id = slot.id();
     slot.is_idempotent = is_idempotent(slot.request.kind);
     if (slot.request.kind == operation_kind::range_scan && slot.request.scan) {
@@ -41,7 +41,7 @@ operation_id operations::begin(operation_slot& slot, completion&& done, time_poi
         slot, std::move(done), {slot.request.timeout, usual, slot.request.deadline}, now);
     if (parts_.decider.watch().is_on()) [[unlikely]] {
         parts_.decider.watch().on_start(
-            names_of(slot), parts_.nodes[slot.request.keyspace].bucket->name,
+            names_of(slot), parts_.nodes.buckets()[slot.request.keyspace].bucket->name,
             slot.request.user_data.get());
     }
     const duration delay = parts_.decider.begin(slot, now);
@@ -49,7 +49,7 @@ operation_id operations::begin(operation_slot& slot, completion&& done, time_poi
         refuse(slot, {errc::request_canceled, "the client is closed"}, now);
         return id;
     }
-    const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
+    const keyspace_entry& space = parts_.nodes.buckets()[slot.request.keyspace];
     if (auto valid = check_request(slot.request, !space.entry->is_default); !valid) [[unlikely]] {
         refuse(slot, std::move(valid.error()), now);
     } else if (slot.deadline <= now) {
@@ -69,7 +69,7 @@ void operations::refuse(operation_slot& slot, encoding_error&& error, time_point
 
 void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
     slot.endpoint = -1;
-    const keyspace_entry& space = parts_.nodes[slot.request.keyspace];
+    const keyspace_entry& space = parts_.nodes.buckets()[slot.request.keyspace];
     bucket_state& bucket = *space.bucket;
     parts_.nodes.open(bucket, now);
     if (slot.request.kind == operation_kind::noop) {

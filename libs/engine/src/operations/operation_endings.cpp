@@ -60,7 +60,7 @@ void operation_endings::complete_begun(operation_slot& slot, time_point now) {
 
 void operation_endings::complete_error(
     operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
-    const keyspace_entry& space = nodes_[slot.request.keyspace];
+    const keyspace_entry& space = nodes_.buckets()[slot.request.keyspace];
     auto error = lifecycle::make_error(slot, code);
     error->operation = to_string(slot.request.kind);
     error->bucket = space.bucket->name;

@@ -155,7 +155,7 @@ void operations::on_retryable(
             }
         }
     } else if (outcome.reason == retry_reason::kv_collection_outdated) {
-        collection_entry& entry = *parts_.nodes[slot.request.keyspace].entry;
+        collection_entry& entry = *parts_.nodes.buckets()[slot.request.keyspace].entry;
         if (const auto said = wire::error_context_of(frame); said.manifest_uid) {
             bucket.manifest_uid_max = std::max(bucket.manifest_uid_max, *said.manifest_uid);
         }

@@ -10,7 +10,7 @@
 namespace reprise::engine {
 
 bool operation_routes::is_dispatchable(const operation_slot& slot) const noexcept {
-    const keyspace_entry& space = nodes_[slot.request.keyspace];
+    const keyspace_entry& space = nodes_.buckets()[slot.request.keyspace];
     const bucket_state& bucket = *space.bucket;
     const std::size_t vbuckets = bucket.configuration ? bucket.configuration->vbucket_count() : 0;
     if (bucket.configuration && vbuckets == 0 && !bucket.name.empty()) {
@@ -68,7 +68,7 @@ node_link* operation_routes::link_of(const operation_slot& slot) const {
 }
 
 bucket_state& operation_routes::bucket_of(const operation_slot& slot) const {
-    return *nodes_[slot.request.keyspace].bucket;
+    return *nodes_.buckets()[slot.request.keyspace].bucket;
 }
 
 }  // namespace reprise::engine

@@ -27,7 +27,7 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     encoding_context context;
     context.opaque = *opaque;
     context.vbucket = slot->vbucket;
-    context.collection = parts_.nodes[slot->request.keyspace].entry->id;
+    context.collection = parts_.nodes.buckets()[slot->request.keyspace].entry->id;
     context.form = connection.key_form();
     context.features = connection.features;
     context.compression =

@@ -28,7 +28,7 @@ std::string http_nodes::dispatch_cause(const http_slot& slot) const {
         return is_known ? pool->endpoint->name + ": " + pool->problem : std::string();
     }
     return configuration_for(slot) == nullptr
-               ? bucket_cause(nodes_.bucket(slot.request.bucket), context_)
+               ? bucket_cause(nodes_.buckets().at(slot.request.bucket), context_)
                : std::string();
 }
 

@@ -61,9 +61,9 @@ void http_operations::dispatch(http_slot& slot, time_point now) {
 
 void http_operations::wait_for_configuration(http_slot& slot, time_point now) {
     const std::string& bucket = slot.request.bucket;
-    parts_.nodes.open(parts_.nodes.bucket(bucket), now);
-    bucket_state& source = parts_.nodes.bucket(
-        parts_.nodes.is_closed_to_key_value(bucket) ? std::string_view() : bucket);
+    parts_.nodes.open(parts_.nodes.buckets().at(bucket), now);
+    bucket_state& source = parts_.nodes.buckets().at(
+        parts_.nodes.buckets().is_closed_to_key_value(bucket) ? std::string_view() : bucket);
     parts_.nodes.open(source, now);
     const time_point due = waiting_end(slot, now);
     if (has_given_up(source) || due <= now) {

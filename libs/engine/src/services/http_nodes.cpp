@@ -76,7 +76,7 @@ bool http_nodes::has_node_left(const http_slot& slot) const {
 }
 
 std::optional<retry_reason> http_nodes::terminal_reason_for(const http_slot& slot) const noexcept {
-    const auto of_key_value = nodes_.terminal_reason_of_services();
+    const auto of_key_value = nodes_.terminal().reason_of_services();
     if (of_key_value) {
         return of_key_value;
     }

@@ -25,7 +25,7 @@ public:
     // The newest configuration that lists the services. Null if there is none.
     [[nodiscard]] const wire::cluster_configuration* configuration_for(
         const http_slot& slot) const noexcept {
-        return nodes_.services_of(slot.request.bucket);
+        return nodes_.buckets().services_of(slot.request.bucket);
     }
     // The best node for the operation now; null: no node offers its service. The next operation
     // looks at another node first.

@@ -14,8 +14,10 @@
 
 #include "engine_context.hpp"
 #include "topology/breakers.hpp"
+#include "topology/bucket_table.hpp"
 #include "topology/cluster_state.hpp"
 #include "topology/endpoint_table.hpp"
+#include "topology/terminal_watch.hpp"
 #include "topology/topology_listener.hpp"
 
 namespace reprise::engine {
@@ -26,9 +28,9 @@ enum class configuration_effect : std::uint8_t {
     unreadable,  // not a configuration
 };
 
-// Owns the buckets, their configurations and the links that follow from them. It determines which
-// nodes to connect to, which node owns a key, and whether waiting helps. It asks the gate for
-// connections and never opens one itself.
+// Owns the configurations of the buckets and the links that follow from them. It determines which
+// nodes to connect to and which node owns a key. It asks the gate for connections and never opens
+// one itself.
 //
 //     open -> links to the seeds -> apply (a configuration) -> links to its nodes, others retire
 //          -> a link fails: reconnect_later, on_link_failed -> a terminal state, or the seeds again
@@ -42,23 +44,13 @@ public:
     [[nodiscard]] endpoint_table& endpoints() const noexcept { return endpoints_; }
     [[nodiscard]] breakers& breakers_of_nodes() const noexcept { return breakers_; }
 
-    // --- buckets and keyspaces (topology.cpp) ---
+    [[nodiscard]] bucket_table& buckets() noexcept { return buckets_; }
+    [[nodiscard]] const bucket_table& buckets() const noexcept { return buckets_; }
+    [[nodiscard]] terminal_watch& terminal() noexcept { return terminal_; }
+    [[nodiscard]] const terminal_watch& terminal() const noexcept { return terminal_; }
 
-    [[nodiscard]] keyspace_id keyspace(
-        std::string_view bucket, std::string_view scope, std::string_view collection);
-    [[nodiscard]] const keyspace_entry& operator[](keyspace_id id) const noexcept {
-        return keyspaces_[id.value];
-    }
-    [[nodiscard]] bool contains(keyspace_id id) const noexcept {
-        return id.value < keyspaces_.size();
-    }
-    // Returns the state of the bucket. Creates it if necessary. An empty name means the cluster.
-    [[nodiscard]] bucket_state& bucket(std::string_view name);
-    // Null if the bucket has not been used yet.
-    [[nodiscard]] const bucket_state* find_bucket(std::string_view name) const noexcept;
-    [[nodiscard]] std::span<const std::unique_ptr<bucket_state>> buckets() const noexcept {
-        return buckets_;
-    }
+    // --- the first links (topology.cpp) ---
+
     // Starts to keep the bucket's links connected.
     void open(bucket_state& bucket, time_point now) {
         if (!bucket.is_open) [[unlikely]] {
@@ -94,12 +86,6 @@ public:
     void sync_links(bucket_state& bucket, time_point now);
     // The network whose addresses are used. Empty until it is chosen.
     [[nodiscard]] const std::string& network() const noexcept { return network_; }
-    // The newest configuration that lists the services of this bucket, or of the cluster if the
-    // name is empty. Null if none is known.
-    [[nodiscard]] const wire::cluster_configuration* services_of(
-        std::string_view bucket) const noexcept;
-    // Whether key-value has refused access to the bucket and there is no configuration of it.
-    [[nodiscard]] bool is_closed_to_key_value(std::string_view bucket) const noexcept;
 
     // --- links (topology_links.cpp) ---
 
@@ -127,32 +113,11 @@ public:
     // The same for a breaker that is closed already.
     void on_breaker_closed(endpoint_record& endpoint, time_point now);
 
-    // --- terminal states (topology.cpp; defined in terminal_state.hpp) ---
-
-    // A flag that all loops share was set or cleared: the other loops look again.
-    void tell_terminal_state() const {
-        context_.tell_others({loop_note::subject::terminal_states});
-    }
-    // The state of an endpoint has changed. Several buckets may use it.
-    void refresh_terminal_states() noexcept;
-    // Fails operations that wait for a connection which will not open soon. Null affects every
-    // bucket.
-    void on_terminal_state(bucket_state* affected, time_point now);
-    // The bucket's timer fired: a refusal by one seed may have waited long enough for the others.
-    void judge_silent_seeds(bucket_state& bucket, time_point now);
-    // A node does not have the bucket, or cannot be asked any more.
-    void watch_missing(bucket_state& bucket, time_point now);
-    void on_missing_due(bucket_state& bucket, time_point now);
-    // The terminal state that applies to all services. Credentials and TLS are shared by all
-    // services; access to a bucket only concerns key-value.
-    [[nodiscard]] std::optional<retry_reason> terminal_reason_of_services() const noexcept;
-
 private:
     void open_links(bucket_state& bucket, time_point now);
     void add_seed_links(bucket_state& bucket, time_point now);
     void take_srv_targets(std::span<const wire::bootstrap_address> found);
     void refuse_srv_target(node_link& link) const;
-    void wait_for_silent_seeds(bucket_state& bucket, time_point now);
     node_link& link_to(
         bucket_state& bucket, const wire::endpoint_view& address, std::size_t ordinal,
         time_point now);
@@ -167,8 +132,8 @@ private:
     endpoint_table& endpoints_;
     breakers& breakers_;
     topology_listener& listener_;
-    std::vector<std::unique_ptr<bucket_state>> buckets_;
-    std::vector<keyspace_entry> keyspaces_;
+    bucket_table buckets_;
+    terminal_watch terminal_;
     std::vector<wire::bootstrap_address> seeds_;  // empty until the name service has answered
     bool has_srv_seeds_ = false;                  // the name service named them, not the user
     std::optional<resolution_id> resolving_;

@@ -207,25 +207,4 @@ void topology::retire_others(bucket_state& bucket, time_point now) {
     retire(leaving, now);
 }
 
-// Access to a bucket through key-value does not determine access to its views. Only the view
-// service can decide that.
-bool topology::is_closed_to_key_value(std::string_view name) const noexcept {
-    const bucket_state* bucket = find_bucket(name);
-    return bucket != nullptr && !bucket->configuration &&
-           (bucket->terminal->is_access_denied || is_missing(*bucket));
-}
-
-const wire::cluster_configuration* topology::services_of(std::string_view name) const noexcept {
-    const wire::cluster_configuration* newest = nullptr;
-    const bool is_any = name.empty() || is_closed_to_key_value(name);
-    for (const auto& bucket : buckets_) {
-        const bool is_right = is_any || bucket->name == name;
-        if (is_right && bucket->configuration &&
-            (newest == nullptr || bucket->configuration->revision() > newest->revision())) {
-            newest = bucket->configuration.get();
-        }
-    }
-    return newest;
-}
-
 }  // namespace reprise::engine

@@ -49,11 +49,11 @@ void topology::describe(std::vector<endpoint_diagnostics>& out) const {
 
 std::vector<service_address> topology::service_addresses(std::string_view name) const {
     std::vector<service_address> found;
-    const wire::cluster_configuration* known = services_of(name);
+    const wire::cluster_configuration* known = buckets_.services_of(name);
     if (known == nullptr) {
         return found;
     }
-    if (const bucket_state* bucket = find_bucket(name); bucket != nullptr) {
+    if (const bucket_state* bucket = buckets_.find(name); bucket != nullptr) {
         for (const auto& link : bucket->links) {
             if (!link->is_retired && link->ordinal == 0) {
                 found.push_back({wire::service::key_value, link->endpoint->name});

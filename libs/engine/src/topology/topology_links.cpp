@@ -123,9 +123,9 @@ void topology::on_link_failed(node_link& link, time_point now) {
     const bool was_terminal = terminal_reason(bucket).has_value();
     refresh_terminal_state(bucket);
     if (terminal_reason(bucket) && !was_terminal) {
-        on_terminal_state(&bucket, now);  // this was the last node that could have contradicted
+        terminal_.notify(&bucket, now);  // this was the last node that could have contradicted
     }
-    watch_missing(bucket, now);
+    terminal_.watch_missing(bucket, now);
 }
 
 void topology::reconnect_now(const endpoint_record& endpoint, time_point now) {
@@ -160,12 +160,12 @@ void topology::retire(std::span<node_link* const> links, time_point now) {
             node_terminal_state& node = *link->endpoint->terminal;
             const bool was_refused = node.is_auth_refused.exchange(false);
             if (node.is_tls_failed.exchange(false) || was_refused) {
-                tell_terminal_state();
+                terminal_.announce();
             }
             breakers_.forget(*link->endpoint);
         }
     }
-    refresh_terminal_states();
+    terminal_.refresh();
     for (node_link* link : links) {
         listener_.on_link_retired(*link, now);
     }

@@ -11,7 +11,7 @@ TEST(cause, of_a_link_is_its_problem_or_its_progress) {
     options.seeds = {{"node1", 11210}, {"node2", 11210}};
     options.connecting_count_max = 1;
     engine_parts parts(options);
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
     parts.nodes.open(bucket, parts.now);
     node_link& first = *bucket.links[0];
     node_link& second = *bucket.links[1];
@@ -27,7 +27,7 @@ TEST(cause, of_a_bucket_names_three_nodes_at_most) {
     engine_options options;
     options.seeds = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
     engine_parts parts(options);
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
     EXPECT_EQ(
         bucket_cause(bucket, parts.context), "cannot resolve a: the name service has not answered");
     parts.nodes.open(bucket, parts.now);
@@ -45,7 +45,7 @@ TEST(cause, of_a_bucket_names_nodes_that_failed_first) {
     engine_options options;
     options.seeds = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
     engine_parts parts(options);
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
     parts.nodes.open(bucket, parts.now);
     bucket.links[3]->problem = "refused";
     EXPECT_EQ(
@@ -55,7 +55,7 @@ TEST(cause, of_a_bucket_names_nodes_that_failed_first) {
 
 TEST(cause, of_a_terminal_state_is_what_the_endpoint_answered) {
     engine_parts parts;
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
     parts.nodes.open(bucket, parts.now);
     EXPECT_EQ(terminal_cause(bucket, retry_reason::tls_error), "");
     bucket.links[0]->endpoint->terminal->is_tls_failed = true;

@@ -15,7 +15,8 @@ struct one_collection {
     scripted_judge judge;
     collections all{parts.context, parts.listener, judge};
     collection_entry& entry =
-        *parts.nodes[parts.nodes.keyspace("travel", "inventory", "hotels")].entry;
+        *parts.nodes.buckets()[parts.nodes.buckets().keyspace("travel", "inventory", "hotels")]
+             .entry;
     kv_connection& connection() { return parts.open_link(*entry.bucket, "node1"); }
 
     // Passes an answer with the body `message`.

@@ -16,7 +16,7 @@ struct polled_bucket {
     engine_parts parts;
     scripted_judge judge;
     configuration_polls polls{parts.context, parts.nodes, judge};
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
     const engine_options& options = parts.context.options;
 };
 
@@ -99,10 +99,10 @@ TEST(configuration_polls, are_more_frequent_while_no_configuration_names_owners)
     engine_parts parts;
     scripted_judge judge;
     configuration_polls polls(parts.context, parts.nodes, judge);
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
     polls.on_open(bucket, parts.now);
     EXPECT_LT(bucket.due(), parts.now + parts.context.options.config_poll_interval);
-    bucket_state& cluster = parts.nodes.bucket("");
+    bucket_state& cluster = parts.nodes.buckets().at("");
     polls.on_open(cluster, parts.now);
     EXPECT_EQ(cluster.due(), parts.now + parts.context.options.config_poll_interval);
 }

@@ -34,7 +34,7 @@ struct with_pushes {
 
     scripted_cluster cluster{2};
     engine_parts parts;
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
 };
 
 }  // namespace pushed_configuration_tests

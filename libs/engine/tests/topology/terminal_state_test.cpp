@@ -116,7 +116,7 @@ TEST(terminal_state_rules, need_two_answers_if_a_node_cannot_be_asked) {
 TEST(terminal_state_rules, RH_25_RH_26_RH_27_do_not_count_a_seed_outside_the_topology) {
     scripted_cluster cluster(1);
     engine_parts parts;  // its seed is node1
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
     parts.nodes.open(bucket, parts.now);
     cluster.nodes[0].host = "moved";
     parts.nodes.apply(bucket, cluster.configuration_text(0), "node1", parts.now);

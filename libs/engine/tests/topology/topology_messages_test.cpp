@@ -33,7 +33,7 @@ struct logged_topology {
         std::vector<wire::bootstrap_address> seeds = {})
         : cluster(node_count),
           parts(with_log(std::move(seeds))),
-          bucket(parts.nodes.bucket(bucket_name)) {
+          bucket(parts.nodes.buckets().at(bucket_name)) {
         cluster.bucket = bucket_name;
         if (bucket_name.empty()) {
             cluster.map.clear();
@@ -134,7 +134,7 @@ TEST(topology_messages, a_missing_srv_record_is_logged) {
     options.log = log;
     options.dns_srv_name = "_couchbase._tcp.example";
     engine_parts parts(options);
-    parts.nodes.open(parts.nodes.bucket("travel"), parts.now);
+    parts.nodes.open(parts.nodes.buckets().at("travel"), parts.now);
     parts.nodes.on_resolved(resolution_id{1}, {}, parts.now);
     ASSERT_EQ(log->all.size(), 1U);
     EXPECT_EQ(log->all[0].first, log_level::info);
@@ -175,7 +175,7 @@ TEST(topology_messages, RH_46_a_node_that_the_cluster_names_is_verified_under_it
     options.dns_srv_name = "_couchbases._tcp.cluster.test";
     options.transport = wire::transport::tls;
     engine_parts parts(options);
-    bucket_state& bucket = parts.nodes.bucket("");
+    bucket_state& bucket = parts.nodes.buckets().at("");
     parts.nodes.open(bucket, parts.now);
     const wire::bootstrap_address found{"node1", 11207};
     parts.nodes.on_resolved(resolution_id{1}, {&found, 1}, parts.now);
@@ -191,12 +191,12 @@ TEST(topology_messages, RH_46_a_node_that_the_cluster_names_is_verified_under_it
 
 TEST(topology_messages, RH_48_without_a_refusal_there_is_no_verdict_about_seeds) {
     logged_topology of(1);
-    of.parts.nodes.judge_silent_seeds(of.bucket, of.parts.now + 1h);
+    of.parts.nodes.terminal().judge_silent_seeds(of.bucket, of.parts.now + 1h);
     EXPECT_FALSE(of.bucket.is_seed_refusal_final);
     of.bucket.links[0]->endpoint->terminal->is_auth_refused = true;
-    of.parts.nodes.refresh_terminal_states();
+    of.parts.nodes.terminal().refresh();
     ASSERT_EQ(of.apply(), configuration_effect::applied);
-    of.parts.nodes.judge_silent_seeds(of.bucket, of.parts.now + 1h);
+    of.parts.nodes.terminal().judge_silent_seeds(of.bucket, of.parts.now + 1h);
     EXPECT_FALSE(of.bucket.is_seed_refusal_final) << "the cluster has answered";
 }
 

@@ -19,7 +19,7 @@ struct with_cluster {
     }
     scripted_cluster cluster;
     engine_parts parts;
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
 
     configuration_effect apply() {
         return parts.nodes.apply(bucket, cluster.configuration_text(0), "node1", parts.now);
@@ -35,43 +35,19 @@ TEST(
     topology_part,
     RH_08_services_raise_a_refused_login_of_one_bucket_before_failed_tls_of_another) {
     engine_parts parts;
-    const keyspace_id first = parts.nodes.keyspace("travel", "", "");
-    const keyspace_id second = parts.nodes.keyspace("beer", "", "");
-    parts.nodes[first].bucket->is_tls_failed = true;
-    EXPECT_EQ(parts.nodes.terminal_reason_of_services(), retry_reason::tls_error);
-    parts.nodes[second].bucket->is_auth_refused = true;
-    EXPECT_EQ(parts.nodes.terminal_reason_of_services(), retry_reason::authentication_error);
-}
-
-TEST(topology_part, gives_each_name_one_bucket_and_one_keyspace) {
-    engine_parts parts;
-    const keyspace_id plain = parts.nodes.keyspace("travel", "", "");
-    const keyspace_id named = parts.nodes.keyspace("travel", "inventory", "hotels");
-    EXPECT_EQ(parts.nodes.keyspace("travel", "_default", "_default").value, plain.value);
-    const collection_entry& usual = *parts.nodes[plain].entry;
-    EXPECT_TRUE(usual.is_default);
-    EXPECT_EQ(usual.state, collection_state::known) << "its id is not asked for";
-    EXPECT_EQ(usual.id, wire::default_collection);
-    EXPECT_FALSE(parts.nodes[named].entry->is_default);
-    EXPECT_EQ(parts.nodes[named].entry->state, collection_state::unknown);
-    EXPECT_EQ(parts.nodes[named].entry->path, "inventory.hotels");
-    EXPECT_EQ(parts.nodes[named].bucket, parts.nodes[plain].bucket);
-    EXPECT_EQ(parts.nodes.find_bucket("other"), nullptr);
-    EXPECT_TRUE(parts.nodes.contains(named));
-    EXPECT_FALSE(parts.nodes.contains(keyspace_id{named.value + 1})) << "nobody got this one";
-}
-
-TEST(topology_part, shares_the_terminal_state_of_a_bucket_with_the_clients_other_loops) {
-    engine_parts parts;
-    parts.nodes.bucket("travel").terminal->is_access_denied = true;
-    EXPECT_TRUE(parts.context.client.terminal.of_bucket("travel")->is_access_denied);
+    const keyspace_id first = parts.nodes.buckets().keyspace("travel", "", "");
+    const keyspace_id second = parts.nodes.buckets().keyspace("beer", "", "");
+    parts.nodes.buckets()[first].bucket->is_tls_failed = true;
+    EXPECT_EQ(parts.nodes.terminal().reason_of_services(), retry_reason::tls_error);
+    parts.nodes.buckets()[second].bucket->is_auth_refused = true;
+    EXPECT_EQ(parts.nodes.terminal().reason_of_services(), retry_reason::authentication_error);
 }
 
 TEST(topology_part, connects_to_all_seeds_when_a_bucket_is_opened) {
     engine_options options;
     options.seeds = {{"a", 1}, {"b", std::nullopt}};
     engine_parts parts(options);
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
     parts.nodes.open(bucket, parts.now);
     parts.nodes.open(bucket, parts.now);  // already open: no effect
     EXPECT_EQ(parts.starter.begun, (events{"a:1", "b:11210"}));
@@ -81,7 +57,7 @@ TEST(topology_part, asks_the_name_service_first_if_the_options_require_it) {
     engine_options options;
     options.dns_srv_name = "_couchbase._tcp.example";
     engine_parts parts(options);
-    bucket_state& bucket = parts.nodes.bucket("travel");
+    bucket_state& bucket = parts.nodes.buckets().at("travel");
     parts.nodes.open(bucket, parts.now);
     ASSERT_EQ(parts.context.actions.size(), 1U);
     EXPECT_TRUE(parts.starter.begun.empty());
@@ -150,13 +126,13 @@ TEST(topology_part, returns_to_the_seeds_when_every_node_has_failed) {
 
 TEST(topology_part, reports_a_terminal_state_to_the_buckets_that_are_in_it) {
     with_cluster of(1);
-    bucket_state& other = of.parts.nodes.bucket("other");
+    bucket_state& other = of.parts.nodes.buckets().at("other");
     of.bucket.links[0]->endpoint->terminal->is_auth_refused = true;
-    of.parts.nodes.refresh_terminal_states();
-    of.parts.nodes.on_terminal_state(nullptr, of.parts.now);
+    of.parts.nodes.terminal().refresh();
+    of.parts.nodes.terminal().notify(nullptr, of.parts.now);
     EXPECT_EQ(of.parts.listener.take(), (events{"terminal travel", "terminal services"}));
     EXPECT_FALSE(terminal_reason(other));
-    EXPECT_EQ(of.parts.nodes.terminal_reason_of_services(), retry_reason::authentication_error);
+    EXPECT_EQ(of.parts.nodes.terminal().reason_of_services(), retry_reason::authentication_error);
 }
 
 TEST(topology_part, finds_open_connections_in_rotation) {
@@ -170,16 +146,6 @@ TEST(topology_part, finds_open_connections_in_rotation) {
     EXPECT_EQ(of.parts.nodes.any_open(of.bucket, next), &first);
     EXPECT_EQ(of.parts.nodes.any_open(of.bucket, next), &second);
     EXPECT_EQ(of.parts.nodes.any_open(of.bucket, next), &first);
-}
-
-TEST(topology_part, offers_the_services_of_any_configuration_to_a_bucket_closed_to_key_value) {
-    with_cluster of(1);
-    EXPECT_EQ(of.parts.nodes.services_of("travel"), nullptr);
-    EXPECT_EQ(of.apply(), configuration_effect::applied);
-    EXPECT_EQ(of.parts.nodes.services_of("travel"), of.bucket.configuration.get());
-    EXPECT_EQ(of.parts.nodes.services_of("other"), nullptr);
-    of.parts.nodes.bucket("other").terminal->is_access_denied = true;
-    EXPECT_EQ(of.parts.nodes.services_of("other"), of.bucket.configuration.get());
 }
 
 }  // namespace reprise::engine::testing
