@@ -96,9 +96,9 @@ private:
 std::expected<void, setup_error> client::runtime::begin(
     engine::engine_options&& options, const asio::any_io_executor* given) {
     const bool is_caller_driving = options.threads == couchbase::thread_mode::caller_drives;
-    if (options.io_threads != 1 && (given != nullptr || is_caller_driving)) {
+    if (options.io_threads != 1 && given != nullptr) {
         return std::unexpected(setup_error{
-            setup_errc::option_invalid, "io_threads needs threads of the client's own"});
+            setup_errc::option_invalid, "io_threads must be 1 if the client runs on an executor"});
     }
     auto made_loops = std::make_shared<loop_list>();
     loop_count = options.io_threads;
@@ -544,18 +544,8 @@ std::expected<engine::engine_statistics, refusal> client::statistics() {
         return std::unexpected(refusal::of_parent_process);
     }
     engine::engine_statistics sum;
-    const refusal refused = runtime_->look_at_all([&](const driver& each) {
-        const engine::engine_statistics seen = each.engine().statistics();
-        sum.operations_open += seen.operations_open;
-        sum.operations_parked = seen.operations_parked;  // each loop knows that of all
-        sum.operations_ready += seen.operations_ready;
-        sum.operations_on_wire += seen.operations_on_wire;
-        sum.connections_open += seen.connections_open;
-        sum.retries += seen.retries;
-        sum.orphans += seen.orphans;
-        sum.configurations_applied += seen.configurations_applied;
-        sum.configurations_refused += seen.configurations_refused;
-    });
+    const refusal refused = runtime_->look_at_all(
+        [&](const driver& each) { sum.add_loop(each.engine().statistics()); });
     if (refused != refusal::none) {
         return std::unexpected(refused);
     }

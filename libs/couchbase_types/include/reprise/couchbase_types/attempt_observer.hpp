@@ -22,8 +22,9 @@ struct attempt_record {
     time_point sent{};           ///< Steady time of the loop iteration that encoded it.
 };
 
-/// Sees every request of every operation. Called on the client's thread while the request is
-/// encoded: must return soon, must not throw, and must not call the client.
+/// Sees every request of every operation. Called on a thread of the client while the request is
+/// encoded, by several at once if `cluster_options::io_threads` is above 1: must return soon, must
+/// not throw, and must not call the client.
 class attempt_observer {
 public:
     virtual ~attempt_observer();
