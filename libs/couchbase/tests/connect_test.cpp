@@ -45,6 +45,7 @@ TEST(connect, parameters_with_an_effect_are_accepted) {
           "missing_bucket_patience=1s",
           "tcp_keepalive_time=30s",
           "num_kv_connections=2",
+          "io_threads=1",
           "enable_tcp_keepalives=false",
           "enable_mutation_tokens=false",
           "enable_dns_srv=false",
@@ -102,6 +103,8 @@ TEST(connect, parameters_out_of_range_are_refused_by_the_name_in_the_string) {
              {"query_timeout", "0", "must be above zero"},
              {"max_http_connections", "1025", "must be 1 to 1024"},
              {"num_kv_connections", "65", "must be 1 to 64"},
+             {"io_threads", "0", "must be 1 to 64"},
+             {"io_threads", "65", "must be 1 to 64"},
              {"scram_iterations_max", "4095", "must be 4096 to 10000000"},
              {"scram_iterations_max", "10000001", "must be 4096 to 10000000"},
              {"tcp_keepalive_time", "999ms", "must be at least 1s"},
@@ -117,6 +120,9 @@ TEST(connect, parameters_out_of_range_are_refused_by_the_name_in_the_string) {
             refusal_of(start + parameter), errc::connection_string_invalid,
             "config_poll_interval: is below config_poll_floor");
     }
+    expect_refused(
+        refusal_of(start + "io_threads=2"), errc::connection_string_invalid,
+        "io_threads: must be 1 if callers drive the client");
 }
 
 TEST(connect, options_out_of_range_are_refused_by_the_field) {

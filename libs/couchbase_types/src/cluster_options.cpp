@@ -60,6 +60,7 @@ constexpr auto option_table = std::to_array<option_row>({
     make_option<&options::log_decisions_per_second_max>({.min = 0}),
     make_option<&options::operation_observers>(),
     make_option<&options::threads>(),
+    make_option<&options::io_threads>({.parameter = own_name, .max = 64}),
     make_option<&options::kv_connections_per_node>({.parameter = "num_kv_connections", .max = 64}),
     make_option<&options::connecting_count_max>({.max = 65'536}),
     make_option<&options::http_connections_per_node_max>(
@@ -125,6 +126,9 @@ std::optional<settings_error> check(const cluster_options& given) {
         return settings_error{
             "config_poll_interval",
             "is below config_poll_floor (" + std::to_string(floor.count()) + " ms)"};
+    }
+    if (given.io_threads != 1 && given.threads == thread_mode::caller_drives) {
+        return settings_error{"io_threads", "must be 1 if callers drive the client"};
     }
     if (given.circuit_breaker) {
         if (auto error = reprise::check(*given.circuit_breaker)) {

@@ -71,7 +71,8 @@ TEST(cluster_options, counts_have_a_range) {
         std::size_t max;
     };
     for (const row& each :
-         {row{"kv_connections_per_node", &cluster_options::kv_connections_per_node, 64},
+         {row{"io_threads", &cluster_options::io_threads, 64},
+          row{"kv_connections_per_node", &cluster_options::kv_connections_per_node, 64},
           row{"connecting_count_max", &cluster_options::connecting_count_max, 65536},
           row{"http_connections_per_node_max", &cluster_options::http_connections_per_node_max,
               1024},
@@ -98,6 +99,12 @@ TEST(cluster_options, texts_and_options_that_contradict_each_other_are_refused) 
             options.config_poll_interval = 99ms;
         }),
         "config_poll_interval");
+    EXPECT_EQ(
+        refused_field([](auto& options) {
+            options.io_threads = 2;
+            options.threads = thread_mode::caller_drives;
+        }),
+        "io_threads");
     EXPECT_EQ(
         refused_field([](auto& options) { options.circuit_breaker = {.volume_threshold = 0}; }),
         "circuit_breaker.volume_threshold");

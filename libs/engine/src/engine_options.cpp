@@ -19,7 +19,6 @@ constexpr auto option_table = std::to_array<option_row>({
     make_option<&options::seeds>(),
     make_option<&options::dns_srv_name>(),
     make_option<&options::transport>(),
-    make_option<&options::io_threads>({.max = 64}),
     make_option<&options::agent>({.max = 200}),
     make_option<&options::bootstrap_timeout>(),
     make_option<&options::reconnect_delay_min>(),

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "engine_driver.hpp"
 
 // Credentials that change while the client runs.
@@ -94,6 +96,57 @@ TEST(credentials, RH_39_wrong_new_credentials_leave_open_connections_alone_and_b
     }
     EXPECT_GT(answered, 0U);
     EXPECT_LT(answered, 20U);
+}
+
+TEST(credentials, RH_39_logins_that_the_client_ends_do_not_delay_new_credentials) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.kv_connections_per_node = 3;
+    engine_driver driver(cluster, std::move(options));
+    driver.connect();
+    driver.advance(10ms);
+    cluster.password = "changed";
+    std::size_t proof_count = 0;
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        const bool is_waiting = seen.op == opcode::sasl_step && ++proof_count < 3;
+        return is_waiting ? std::optional(answer{.is_silent = true}) : std::nullopt;
+    };
+    driver.close_node(0);
+    driver.advance(1s);
+    ASSERT_EQ(proof_count, 3U) << "the last one is refused, which ends the other two";
+    EXPECT_EQ(driver.engine().statistics().connections_open, 0U);
+    cluster.on_request = nullptr;
+    driver.engine().replace_credentials(with_password("changed"));
+    driver.settle();
+    EXPECT_EQ(driver.engine().statistics().connections_open, 3U);
+}
+
+TEST(credentials, RH_39_logins_to_a_node_that_leaves_do_not_delay_its_return) {
+    scripted_cluster cluster(2);
+    engine_options options;
+    options.kv_connections_per_node = 2;
+    engine_driver driver(cluster, std::move(options));
+    std::size_t proof_count = 0;
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        const bool is_waiting = seen.op == opcode::sasl_step && seen.node == 1;
+        proof_count += is_waiting ? 1U : 0U;
+        return is_waiting ? std::optional(answer{.is_silent = true}) : std::nullopt;
+    };
+    driver.connect();
+    driver.advance(1s);
+    ASSERT_EQ(proof_count, 2U);
+    cluster.data_node_count = 1;
+    const auto both = std::exchange(cluster.map, {{0}, {0}, {0}, {0}});
+    ++cluster.revision.rev;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.settle();
+    cluster.on_request = nullptr;
+    cluster.data_node_count = 0;
+    cluster.map = both;
+    ++cluster.revision.rev;
+    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
+    driver.advance(200ms);
+    EXPECT_EQ(driver.engine().statistics().connections_open, 4U);
 }
 
 TEST(credentials, RH_40_a_stale_credential_counts_only_if_authenticating_again_is_refused) {

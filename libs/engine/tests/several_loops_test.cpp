@@ -206,6 +206,9 @@ TEST(several_loops, RH_50_a_configuration_reaches_the_other_loop_without_a_reque
     client.settle();
     EXPECT_EQ(revision_of(client.other), cluster.revision);
     EXPECT_TRUE(cluster.requests.empty());
+    const std::uint64_t applied_count = client.one.engine().statistics().configurations_applied +
+                                        client.other.engine().statistics().configurations_applied;
+    EXPECT_EQ(applied_count, 2U) << "the first and the pushed one, each counted once";
 }
 
 TEST(several_loops, RH_50_failures_of_all_loops_open_one_breaker_and_one_canary_closes_it) {
@@ -254,6 +257,34 @@ TEST(several_loops, RH_50_new_credentials_are_used_by_all_loops) {
     client.advance(10ms);
     EXPECT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.ec, errc::document_not_found);
+}
+
+TEST(
+    several_loops, RH_50_a_login_that_ends_because_of_another_loop_does_not_delay_new_credentials) {
+    scripted_cluster cluster(1);
+    engine_options options;
+    options.kv_connections_per_node = 2;
+    two_loops client(cluster, std::move(options));
+    client.connect();
+    client.advance(10ms);
+    cluster.password = "changed";
+    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        return seen.op == opcode::sasl_step ? std::optional(answer{.is_silent = true})
+                                            : std::nullopt;
+    };
+    client.other.close_node(0);
+    client.advance(1s);
+    cluster.on_request = nullptr;
+    client.one.close_node(0);
+    client.advance(1s);
+    EXPECT_EQ(client.other.engine().statistics().connections_open, 0U);
+    credentials changed;
+    changed.username = "app";
+    changed.password = "changed";
+    client.one.engine().replace_credentials(changed);
+    client.advance(10ms);
+    EXPECT_EQ(client.one.engine().statistics().connections_open, 2U);
+    EXPECT_EQ(client.other.engine().statistics().connections_open, 2U);
 }
 
 TEST(several_loops, RH_50_a_server_that_refused_a_login_waits_for_the_next_one_of_any_loop) {

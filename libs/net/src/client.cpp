@@ -101,9 +101,9 @@ private:
 std::expected<void, setup_error> client::runtime::begin(
     engine::engine_options&& options, const asio::any_io_executor* given) {
     const bool is_caller_driving = options.threads == couchbase::thread_mode::caller_drives;
-    if (options.io_threads != 1 && (given != nullptr || is_caller_driving)) {
+    if (options.io_threads != 1 && given != nullptr) {
         return std::unexpected(setup_error{
-            setup_errc::option_invalid, "io_threads needs threads of the client's own"});
+            setup_errc::option_invalid, "io_threads must be 1 if the client runs on an executor"});
     }
     auto made_loops = std::make_shared<loop_list>();
     loop_count = options.io_threads;

@@ -126,16 +126,7 @@ private:
 
 // What a client reports is the sum of what its loops report.
 inline void add_figures(engine::engine_statistics& sum, const driver& from) {
-    const engine::engine_statistics seen = from.engine().statistics();
-    sum.operations_open += seen.operations_open;
-    sum.operations_parked = seen.operations_parked;  // each loop knows that of all
-    sum.operations_ready += seen.operations_ready;
-    sum.operations_on_wire += seen.operations_on_wire;
-    sum.connections_open += seen.connections_open;
-    sum.retries += seen.retries;
-    sum.orphans += seen.orphans;
-    sum.configurations_applied += seen.configurations_applied;
-    sum.configurations_refused += seen.configurations_refused;
+    sum.add_loop(from.engine().statistics());
 }
 inline void add_figures(client_report& sum, const driver& from) {
     client_report part = from.describe();

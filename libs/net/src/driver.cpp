@@ -5,12 +5,7 @@
 #include <span>
 #include <utility>
 
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -84,11 +79,10 @@ driver::driver(
     const serial_executor& executor, engine::engine_options&& options,
     std::optional<asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver,
     context_owner owner, const driver* first)
-    : is_on_callers_context_(owner == context_owner::caller),
+    : gate_(owner),
       executor_(executor),
       options_(std::move(options)),
-      tls_context_(std::move(tls)),
-      resolver_(std::move(resolver)),
+      connections_(*this, options_, std::move(tls), std::move(resolver)),
       timer_(executor),
       places_(
           first == nullptr ? std::make_shared<submission_places>(options_.submission_count_max)
@@ -123,37 +117,19 @@ void driver::cancel_all() {
 // The caller's executor must not outlive its context: the last copy of a strand uses services.
 void driver::on_context_gone() noexcept {
     const auto self = shared_from_this();
-    {
-        const auto lock = lock_context();
-        is_context_gone_ = true;
-    }
+    gate_.close();
     running_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     cancel_all();
     running_thread_.store(std::thread::id{}, std::memory_order_relaxed);
-    connections_.clear();
-    resolver_.reset();
+    connections_.forget_context();
     key_worker_.reset();
     timer_.reset();
     executor_.forget_context();
 }
 
-std::unique_lock<std::mutex> driver::lock_context() const {
-    return is_on_callers_context_ ? std::unique_lock(context_mutex_)
-                                  : std::unique_lock<std::mutex>();
-}
-
-bool driver::is_context_gone() const {
-    const auto lock = lock_context();
-    return is_context_gone_;
-}
-
 bool driver::is_run_by_this_thread() const {
-    const auto lock = lock_context();
-    return !is_context_gone_ && is_running_here(executor_.inner());
-}
-
-void driver::read_clock() noexcept {
-    now_ = std::chrono::steady_clock::now();
+    const auto entered = gate_.enter();
+    return entered && is_running_here(executor_.inner());
 }
 
 // Timers go first: what peers send must not delay what is due.
@@ -209,8 +185,8 @@ refusal driver::start_http(http_submission&& operation) {
 }
 
 refusal driver::submit(submission&& next) {
-    const auto lock = lock_context();
-    if (is_context_gone_) {
+    const auto entered = gate_.enter();
+    if (!entered) {
         return refusal::context_gone;
     }
     switch (queue_.push(std::move(next))) {
@@ -226,8 +202,8 @@ refusal driver::submit(submission&& next) {
 }
 
 bool driver::run(task_submission&& task) {
-    const auto lock = lock_context();
-    if (is_context_gone_) {
+    const auto entered = gate_.enter();
+    if (!entered) {
         return false;
     }
     if (queue_.push(std::move(task)) == submission_queue::outcome::taken_first) {
@@ -246,17 +222,15 @@ void driver::open(std::string_view bucket) {
 }
 
 void driver::cancel(ticket operations) {
-    // The completions, which run later, remove the entries.
-    const auto [first, last] = cancelable_.equal_range(operations);
-    for (auto each = first; each != last; ++each) {
-        engine_->cancel(each->second, now_);
-    }
+    cancelable_.visit(operations, [this](engine::operation_id each) {
+        static_cast<void>(engine_->cancel(each, now_));  // its completion runs later
+    });
 }
 
 std::optional<engine::row_batch> driver::take_rows(ticket operation, engine::row_batch&& spare) {
     const auto found = cancelable_.find(operation);
     engine::row_batch rows = std::move(spare);
-    if (found == cancelable_.end() || !engine_->take_rows(found->second, rows, now_)) {
+    if (!found || !engine_->take_rows(*found, rows, now_)) {
         return std::nullopt;
     }
     return rows;
@@ -274,9 +248,7 @@ client_report driver::describe() const {
     made.connections.reserve(seen.endpoints.size());
     for (engine::endpoint_diagnostics& each : seen.endpoints) {
         connection_report report;
-        if (const auto at = connections_.find(each.connection.value); at != connections_.end()) {
-            report.local = at->second->local_address();
-        }
+        report.local = connections_.local_address(each.connection);
         if (each.active_last) {
             report.idle_for = std::max(now - *each.active_last, duration::zero());
         }
@@ -293,7 +265,7 @@ void driver::close() {
 void driver::stop() {
     close();
     is_stopping_ = true;
-    resolver_->stop();
+    connections_.resolver().stop();
 }
 
 void driver::take_submissions() {
@@ -323,7 +295,7 @@ void driver::start_now(
         engine_->start(std::move(request), std::move(done), now_);
         return;
     }
-    begin_cancelable(cancel_with, std::move(done), [&](engine::completion&& kept) {
+    cancelable_.begin(cancel_with, std::move(done), [&](engine::completion&& kept) {
         return engine_->start(std::move(request), std::move(kept), now_);
     });
 }
@@ -335,7 +307,7 @@ void driver::start_now(
         engine_->start(keyspaces_[where], std::move(call), std::move(done), now_);
         return;
     }
-    begin_cancelable(cancel_with, std::move(done), [&](engine::completion&& kept) {
+    cancelable_.begin(cancel_with, std::move(done), [&](engine::completion&& kept) {
         return engine_->start(keyspaces_[where], std::move(call), std::move(kept), now_);
     });
 }
@@ -345,22 +317,9 @@ void driver::start_now(http_submission&& operation) {
         engine_->start_http(std::move(operation.request), std::move(operation.done), now_);
         return;
     }
-    begin_cancelable(operation.name, std::move(operation.done), [&](engine::completion&& done) {
+    cancelable_.begin(operation.name, std::move(operation.done), [&](engine::completion&& done) {
         return engine_->start_http(std::move(operation.request), std::move(done), now_);
     });
-}
-
-template <class Begin>
-void driver::begin_cancelable(ticket name, engine::completion&& done, Begin begin) {
-    const auto place = cancelable_.emplace(name, engine::operation_id{});
-    // The driver outlives its engine and therefore this completion.
-    // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDeleteLeaks): freed by the type-erased completion
-    auto forget = [this, place, kept = std::make_unique<engine::completion>(std::move(done))](
-                      engine::operation_result&& result) {
-        cancelable_.erase(place);
-        (*kept)(std::move(result));
-    };
-    place->second = begin(engine::completion(std::move(forget)));
 }
 
 void driver::run_engine() {
@@ -385,10 +344,7 @@ void driver::run_engine() {
 
 void driver::perform(engine::driver_action& action) {
     if (auto* connect = std::get_if<engine::connect_action>(&action)) {
-        const auto number = connect->connection.value;
-        const auto made = std::make_shared<connection>(*this, std::move(*connect));
-        connections_.emplace(number, made);
-        made->open();
+        connections_.open(std::move(*connect));
         return;
     }
     if (const auto* resolve = std::get_if<engine::resolve_srv_action>(&action)) {
@@ -400,27 +356,22 @@ void driver::perform(engine::driver_action& action) {
         return;
     }
     if (const auto* write = std::get_if<engine::write_action>(&action)) {
-        if (connection* at = find_connection(write->connection)) {
+        if (connection* at = connections_.find(write->connection)) {
             write->is_request_start ? at->flush_when_read() : at->flush();
         }
     } else if (const auto* read = std::get_if<engine::read_action>(&action)) {
-        if (connection* at = find_connection(read->connection)) {
+        if (connection* at = connections_.find(read->connection)) {
             at->set_reading(!read->is_paused, read->size_max_bytes);
         }
     } else if (const auto* close = std::get_if<engine::close_action>(&action)) {
-        if (connection* at = find_connection(close->connection)) {
+        if (connection* at = connections_.find(close->connection)) {
             at->close();
         }
     }
 }
 
-connection* driver::find_connection(engine::connection_id id) noexcept {
-    const auto found = connections_.find(id.value);
-    return found == connections_.end() ? nullptr : found->second.get();
-}
-
 void driver::resolve_srv(const engine::resolve_srv_action& action) {
-    resolver_->find_srv(
+    connections_.resolver().find_srv(
         action.name, [weak = weak_from_this(),
                       question = action.resolution](std::vector<wire::bootstrap_address> found) {
             const auto self = weak.lock();
@@ -472,63 +423,6 @@ void driver::arm_timer() {
         self->engine_->on_time(self->now_);
         self->run_engine();
     });
-}
-
-void driver::set_socket_options(stream_socket& socket) noexcept {
-    error_code ignored;
-    // Child processes must not keep the connection open.
-    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
-    static_cast<void>(socket.set_option(asio::ip::tcp::no_delay(true), ignored));
-    if (options_.enable_tcp_keepalives) {
-        const auto seconds =
-            std::chrono::duration_cast<std::chrono::seconds>(options_.tcp_keepalive_time);
-        static_cast<void>(socket.set_option(asio::socket_base::keep_alive(true), ignored));
-        const int idle = static_cast<int>(std::min<std::int64_t>(seconds.count(), 32767));
-        ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-    }
-}
-
-void driver::on_connected(connection& from) {
-    read_clock();
-    engine_->on_connected(from.id(), from.peer_address(), now_);
-    run_engine();
-}
-
-void driver::on_connect_failed(
-    connection& from, engine::connect_failure failure, std::string_view text) {
-    read_clock();
-    const auto id = from.id();
-    connections_.erase(id.value);
-    engine_->on_connect_failed(id, failure, text, now_);
-    run_engine();
-}
-
-void driver::on_bytes(connection& from, const base::block_ref& owner, base::byte_view bytes) {
-    begin_event();
-    engine_->on_bytes(from.id(), owner, bytes, now_);
-    run_engine();
-}
-
-void driver::on_written(connection& from, std::size_t size) {
-    if (is_running()) {
-        engine_->on_written(from.id(), size, now_);
-        return;  // from inside an iteration, which continues
-    }
-    read_clock();
-    engine_->on_written(from.id(), size, now_);
-    run_engine();
-}
-
-void driver::on_closed(connection& from, engine::close_reason reason, std::size_t unwritten_size) {
-    read_clock();
-    const auto id = from.id();
-    connections_.erase(id.value);
-    engine_->on_closed(id, reason, unwritten_size, now_);
-    run_engine();
-}
-
-base::byte_view driver::begin_write(connection& from) {
-    return engine_->begin_write(from.id(), now_);
 }
 
 std::uint64_t random_bits() {

@@ -1,15 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <expected>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,7 +16,9 @@
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/net/client.hpp>
 
-#include "connection_owner.hpp"
+#include "cancelable_operations.hpp"
+#include "connection_table.hpp"
+#include "context_gate.hpp"
 #include "context_watch.hpp"
 #include "handler_memory.hpp"
 #include "key_worker.hpp"
@@ -28,12 +28,6 @@
 
 namespace reprise::net {
 
-// Who owns the context of a driver's executor.
-enum class context_owner : std::uint8_t {
-    client,  // it outlives the driver
-    caller,  // it may be destroyed at any time
-};
-
 // One engine on one executor, of which it runs one handler at a time. Every handler ends with an
 // iteration: submit what is queued, carry out the engine's actions, call completions, arm the
 // timer.
@@ -41,9 +35,7 @@ enum class context_owner : std::uint8_t {
 // The client and the pending handlers own it. After `stop` and the last handler nothing owns it any
 // more. If the caller's context is destroyed before that, the driver completes its operations, lets
 // go of everything that belongs to the context, and refuses all calls.
-class driver final : public connection_owner,
-                     public context_user,
-                     public std::enable_shared_from_this<driver> {
+class driver final : public context_user, public std::enable_shared_from_this<driver> {
 public:
     // `first`: the first loop of the client if this is another one, made before any of them runs.
     [[nodiscard]] static std::expected<std::shared_ptr<driver>, setup_error> make(
@@ -85,7 +77,7 @@ public:
 
     // Whether this thread runs the executor's context.
     [[nodiscard]] bool is_run_by_this_thread() const;
-    [[nodiscard]] bool is_context_gone() const;
+    [[nodiscard]] bool is_context_gone() const { return !gate_.enter(); }
 
     // --- the loop ---
 
@@ -102,30 +94,16 @@ public:
     [[nodiscard]] const engine::client_engine& engine() const noexcept { return *engine_; }
     [[nodiscard]] client_report describe() const;
 
-    // --- connections ---
+    // --- the loop, for the driver's connections ---
 
-    [[nodiscard]] std::shared_ptr<connection_owner> hold() override { return shared_from_this(); }
-    [[nodiscard]] const serial_executor& executor() const noexcept override { return executor_; }
-    [[nodiscard]] name_resolver& resolver() noexcept override { return *resolver_; }
-    // Exists if and only if the engine uses TLS.
-    [[nodiscard]] boost::asio::ssl::context& tls_context() noexcept override {
-        return *tls_context_;
-    }
-    [[nodiscard]] bool is_tls_verified() const noexcept override {
-        return options_.tls.is_verified;
-    }
-    [[nodiscard]] duration connect_timeout() const noexcept override {
-        return options_.connect_timeout;
-    }
-    void set_socket_options(stream_socket& socket) noexcept override;
-    void on_connected(connection& from) override;
-    void on_connect_failed(
-        connection& from, engine::connect_failure failure, std::string_view text) override;
-    void on_bytes(connection& from, const base::block_ref& owner, base::byte_view bytes) override;
-    void on_written(connection& from, std::size_t size) override;
-    void on_closed(
-        connection& from, engine::close_reason reason, std::size_t unwritten_size) override;
-    [[nodiscard]] base::byte_view begin_write(connection& from) override;
+    [[nodiscard]] const serial_executor& executor() const noexcept { return executor_; }
+    [[nodiscard]] engine::client_engine& engine() noexcept { return *engine_; }
+    [[nodiscard]] time_point now() const noexcept { return now_; }
+    void read_clock() noexcept { now_ = std::chrono::steady_clock::now(); }
+    // Reads the clock and processes what is due.
+    void begin_event();
+    // Runs an iteration.
+    void run_engine();
 
     // --- the end of the caller's context ---
 
@@ -137,12 +115,8 @@ private:
         std::optional<boost::asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver,
         context_owner owner, const driver* first);
 
-    void read_clock() noexcept;
-    void begin_event();
     void wake_loop();
-    [[nodiscard]] std::unique_lock<std::mutex> lock_context() const;
     void cancel_all();
-    void run_engine();
     void take_submissions();
     [[nodiscard]] refusal submit(submission&& next);
     // Only in the loop, and if the keyspace is registered.
@@ -156,32 +130,22 @@ private:
         keyspace_number where, engine::document_call&& call, engine::completion&& done,
         ticket cancel_with);
     void start_now(http_submission&& operation);
-    template <class Begin>
-    void begin_cancelable(ticket name, engine::completion&& done, Begin begin);
     void perform(engine::driver_action& action);
-    [[nodiscard]] connection* find_connection(engine::connection_id id) noexcept;
     void resolve_srv(const engine::resolve_srv_action& action);
     void start_derivation(engine::derive_key_action&& action);
     void arm_timer();
 
-    // Guards the use of the caller's context from other threads; not needed with a loop of our own,
-    // which outlives the driver.
-    mutable std::mutex context_mutex_;
-    const bool is_on_callers_context_;
-    bool is_context_gone_ = false;
+    context_gate gate_;
     serial_executor executor_;
     engine::engine_options options_;
-    std::optional<boost::asio::ssl::context> tls_context_;
-    std::unique_ptr<name_resolver> resolver_;
+    connection_table connections_;
     std::optional<steady_timer> timer_;   // empty once the context is gone
     time_point armed_for_ = no_deadline;  // the timer; not later than the engine needs it
     time_point now_{};
     std::unique_ptr<engine::client_engine> engine_;
     engine::action_list actions_;
-    std::unordered_map<std::uint64_t, std::shared_ptr<connection>> connections_;
     std::vector<engine::keyspace_id> keyspaces_;
-    // Operations that can be canceled and have not ended. Several may share a ticket.
-    std::multimap<ticket, engine::operation_id> cancelable_;
+    cancelable_operations cancelable_;
     bool is_stopping_ = false;
     std::vector<submission> taken_;
     std::shared_ptr<submission_places> places_;

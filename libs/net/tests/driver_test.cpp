@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/write.hpp>
@@ -227,21 +226,6 @@ TEST_F(driver_flow, service_records_lead_to_the_first_node) {
     at->run([&] { at->open("bucket"); });
     EXPECT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
     stop(*at);
-}
-
-TEST_F(driver_flow, sockets_are_closed_in_child_processes_and_send_at_once) {
-    auto options = options_for(1);
-    options.tcp_keepalive_time = 7s;
-    const auto at = make(std::move(options));
-    stream_socket socket(at->executor(), tcp::v4());
-    at->set_socket_options(socket);
-    EXPECT_NE(::fcntl(socket.native_handle(), F_GETFD) & FD_CLOEXEC, 0);
-    tcp::no_delay no_delay;
-    socket.get_option(no_delay);
-    EXPECT_TRUE(no_delay.value());
-    asio::socket_base::keep_alive keep_alive;
-    socket.get_option(keep_alive);
-    EXPECT_TRUE(keep_alive.value());
 }
 
 // --- the ends of an operation ---

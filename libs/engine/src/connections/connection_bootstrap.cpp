@@ -241,6 +241,7 @@ void connections::end_pending_logins(const endpoint_record& endpoint, time_point
         }
     }
     for (kv_connection* connection : pending) {
+        connection->is_given_up = true;
         fail(*connection, "this server does not know the password", now);
     }
 }

@@ -145,7 +145,8 @@ void connections::finish(
     connection.state = connection_state::closed;
     context_.wheel.disarm(connection);
     const bool has_wasted_proof = connection.bootstrap && connection.bootstrap->has_sent_proof() &&
-                                  !connection.bootstrap->is_authenticated();
+                                  !connection.bootstrap->is_authenticated() &&
+                                  !connection.is_given_up;
     if (connection.bootstrap) {
         keys_.forget(connection.id);
     }
@@ -248,6 +249,7 @@ void connections::close_drained(kv_connection& connection, time_point now) {
         return;
     }
     context_.actions.emplace_back(close_action{connection.id});
+    connection.is_given_up = true;
     finish(connection, connection.sent_end(0), false, now);
 }
 

@@ -56,6 +56,9 @@ public:
     bool skips_collections = false;     // the node refused them on the connection before
     bool has_error_map_share = false;   // counted among the endpoint's live connections
     std::uint32_t identity_number = 0;  // of the credentials it logs in with
+    // The client ends it, whatever its server does. If it was logging in, that is no evidence
+    // against the server.
+    bool is_given_up = false;
 
     [[nodiscard]] bool is_open() const noexcept { return state == connection_state::open; }
     [[nodiscard]] wire::key_form key_form() const noexcept {

@@ -54,6 +54,7 @@ configuration_effect topology::apply(
         return configuration_effect::refused;
     }
     context_.tell_others({loop_note::subject::configuration, bucket.name, *parsed});
+    ++context_.counters.configurations_applied;  // by the client: other loops do not count it
     install(bucket, std::move(*parsed), now);
     return configuration_effect::applied;
 }
@@ -111,7 +112,6 @@ void topology::install(
         !bucket.configured_last || now - *bucket.configured_last >= revision_pause;
     bucket.configured_last = now;
     bucket.configuration_problem.clear();
-    ++context_.counters.configurations_applied;
     bucket.manifest_uid_max =
         std::max(bucket.manifest_uid_max, bucket.configuration->collections_manifest_uid());
     if (network_.empty()) {

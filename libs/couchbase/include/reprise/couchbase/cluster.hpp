@@ -185,7 +185,7 @@ private:
 
 /// A client of one cluster. This is a handle: copies share the client, and any thread may use them.
 /// The client ends with its last handle; buckets, scopes and collections count. You may drop the
-/// last handle at any time and on any thread: that stops the client's thread, and every running
+/// last handle at any time and on any thread: that stops the client's threads, and every running
 /// operation completes with errc::request_canceled.
 ///
 /// A forked process must not use its parent's client. Blocking calls fail there with
@@ -325,7 +325,8 @@ public:
     /// thread_mode::caller_drives; fails with errc::option_invalid in the other modes.
     [[nodiscard]] std::expected<void, error> drive(duration time) const;
 
-    /// Returns the client's figures. Blocks until the client's thread answers.
+    /// Returns the client's figures. Blocks until the client's threads answer; if there are several
+    /// (`io_threads`), it fails on each of them with errc::blocking_call_in_loop.
     [[nodiscard]] std::expected<cluster_statistics, error> statistics() const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_statistics(Token&& token = {}) const {
@@ -333,7 +334,7 @@ public:
             detail::given<>{}, client_, detail::statistics_start{client_}, token);
     }
     /// Returns the state of every connection, missing ones included. It sends nothing: use it when
-    /// an operation has failed, or for a health page. Blocks until the client's thread answers.
+    /// an operation has failed, or for a health page. Blocks like `statistics`.
     [[nodiscard]] std::expected<diagnostics_report, error> diagnostics() const;
     template <class Token = detail::default_token>
     [[nodiscard]] auto async_diagnostics(Token&& token = {}) const {

@@ -41,7 +41,7 @@ concept storable = encodable<T> || std::convertible_to<const T&, std::string_vie
 ///     auto airline = co_await airlines.async_get("airline_10");
 /// ```
 /// Include <reprise/couchbase/asio.hpp> for these functions. The handler runs on its associated
-/// executor. Without one it runs on the client's thread, where it must not block or throw. A
+/// executor. Without one it runs on a thread of the client, where it must not block or throw. A
 /// connected cancellation slot cancels the operation. Keys, documents and options are copied by the
 /// call; they need not outlive it.
 ///

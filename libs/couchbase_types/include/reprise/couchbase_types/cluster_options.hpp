@@ -23,7 +23,8 @@ namespace reprise::couchbase {
 
 /// Which thread runs the client's I/O.
 enum class thread_mode : std::uint8_t {
-    /// A thread of the client's own. Handlers without an executor run there.
+    /// A thread of the client's own, or several (cluster_options::io_threads). Handlers without an
+    /// executor run there.
     own_thread,
     /// The calling threads: blocking calls and cluster::drive run the I/O. Nothing happens between
     /// calls: no keep-alive, no new configuration, no timeout of asynchronous operations. The next
@@ -145,10 +146,10 @@ struct cluster_options {
     /// a GET of the service's health path. Absent: none.
     std::optional<circuit_breaker_options> circuit_breaker{};
     /// Whether the end of a request (no error: success) counts against its endpoint. Called for
-    /// each request that was sent, on the client's thread; must not throw. Null: only timeouts
+    /// each request that was sent, on a thread of the client; must not throw. Null: only timeouts
     /// count.
     std::function<bool(const std::error_code& outcome)> is_breaker_failure{};
-    /// Receives every retry decision and every change of a connection, on the client's thread.
+    /// Receives every retry decision and every change of a connection, on a thread of the client.
     std::shared_ptr<log_sink> log{};
     /// Writes document keys to the log, and document keys and statements into the texts of errors.
     /// Documents and passwords are never logged.
@@ -161,7 +162,13 @@ struct cluster_options {
     std::vector<std::shared_ptr<operation_observer>> operation_observers{};
 
     thread_mode threads = thread_mode::own_thread;
-    /// Connections to each node for each bucket, 1 to 64.
+    /// Threads of the client's own, 1 to 64, each with its own loop and its own connections. The
+    /// key of a document determines the thread of all operations on it; HTTP services use the first
+    /// one. With more than one, handlers without an executor, observers, the log and strategies are
+    /// called by several threads at once. Limits, budgets and circuit breakers stay those of the
+    /// client. Needs thread_mode::own_thread. `io_threads=2` in a connection string.
+    std::size_t io_threads = 1;
+    /// Connections to each node for each bucket and each of `io_threads`, 1 to 64.
     std::size_t kv_connections_per_node = 1;
     /// Connections being opened at once, to all nodes and services, 1 to 65,536. Those that
     /// operations wait for come first.
@@ -180,7 +187,7 @@ struct cluster_options {
     /// Operations that wait for a retry or a connection. Beyond it operations fail with
     /// errc::retry_queue_full.
     std::size_t parked_count_max = 32768;
-    /// Operations that wait for the client's thread to take them. Beyond it operations fail with
+    /// Operations that wait for a thread of the client to take them. Beyond it operations fail with
     /// errc::submission_queue_full.
     std::size_t submission_count_max = 65536;
 

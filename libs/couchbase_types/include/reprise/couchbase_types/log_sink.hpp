@@ -35,9 +35,9 @@ struct decision_record {
 /// "get retried in 10 ms: KV_NOT_MY_VBUCKET (attempt 1, 10.0.0.1:11210)"
 [[nodiscard]] std::string to_string(const decision_record& record);
 
-/// Where the client reports what it does. Called on the client's thread; must return soon, must not
-/// throw, and must not call the client. Credentials and documents are never passed, keys only if
-/// asked for.
+/// Where the client reports what it does. Called on a thread of the client, by several at once if
+/// `cluster_options::io_threads` is above 1; must return soon, must not throw, and must not call
+/// the client. Credentials and documents are never passed, keys only if asked for.
 class log_sink {
 public:
     virtual ~log_sink();

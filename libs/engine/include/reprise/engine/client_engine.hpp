@@ -37,6 +37,19 @@ struct engine_statistics {
     std::uint64_t orphans = 0;           // answers that no operation waited for any more
     std::uint64_t configurations_applied = 0;
     std::uint64_t configurations_refused = 0;  // malformed, older, or of another bucket
+
+    // Adds the counters of another loop of the same client.
+    void add_loop(const engine_statistics& other) noexcept {
+        operations_open += other.operations_open;
+        operations_parked = other.operations_parked;  // each loop counts those of all
+        operations_ready += other.operations_ready;
+        operations_on_wire += other.operations_on_wire;
+        connections_open += other.connections_open;
+        retries += other.retries;
+        orphans += other.orphans;
+        configurations_applied += other.configurations_applied;
+        configurations_refused += other.configurations_refused;
+    }
 };
 
 // A complete client for one I/O thread. It makes all decisions and does no I/O. Not thread-safe:

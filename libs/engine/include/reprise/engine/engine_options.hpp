@@ -25,8 +25,6 @@ struct engine_options : couchbase::cluster_options {
     // `seeds`.
     std::string dns_srv_name{};
     wire::transport transport = wire::transport::plain;
-    // How many loops the client has, each an engine; see client_engine::another_loop.
-    std::size_t io_threads = 1;
     // Sent in HELLO; at most 200 bytes.
     std::string agent = "reprise";
 
