@@ -407,6 +407,29 @@ class errors_rule(planted_tree):
         self.plant("libs/engine/src/send.cpp", "auto failed = errc::gone;\n")
         self.assert_reported(f"{self.ENUM}:4", "named in no test")
 
+    def plant_mapping(self, comment):
+        self.plant(self.ENUM, "#pragma once\nenum class errc : int {\n"
+                              f"    gone = 1,  ///< {comment}\n}};\n")
+        self.plant("libs/engine/tests/send_test.cpp", "EXPECT_EQ(failed, errc::gone);\n")
+        self.plant("libs/wire/include/reprise/wire/status.hpp",
+                   "#pragma once\nenum class status {\n    enoent = 0x01,\n    lost = 0x30,\n};\n")
+        self.plant("libs/engine/src/operations/status_mapping.cpp",
+                   "response_outcome classify_lost(const response_facts& facts) noexcept {\n"
+                   "    return mapped_error(errc::gone);\n}\n"
+                   "switch (code) {\n    case status::enoent:\n        return errc::gone;\n"
+                   "    case status::lost:\n        return classify_lost(facts);\n}\n")
+
+    def test_comment_with_all_statuses_passes(self):
+        for comment in ("0x01, 0x30.", "0x01; 0x30..0x30."):
+            self.plant_mapping(comment)
+            self.assert_clean()
+
+    def test_status_that_the_comment_leaves_out_or_invents_is_reported(self):
+        self.plant_mapping("0x01.")
+        self.assert_reported(f"{self.ENUM}:3", "0x30 means errc::gone")
+        self.plant_mapping("0x01, 0x02, 0x30.")
+        self.assert_reported(f"{self.ENUM}:3", "0x02 does not mean errc::gone")
+
 
 class names_rule(planted_tree):
     rule = "names"

@@ -1,4 +1,4 @@
-#include <reprise/couchbase/detail/document_call.hpp>
+#include <reprise/couchbase/detail/calls.hpp>
 
 #include <algorithm>
 #include <functional>

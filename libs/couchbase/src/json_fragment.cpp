@@ -1,4 +1,4 @@
-#include <reprise/couchbase/json_fragment.hpp>
+#include <reprise/couchbase/codec.hpp>
 
 #include <cmath>
 

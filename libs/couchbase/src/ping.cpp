@@ -3,7 +3,7 @@
 #include <utility>
 
 #include <reprise/couchbase/cluster.hpp>
-#include <reprise/couchbase/overriding_strategy.hpp>
+#include <reprise/couchbase/retry_strategy.hpp>
 
 #include "service_calls.hpp"
 #include "service_kind.hpp"

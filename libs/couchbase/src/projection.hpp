@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <reprise/couchbase/detail/document_call.hpp>
+#include <reprise/couchbase/detail/calls.hpp>
 #include <reprise/wire/subdoc_path.hpp>
 
 // A get that reads the expiry or some paths of a document is a lookup. Its answer becomes the

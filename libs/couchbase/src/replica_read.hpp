@@ -1,6 +1,6 @@
 #pragma once
 
-#include <reprise/couchbase/detail/document_call.hpp>
+#include <reprise/couchbase/detail/calls.hpp>
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/wire/cluster_configuration.hpp>
 

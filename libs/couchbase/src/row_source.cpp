@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include <reprise/couchbase/row_stream.hpp>
+#include <reprise/couchbase/streams.hpp>
 
 #include "session.hpp"
 #include "stream_reading.hpp"

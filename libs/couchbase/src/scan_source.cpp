@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <reprise/couchbase/collection.hpp>
-#include <reprise/couchbase/scan.hpp>
+#include <reprise/couchbase/streams.hpp>
 #include <reprise/engine/operation_request.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/wire/cluster_configuration.hpp>

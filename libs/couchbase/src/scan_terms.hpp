@@ -3,7 +3,7 @@
 #include <expected>
 
 #include <reprise/couchbase/error.hpp>
-#include <reprise/couchbase/scan.hpp>
+#include <reprise/couchbase/streams.hpp>
 #include <reprise/engine/scan_request.hpp>
 
 namespace reprise::couchbase::detail {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <reprise/base/enum_table.hpp>
-#include <reprise/couchbase/service_options.hpp>
+#include <reprise/couchbase/options.hpp>
 #include <reprise/wire/service.hpp>
 
 namespace reprise::couchbase {

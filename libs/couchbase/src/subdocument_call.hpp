@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <reprise/couchbase/detail/document_call.hpp>
+#include <reprise/couchbase/detail/calls.hpp>
 #include <reprise/engine/operation_result.hpp>
 
 // Checks sub-document calls before they are sent, and converts their answers to results.

@@ -5,7 +5,7 @@
 #include <string>
 
 #include <reprise/base/assert.hpp>
-#include <reprise/couchbase/detail/service_work.hpp>
+#include <reprise/couchbase/detail/calls.hpp>
 #include <reprise/engine/http_operation.hpp>
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/services/service_call.hpp>

@@ -1,12 +1,10 @@
-#include <reprise/couchbase/operation_options.hpp>
+#include <reprise/couchbase/options.hpp>
 
 #include <gtest/gtest.h>
 
 #include <any>
 #include <memory>
 #include <optional>
-
-#include <reprise/couchbase/service_options.hpp>
 
 namespace reprise::couchbase {
 namespace {

@@ -1,4 +1,4 @@
-#include <reprise/couchbase/overriding_strategy.hpp>
+#include <reprise/couchbase/retry_strategy.hpp>
 
 #include <gtest/gtest.h>
 

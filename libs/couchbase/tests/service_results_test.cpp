@@ -1,4 +1,4 @@
-#include <reprise/couchbase/service_results.hpp>
+#include <reprise/couchbase/results.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include <reprise/base/printable.hpp>
-#include <reprise/couchbase_types/log_sink.hpp>
+#include <reprise/couchbase_types/operation_observer.hpp>
 
 namespace reprise::couchbase {
 

@@ -1,7 +1,7 @@
 #include <charconv>
 #include <string>
 
-#include <reprise/couchbase_types/operation_tracing.hpp>
+#include <reprise/couchbase_types/ready_observers.hpp>
 
 namespace reprise::couchbase {
 

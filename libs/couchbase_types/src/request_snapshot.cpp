@@ -1,4 +1,4 @@
-#include <reprise/couchbase_types/request_snapshot.hpp>
+#include <reprise/couchbase_types/retry_strategies.hpp>
 
 namespace reprise::couchbase {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <reprise/couchbase_types/errc.hpp>
-#include <reprise/couchbase_types/shipped_strategies.hpp>
+#include <reprise/couchbase_types/retry_strategies.hpp>
 #include <reprise/retry/retryable.hpp>
 
 namespace reprise::couchbase {

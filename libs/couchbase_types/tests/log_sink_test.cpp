@@ -1,4 +1,4 @@
-#include <reprise/couchbase_types/log_sink.hpp>
+#include <reprise/couchbase_types/operation_observer.hpp>
 
 #include <gtest/gtest.h>
 

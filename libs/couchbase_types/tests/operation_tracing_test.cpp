@@ -1,4 +1,4 @@
-#include <reprise/couchbase_types/operation_tracing.hpp>
+#include <reprise/couchbase_types/ready_observers.hpp>
 
 #include <gtest/gtest.h>
 

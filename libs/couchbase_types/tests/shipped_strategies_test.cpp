@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <reprise/couchbase_types/errc.hpp>
-#include <reprise/couchbase_types/shipped_strategies.hpp>
+#include <reprise/couchbase_types/retry_strategies.hpp>
 
 namespace reprise::couchbase {
 namespace strategies_test {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include <reprise/couchbase.hpp>
-#include <reprise/couchbase_types/shipped_strategies.hpp>
+#include <reprise/couchbase_types/retry_strategies.hpp>
 
 namespace {
 

@@ -13,17 +13,11 @@
 #include <reprise/couchbase/collection.hpp>
 #include <reprise/couchbase/diagnostics.hpp>
 #include <reprise/couchbase/error.hpp>
-#include <reprise/couchbase/json_fragment.hpp>
 #include <reprise/couchbase/management.hpp>
-#include <reprise/couchbase/operation_options.hpp>
-#include <reprise/couchbase/overriding_strategy.hpp>
+#include <reprise/couchbase/options.hpp>
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
-#include <reprise/couchbase/row_stream.hpp>
-#include <reprise/couchbase/scan.hpp>
-#include <reprise/couchbase/service_options.hpp>
-#include <reprise/couchbase/service_results.hpp>
-#include <reprise/couchbase/subdocument_results.hpp>
+#include <reprise/couchbase/streams.hpp>
 #include <reprise/couchbase/subdocument_specs.hpp>
 #include <reprise/couchbase_types/cluster_options.hpp>
 

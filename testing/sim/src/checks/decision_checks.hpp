@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <reprise/couchbase_types/log_sink.hpp>
+#include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/engine/reason_table.hpp>
 
 #include "checks/budget_checks.hpp"

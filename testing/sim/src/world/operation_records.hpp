@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <reprise/couchbase_types/log_sink.hpp>
-#include <reprise/couchbase_types/request_snapshot.hpp>
+#include <reprise/couchbase_types/operation_observer.hpp>
+#include <reprise/couchbase_types/retry_strategies.hpp>
 #include <reprise/engine/ids.hpp>
 #include <reprise/engine/reason_table.hpp>
 #include <reprise/sim/scenario.hpp>

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <reprise/couchbase_types/shipped_strategies.hpp>
+#include <reprise/couchbase_types/retry_strategies.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
 #include "world/world.hpp"

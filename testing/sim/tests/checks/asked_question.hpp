@@ -1,6 +1,6 @@
 #pragma once
 
-#include <reprise/couchbase_types/request_snapshot.hpp>
+#include <reprise/couchbase_types/retry_strategies.hpp>
 
 namespace reprise::sim {
 

@@ -31,12 +31,9 @@
 
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/collection.hpp>
-#include <reprise/couchbase/detail/async_arguments.hpp>
-#include <reprise/couchbase/detail/document_call.hpp>
-#include <reprise/couchbase/detail/service_work.hpp>
+#include <reprise/couchbase/detail/calls.hpp>
 #include <reprise/couchbase/management.hpp>
-#include <reprise/couchbase/row_stream.hpp>
-#include <reprise/couchbase/scan.hpp>
+#include <reprise/couchbase/streams.hpp>
 
 namespace reprise::couchbase {
 

@@ -8,13 +8,13 @@
 #include <string_view>
 
 #include <reprise/couchbase/collection.hpp>
-#include <reprise/couchbase/detail/async_arguments.hpp>
+#include <reprise/couchbase/detail/calls.hpp>
 #include <reprise/couchbase/diagnostics.hpp>
 #include <reprise/couchbase/error.hpp>
 #include <reprise/couchbase/management.hpp>
-#include <reprise/couchbase/row_stream.hpp>
-#include <reprise/couchbase/service_options.hpp>
-#include <reprise/couchbase/service_results.hpp>
+#include <reprise/couchbase/options.hpp>
+#include <reprise/couchbase/results.hpp>
+#include <reprise/couchbase/streams.hpp>
 #include <reprise/couchbase_types/cluster_options.hpp>
 
 namespace reprise::couchbase {

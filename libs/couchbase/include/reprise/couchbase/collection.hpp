@@ -9,13 +9,11 @@
 #include <vector>
 
 #include <reprise/couchbase/codec.hpp>
-#include <reprise/couchbase/detail/async_arguments.hpp>
-#include <reprise/couchbase/detail/document_call.hpp>
+#include <reprise/couchbase/detail/calls.hpp>
 #include <reprise/couchbase/error.hpp>
-#include <reprise/couchbase/operation_options.hpp>
+#include <reprise/couchbase/options.hpp>
 #include <reprise/couchbase/results.hpp>
-#include <reprise/couchbase/scan.hpp>
-#include <reprise/couchbase/subdocument_results.hpp>
+#include <reprise/couchbase/streams.hpp>
 #include <reprise/couchbase/subdocument_specs.hpp>
 
 namespace reprise::couchbase {

@@ -11,10 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include <reprise/couchbase/detail/document_call.hpp>
+#include <reprise/couchbase/detail/calls.hpp>
 #include <reprise/couchbase/error.hpp>
-#include <reprise/couchbase/operation_options.hpp>
-#include <reprise/couchbase/service_options.hpp>
+#include <reprise/couchbase/options.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {

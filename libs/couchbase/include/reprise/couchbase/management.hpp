@@ -17,11 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/couchbase/detail/async_arguments.hpp>
-#include <reprise/couchbase/detail/service_work.hpp>
+#include <reprise/couchbase/detail/calls.hpp>
 #include <reprise/couchbase/error.hpp>
+#include <reprise/couchbase/options.hpp>
 #include <reprise/couchbase/results.hpp>
-#include <reprise/couchbase/service_options.hpp>
 
 namespace reprise::couchbase {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Results of operations on documents.
+/// Results of operations on documents and of requests to the HTTP services.
 ///
 /// All results have one shape: what the server returned is a plain field, and what is computed from
 /// the fields (text, format, a decoded value) is a function. You can build a result yourself, for
@@ -10,14 +10,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include <reprise/couchbase/codec.hpp>
 #include <reprise/couchbase/error.hpp>
+#include <reprise/couchbase_types/service_metadata.hpp>
 #include <reprise/retry/retry_history.hpp>
 
 namespace reprise::couchbase {
@@ -146,6 +152,169 @@ struct exists_result {
     /// Zero if the document does not exist.
     couchbase::cas cas{};
     operation_trace trace{};
+};
+
+/// One row as the service sent it: a JSON value. It does not own its bytes; see the function that
+/// returned it for how long they live.
+class row_view {
+public:
+    row_view() = default;
+    explicit row_view(std::string_view text) noexcept : text_(text) {}
+
+    /// The row as JSON text.
+    [[nodiscard]] std::string_view text() const noexcept { return text_; }
+    /// The same as bytes.
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+        return std::as_bytes(std::span{text_});
+    }
+    /// The row converted to T: booleans, numbers and strings directly, everything else by
+    /// `codec<T>`, which sees JSON. Fails with errc::decoding_failure if the row is no such value.
+    template <readable_fragment T>
+    [[nodiscard]] std::expected<T, error> as() const {
+        return read_fragment<T>({bytes(), flags_of(document_format::json)});
+    }
+
+private:
+    std::string_view text_;
+};
+
+/// The rows of a result: a C++20 forward range of row_view. Copies share the rows. A row_view is
+/// valid as long as one of the copies.
+class row_list {
+public:
+    row_list() = default;
+    /// The client makes lists. `memory` owns what the rows point into.
+    row_list(std::vector<std::string_view> rows, std::shared_ptr<const void> memory) noexcept
+        : rows_(std::move(rows)), memory_(std::move(memory)) {}
+
+    /// Valid as long as its list stays where it is.
+    class iterator {
+    public:
+        using iterator_category = std::forward_iterator_tag;
+        using value_type = row_view;
+        using difference_type = std::ptrdiff_t;
+        using pointer = void;
+        using reference = row_view;
+
+        iterator() noexcept = default;
+        iterator(const row_list* rows, std::size_t index) noexcept : rows_(rows), index_(index) {}
+        [[nodiscard]] row_view operator*() const noexcept { return (*rows_)[index_]; }
+        iterator& operator++() noexcept {
+            ++index_;
+            return *this;
+        }
+        iterator operator++(int) noexcept { return {rows_, index_++}; }
+        friend bool operator==(const iterator&, const iterator&) noexcept = default;
+
+    private:
+        const row_list* rows_ = nullptr;
+        std::size_t index_ = 0;
+    };
+
+    [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
+    [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
+    /// `index` must be less than size().
+    [[nodiscard]] row_view operator[](std::size_t index) const noexcept {
+        return row_view(rows_[index]);
+    }
+    [[nodiscard]] iterator begin() const noexcept { return {this, 0}; }
+    [[nodiscard]] iterator end() const noexcept { return {this, size()}; }
+
+private:
+    std::vector<std::string_view> rows_;
+    std::shared_ptr<const void> memory_;
+};
+
+static_assert(std::ranges::forward_range<const row_list>);
+
+/// All rows of a request with its metadata.
+template <class Metadata>
+struct rows_result {
+    row_list rows{};
+    Metadata metadata{};
+    operation_trace trace{};
+};
+
+using query_result = rows_result<query_metadata>;    ///< What cluster::query returns.
+using analytics_result = query_result;               ///< What cluster::analytics_query returns.
+using search_result = rows_result<search_metadata>;  ///< What cluster::search returns.
+using view_result = rows_result<view_metadata>;      ///< What bucket::view_query returns.
+
+/// Splits a row of a view. Fails with errc::decoding_failure if it is not a view's row.
+[[nodiscard]] std::expected<view_row, error> parse_view_row(row_view row);
+
+/// The answer to cluster::management_request. Its status is 2xx.
+struct management_response {
+    int status = 0;
+    std::string body{};
+    operation_trace trace{};
+};
+
+/// The result of one path of a sub-document operation.
+struct path_result {
+    std::string path{};
+    /// The error of this path alone; unset if the path succeeded.
+    std::error_code code{};
+    /// The status that the server sent for this path.
+    std::uint16_t status = 0;
+    /// JSON; empty if the server returned no value for this path.
+    document_bytes value{};
+};
+
+namespace detail {
+/// The JSON at a place of the call, or the error of that path.
+[[nodiscard]] std::expected<document_view, error> content_at(
+    const std::vector<path_result>& paths, std::size_t index);
+}  // namespace detail
+
+/// The parts of a document that were read.
+struct lookup_in_result {
+    /// One entry for each lookup_spec of the call, in the same order.
+    std::vector<path_result> paths{};
+    couchbase::cas cas{};
+    /// True if the document was read after its removal (lookup_in_options::access_deleted).
+    bool is_deleted = false;
+    operation_trace trace{};
+
+    /// The JSON at the path with this index (from 0). Fails with the error of that path
+    /// (errc::path_not_found, errc::path_mismatch, ...), or with errc::invalid_argument if the call
+    /// had no such path. The view is valid as long as this result.
+    [[nodiscard]] std::expected<document_view, error> content(std::size_t index) const {
+        return detail::content_at(paths, index);
+    }
+    /// The same, converted to T by read_fragment.
+    template <readable_fragment T>
+    [[nodiscard]] std::expected<T, error> content_as(std::size_t index) const {
+        const auto found = content(index);
+        return found ? read_fragment<T>(*found) : std::unexpected(found.error());
+    }
+};
+
+/// The parts of a document that were read from any of its copies.
+struct lookup_in_replica_result : lookup_in_result {
+    /// As in get_replica_result.
+    bool is_replica = false;
+};
+
+/// A document whose parts were changed, all of them. If one path fails, the whole call fails, and
+/// error::info().failed_path is the index of that path.
+struct mutate_in_result {
+    /// One entry for each mutate_spec of the call, in the same order.
+    std::vector<path_result> paths{};
+    /// The new version.
+    couchbase::cas cas{};
+    /// As in mutation_result.
+    std::optional<mutation_token> token{};
+    operation_trace trace{};
+
+    /// The server's value for the path with this index (from 0): the new number after an
+    /// increment or decrement. Other changes return nothing, and reading their content fails with
+    /// errc::decoding_failure.
+    template <readable_fragment T>
+    [[nodiscard]] std::expected<T, error> content_as(std::size_t index) const {
+        const auto found = detail::content_at(paths, index);
+        return found ? read_fragment<T>(*found) : std::unexpected(found.error());
+    }
 };
 
 }  // namespace reprise::couchbase

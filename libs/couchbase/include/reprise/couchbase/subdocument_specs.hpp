@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-#include <reprise/couchbase/json_fragment.hpp>
+#include <reprise/couchbase/codec.hpp>
 #include <reprise/couchbase_types/document_request.hpp>
 
 namespace reprise::couchbase {

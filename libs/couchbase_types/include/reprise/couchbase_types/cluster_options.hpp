@@ -11,7 +11,6 @@
 #include <system_error>
 #include <vector>
 
-#include <reprise/couchbase_types/log_sink.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/retry/budget.hpp>
 #include <reprise/retry/driver/circuit_breaker_fsm.hpp>

@@ -14,9 +14,9 @@ namespace reprise::couchbase {
 /// the comment gives the server's status or code, and whether a retry may help.
 enum class errc : int {
     // Common to all services.
-    request_canceled = 2,       ///< Stopped, or its connection closed in flight; may be ambiguous.
-    invalid_argument = 3,       ///< Refused by the client or by the server: 0x04, 0x87, 0xcb, ...
-    service_not_available = 4,  ///< No node of the cluster offers the service.
+    request_canceled = 2,         ///< Stopped or lost, maybe ambiguous; 0x07; of scans 0x01, 0xa5.
+    invalid_argument = 3,         ///< Refused by the client, or 0x04, 0x87, 0xcb, 0xd4, 0xd7.
+    service_not_available = 4,    ///< No node of the cluster offers the service.
     internal_server_failure = 5,  ///< 0x84.
     authentication_failure = 6,   ///< 0x20, 0x24, 0x1f.
     temporary_failure = 7,        ///< 0x86, 0x85, 0x82, 0x25; a retry may help.
@@ -38,9 +38,9 @@ enum class errc : int {
     // Key-value.
     document_not_found = 101,                     ///< 0x01; 0x05 on append and prepend.
     document_unretrievable = 102,                 ///< No copy could be read.
-    document_locked = 103,                        ///< 0x09; a retry may help.
+    document_locked = 103,                        ///< 0x09; 0x02 without XERROR; a retry may help.
     value_too_large = 104,                        ///< 0x03.
-    document_exists = 105,                        ///< 0x02 on insert.
+    document_exists = 105,                        ///< 0x02, 0x05 on insert.
     durability_level_not_available = 107,         ///< 0xa0.
     durability_impossible = 108,                  ///< 0xa1.
     durability_ambiguous = 109,                   ///< 0xa3; the write may have happened.

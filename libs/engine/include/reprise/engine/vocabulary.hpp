@@ -5,11 +5,9 @@
 #include <reprise/couchbase_types/cluster_options.hpp>
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/error_info.hpp>
-#include <reprise/couchbase_types/log_sink.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
-#include <reprise/couchbase_types/request_snapshot.hpp>
 #include <reprise/couchbase_types/retry_reason.hpp>
-#include <reprise/couchbase_types/shipped_strategies.hpp>
+#include <reprise/couchbase_types/retry_strategies.hpp>
 
 namespace reprise::engine {
 

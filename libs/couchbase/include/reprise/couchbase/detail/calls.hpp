@@ -1,7 +1,10 @@
 #pragma once
 
+// Shared by the blocking, the token and the streaming forms of all calls. Not for users.
+
 #include <any>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -10,20 +13,66 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <reprise/couchbase/codec.hpp>
-#include <reprise/couchbase/detail/async_arguments.hpp>
 #include <reprise/couchbase/error.hpp>
-#include <reprise/couchbase/operation_options.hpp>
+#include <reprise/couchbase/options.hpp>
 #include <reprise/couchbase/results.hpp>
-#include <reprise/couchbase/subdocument_results.hpp>
 #include <reprise/couchbase_types/document_request.hpp>
-
-// Shared by the blocking and the token forms of a call. Not for users.
+#include <reprise/retry/detail/co_await_arguments.hpp>
 
 namespace reprise::couchbase::detail {
+
+// --- parameters of the asynchronous functions ---
+//
+// Their type shows whether the caller passed a temporary, which GCC 12 may miscompile in a
+// `co_await` expression.
+
+// An options struct. As a template parameter with the struct as its default it also takes braced
+// initialisers: `{.timeout = 1s}`.
+template <class Given, class Options>
+concept options_argument = std::same_as<std::remove_cvref_t<Given>, Options>;
+
+// `{}` for options, or no options at all. A number, so that the caller's expression holds no
+// temporary struct.
+enum class no_options : std::uint8_t {};
+
+// No token: stands for boost::asio::deferred, whose header only asio.hpp may include.
+struct default_token {};
+
+// A document to store. Only aggregates are destroyed twice; other temporaries are harmless.
+template <class Given>
+using document_argument = std::conditional_t<
+    std::is_aggregate_v<std::remove_cvref_t<Given>>, Given, std::remove_cvref_t<Given>&>;
+
+// The types of a call's arguments, as deduced from forwarding references.
+template <class... Given>
+struct given {};
+
+// Starts calls through a completion token. <reprise/couchbase/asio.hpp> specialises it for all
+// tokens; this one only prints the sentence, once for each call.
+template <class Token, class Always = void>
+struct initiation {
+    static_assert(
+        !std::is_void_v<Always>,
+        "include <reprise/couchbase/asio.hpp> to use the asynchronous functions");
+
+    template <class Result, auto Start, class... Arguments>
+    static int call(const Arguments&...);
+    template <class Result, class... Arguments>
+    static int work(const Arguments&...);
+    template <class Result, class... Arguments>
+    static int started(const Arguments&...);
+    template <class... Arguments>
+    static int next_row(const Arguments&...);
+    template <class... Arguments>
+    static int next_document(const Arguments&...);
+};
+
+// --- operations on documents ---
 
 class session;
 
@@ -177,5 +226,83 @@ template <class Result, class Start, class Token, class... Given>
     return initiation<Token>::template started<Result>(
         arguments, client, std::forward<Start>(start), token);
 }
+
+// --- calls of the HTTP services ---
+
+struct unsent_request;
+class row_source;
+
+// A request made ready, or why it cannot be sent. It is sent once: copies share it.
+struct service_work {
+    std::shared_ptr<session> client;
+    std::shared_ptr<unsent_request> request;
+};
+
+// Where names of a statement or an index are looked up; both empty: in the cluster.
+struct service_scope {
+    std::string_view bucket{};
+    std::string_view scope{};
+};
+
+// How rows are delivered.
+enum class row_mode : std::uint8_t { kept, streamed };
+
+[[nodiscard]] service_work make_query_work(
+    const std::shared_ptr<session>& client, service_scope in, std::string_view statement,
+    const query_options& options, row_mode mode);
+[[nodiscard]] service_work make_analytics_work(
+    const std::shared_ptr<session>& client, service_scope in, std::string_view statement,
+    const analytics_options& options, row_mode mode);
+[[nodiscard]] service_work make_search_work(
+    const std::shared_ptr<session>& client, service_scope in, std::string_view index,
+    const search_query& query, const search_options& options, row_mode mode);
+[[nodiscard]] service_work make_view_work(
+    const std::shared_ptr<session>& client, std::string_view bucket, std::string_view design,
+    std::string_view view, const view_options& options, row_mode mode);
+[[nodiscard]] service_work make_management_work(
+    const std::shared_ptr<session>& client, const management_request& request,
+    const management_options& options);
+
+// Blocks. Defined for query_result, search_result, view_result, management_response and the results
+// of the managers.
+template <class Result>
+[[nodiscard]] std::expected<Result, error> run_work(const service_work& work);
+// Does not block.
+template <class Result>
+void start_work(const service_work& work, result_receiver<Result>* receiver, call_ticket ticket);
+// The token form.
+template <class Result, class Token, class... Given>
+[[nodiscard]] auto initiate_work(given<Given...> arguments, service_work&& work, Token& token) {
+    return initiation<Token>::template work<Result>(arguments, std::move(work), token);
+}
+
+// The rows that are here and were not read yet, for a reader that makes no call for them.
+struct row_cursor {
+    const std::string_view* next = nullptr;
+    const std::string_view* end = nullptr;
+
+    [[nodiscard]] bool has_row() const noexcept { return next != end; }
+    [[nodiscard]] row_view take_row() noexcept { return row_view(*next++); }
+};
+
+// A request under way whose rows are read one by one.
+struct row_handle {
+    std::shared_ptr<session> client;
+    std::shared_ptr<row_source> source;
+    row_cursor* cursor = nullptr;  // in the source
+};
+
+// Starts it; the rows, or what went wrong, are read from the handle.
+[[nodiscard]] std::expected<row_handle, error> open_rows(const service_work& work);
+[[nodiscard]] std::expected<std::optional<row_view>, error> next_row(const row_handle& rows);
+void start_next_row(const row_handle& rows, result_receiver<std::optional<row_view>>* receiver);
+void cancel_rows(const row_handle& rows) noexcept;
+[[nodiscard]] call_ticket ticket_of(const row_handle& rows) noexcept;
+[[nodiscard]] std::size_t buffered_size_peak(const row_handle& rows) noexcept;
+[[nodiscard]] const operation_trace& trace_of(const row_handle& rows) noexcept;
+// The metadata, or the error that ended the rows or refused the last attempt to read one. Defined
+// for query_metadata, search_metadata and view_metadata.
+template <class Metadata>
+[[nodiscard]] std::expected<Metadata, error> finish_rows(const row_handle& rows);
 
 }  // namespace reprise::couchbase::detail
