@@ -128,7 +128,7 @@ std::optional<settings_error> check(const cluster_options& given) {
             "is below config_poll_floor (" + std::to_string(floor.count()) + " ms)"};
     }
     if (given.circuit_breaker) {
-        if (auto error = reprise::check(*given.circuit_breaker)) {
+        if (auto error = driver::check(*given.circuit_breaker)) {
             error->field = "circuit_breaker." + error->field;
             return error;
         }

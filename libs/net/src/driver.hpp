@@ -173,8 +173,9 @@ private:
     engine::engine_options options_;
     std::optional<boost::asio::ssl::context> tls_context_;
     std::unique_ptr<name_resolver> resolver_;
-    std::optional<steady_timer> timer_;   // empty once the context is gone
-    time_point armed_for_ = no_deadline;  // the timer; not later than the engine needs it
+    std::optional<steady_timer> timer_;  // empty once the context is gone
+    time_point armed_for_ =
+        reprise::driver::no_deadline;  // the timer; not later than the engine needs it
     time_point now_{};
     std::unique_ptr<engine::client_engine> engine_;
     engine::action_list actions_;

@@ -17,7 +17,7 @@ topology::topology(
       endpoints_(endpoints),
       breakers_(breakers),
       listener_(listener),
-      reconnect_backoff_(backoff_options{
+      reconnect_backoff_(driver::backoff_options{
           .base = context.options.reconnect_delay_min,
           .factor = 2.0,
           .cap = context.options.reconnect_delay_max,

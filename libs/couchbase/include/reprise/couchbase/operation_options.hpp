@@ -23,7 +23,7 @@
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/couchbase_types/document_request.hpp>
-#include <reprise/retry/driver/allowance.hpp>
+#include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
@@ -34,7 +34,7 @@ struct common_options {
     /// kind of operation.
     std::optional<duration> timeout{};
     /// Replaces the cluster's retry strategy for this operation. Null: the cluster's.
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     /// Passed to the strategy with every question (`question.at.user_data_as<T>()`).
     std::shared_ptr<const std::any> user_data{};
     /// The allowance of an enclosing reprise::retry. Retries of this operation are taken from it.
@@ -67,7 +67,7 @@ template <class Options>
 concept operation_options =
     std::is_aggregate_v<Options> && std::default_initializable<Options> && requires(Options with) {
         { with.timeout } -> std::same_as<std::optional<duration>&>;
-        { with.strategy } -> std::same_as<std::shared_ptr<retry_strategy>&>;
+        { with.strategy } -> std::same_as<std::shared_ptr<driver::retry_strategy>&>;
         { with.user_data } -> std::same_as<std::shared_ptr<const std::any>&>;
         { with.outer_allowance } -> std::same_as<driver::retry_allowance*&>;
         Options{.timeout = {}, .strategy = {}, .user_data = {}, .outer_allowance = {}};
@@ -113,7 +113,7 @@ struct get_options {
     /// lead to and those around them; paths that the document lacks are left out, and of an array
     /// only the elements that are named remain. Empty: the whole document.
     std::vector<std::string> project{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -122,7 +122,7 @@ struct get_options {
 struct get_replica_options {
     std::optional<duration> timeout{};
     read_preference preference = read_preference::no_preference;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -134,7 +134,7 @@ struct upsert_options {
     /// Keeps the expiry of an existing document; `expiry` then applies to a new one only.
     bool preserve_expiry = false;
     durability_level durability = durability_level::none;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -144,7 +144,7 @@ struct insert_options {
     std::optional<duration> timeout{};
     couchbase::expiry expiry{};
     durability_level durability = durability_level::none;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -158,7 +158,7 @@ struct replace_options {
     /// Keeps the expiry of the document. It cannot be combined with `expiry`.
     bool preserve_expiry = false;
     durability_level durability = durability_level::none;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -169,7 +169,7 @@ struct change_options {
     /// Changes only this version; another one fails with errc::cas_mismatch. Zero: any version.
     couchbase::cas cas{};
     durability_level durability = durability_level::none;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -189,7 +189,7 @@ struct counter_options {
     /// Applies to a counter that is created.
     couchbase::expiry expiry{};
     durability_level durability = durability_level::none;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -199,7 +199,7 @@ struct lookup_in_options {
     std::optional<duration> timeout{};
     /// Also reads a removed document, as long as the server remembers it.
     bool access_deleted = false;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -219,7 +219,7 @@ struct mutate_in_options {
     durability_level durability = durability_level::none;
     /// Also changes attributes of a removed document.
     bool access_deleted = false;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };

@@ -28,20 +28,20 @@ struct reason_override {
 
 /// Wraps another strategy and replaces some of its answers. Questions about other reasons and
 /// successes are passed on unchanged. Like every strategy, one object serves all operations.
-class overriding_strategy final : public retry_strategy {
+class overriding_strategy final : public driver::retry_strategy {
 public:
     /// Throws `invalid_settings` for a null strategy, for a reason that is listed twice, and for
     /// reasons that no strategy is asked about (`unknown`, and those that are always retried).
     overriding_strategy(
-        std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides);
+        std::shared_ptr<driver::retry_strategy> otherwise, std::vector<reason_override> overrides);
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override;
     driver::decision on_start(
         driver::token_state& token, const driver::decision_context& at) override;
     void on_success(const driver::token_state& token, const driver::decision_context& at) override;
-    [[nodiscard]] retry_budget* paying_budget() noexcept override;
+    [[nodiscard]] driver::retry_budget* paying_budget() noexcept override;
 
 private:
-    std::shared_ptr<retry_strategy> otherwise_;
+    std::shared_ptr<driver::retry_strategy> otherwise_;
     std::vector<reason_override> overrides_;
 };
 
@@ -51,7 +51,7 @@ private:
 ///         std::make_shared<couchbase::fail_fast_on_terminal_error_strategy>(),
 ///         {{couchbase::retry_reason::kv_locked, couchbase::retry_action::no()}});
 /// ```
-[[nodiscard]] std::shared_ptr<retry_strategy> overriding(
-    std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides);
+[[nodiscard]] std::shared_ptr<driver::retry_strategy> overriding(
+    std::shared_ptr<driver::retry_strategy> otherwise, std::vector<reason_override> overrides);
 
 }  // namespace reprise::couchbase

@@ -24,30 +24,40 @@
 /// ```
 /// Every strategy of the retry library works here as well, with its own budget:
 /// ```
-///     auto standard = std::make_shared<virtual_strategy<standard_strategy>>();
+///     auto standard = std::make_shared<driver::virtual_strategy<standard_strategy>>();
 /// ```
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/request_snapshot.hpp>
 #include <reprise/couchbase_types/retry_reason.hpp>
 #include <reprise/couchbase_types/shipped_strategies.hpp>
+#include <reprise/retry/driver/retry_strategy.hpp>
 #include <reprise/retry/retry_history.hpp>
-#include <reprise/retry/retry_strategy.hpp>
 
 namespace reprise::couchbase {
 
 /// The question to a strategy and its answer, at once or later. `request_of(question)` and
 /// `reason_of(question)` describe the failure in Couchbase's terms.
-using reprise::retry_strategy;
 using reprise::driver::deferred_answer;
 using reprise::driver::retry_action;
 using reprise::driver::retry_question;
 using reprise::driver::retry_sink;
+using reprise::driver::retry_strategy;
 
 /// The history of an operation's attempts. Errors and results carry it.
-using reprise::history_entry;
 using reprise::refusal_reason;
 using reprise::retry_history;
 using reprise::driver::attempt_stage;
+
+/// "host:port" of the node that an entry of a history is about; empty if there was none.
+[[nodiscard]] inline std::string_view endpoint_of(
+    const retry_history& history, const retry_history::entry& entry) noexcept {
+    return driver::place_of(history, entry);
+}
+/// Why that node could not be reached: "connection refused". Empty for requests that were sent.
+[[nodiscard]] inline std::string_view problem_of(
+    const retry_history& history, const retry_history::entry& entry) noexcept {
+    return driver::problem_of(history, entry);
+}
 
 }  // namespace reprise::couchbase

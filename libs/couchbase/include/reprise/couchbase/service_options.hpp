@@ -18,7 +18,7 @@
 #include <reprise/couchbase/operation_options.hpp>
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
-#include <reprise/retry/driver/allowance.hpp>
+#include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
@@ -92,7 +92,7 @@ struct query_options {
     /// For `query` the limit of all rows together, for `query_stream` what the stream keeps ahead.
     /// Absent: the defaults above.
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -110,7 +110,7 @@ struct analytics_options {
     std::string client_context_id{};
     std::vector<named_value> raw{};
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -145,7 +145,7 @@ struct search_options {
     mutation_state consistent_with{};
     std::vector<named_value> raw{};
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -182,7 +182,7 @@ struct view_options {
     bool debug = false;
     bool full_set = false;  ///< Runs a development view over all documents.
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };

@@ -19,8 +19,7 @@
 
 #include <reprise/couchbase_types/cluster_options.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
-#include <reprise/retry/detail/prometheus_text.hpp>
-#include <reprise/retry/latency_histogram.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
 
 namespace reprise::couchbase {
 
@@ -71,7 +70,7 @@ public:
     /// The text format 0.0.4. Services that were not used and reasons that did not occur are left
     /// out.
     [[nodiscard]] std::string to_prometheus(
-        const prometheus_options& options = {.prefix = "couchbase"}) const;
+        const driver::prometheus_options& options = {.prefix = "couchbase"}) const;
 
     /// Reports the slow operations collected so far, if there are any.
     void flush_slow_operations();
@@ -81,7 +80,7 @@ private:
     struct service_counters {
         counter successes{0};
         counter failures{0};
-        latency_histogram times;
+        driver::latency_histogram times;
     };
     [[nodiscard]] static std::size_t index_of(std::string_view service) noexcept;
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Spans of a client's operations, through the same small interface as the spans of retry loops
-/// (`reprise/retry/retry_tracer.hpp`).
+/// (`reprise/retry/retry_observer.hpp`).
 ///
 /// ```
 /// span               attributes (OpenTelemetry's names where it has them)
@@ -17,14 +17,14 @@
 #include <utility>
 
 #include <reprise/couchbase_types/operation_observer.hpp>
-#include <reprise/retry/retry_tracer.hpp>
+#include <reprise/retry/retry_observer.hpp>
 
 namespace reprise::couchbase {
 
 /// One object for any number of clients and threads.
 ///
 /// Spans start on the client's thread, where nothing is known about the caller's span. To make
-/// one the parent, pass a `retry_span*` in the operation's options
+/// one the parent, pass a `retry_tracer::span*` in the operation's options
 /// (`.user_data = std::make_shared<std::any>(&span)`); it must live until the operation ends.
 class operation_tracing final : public operation_observer {
 public:
@@ -40,8 +40,8 @@ public:
 
 private:
     struct open_operation {
-        std::unique_ptr<retry_span> span;
-        std::unique_ptr<retry_span> attempt;  // null between attempts
+        std::unique_ptr<retry_tracer::span> span;
+        std::unique_ptr<retry_tracer::span> attempt;  // null between attempts
         std::int64_t attempts = 0;
     };
     using key = std::pair<std::uint64_t, std::uint64_t>;  // client and operation

@@ -11,9 +11,9 @@
 #include <reprise/couchbase_types/retry_reason.hpp>
 #include <reprise/retry/driver/retry_question.hpp>
 
-namespace reprise {
+namespace reprise::driver {
 class retry_strategy;
-}  // namespace reprise
+}  // namespace reprise::driver
 
 namespace reprise::couchbase {
 
@@ -41,7 +41,7 @@ struct server_retry_rule {
         if (!max_duration) {
             return false;
         }
-        const time_point end = add_saturated(first_failure, *max_duration);
+        const time_point end = driver::add_saturated(first_failure, *max_duration);
         return due >= end && end <= deadline;
     }
 };
@@ -51,7 +51,7 @@ struct server_retry_rule {
 struct request_snapshot {
     std::string_view operation{};  ///< "get", "upsert", ...; static text.
     bool is_idempotent = false;
-    const retry_strategy* strategy = nullptr;  ///< The one that is asked.
+    const driver::retry_strategy* strategy = nullptr;  ///< The one that is asked.
     /// Reasons of the earlier retries, the present one not included.
     retry_reason_set retry_reasons{};
     /// The error that the user gets if it is not retried.

@@ -7,8 +7,8 @@
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/request_snapshot.hpp>
-#include <reprise/retry/backoff.hpp>
-#include <reprise/retry/retry_strategy.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
+#include <reprise/retry/driver/retry_strategy.hpp>
 
 /// The strategies that come with the client.
 
@@ -24,7 +24,7 @@ using backoff_calculator = std::function<duration(std::uint32_t attempts, std::u
 [[nodiscard]] backoff_calculator exponential_calculator();
 /// Any rule of the retry library; with many clients full jitter spreads the load better.
 [[nodiscard]] backoff_calculator jittered_calculator(
-    const backoff_options& options = {
+    const driver::backoff_options& options = {
         .base = std::chrono::milliseconds{1},
         .factor = 2.0,
         .cap = std::chrono::milliseconds{500},
@@ -33,7 +33,7 @@ using backoff_calculator = std::function<duration(std::uint32_t attempts, std::u
 
 /// Retries whatever may be repeated safely, until the deadline. May be derived from: override
 /// `retry_after`, handle your reasons, and call this one for the rest.
-class best_effort_strategy : public retry_strategy {
+class best_effort_strategy : public driver::retry_strategy {
 public:
     explicit best_effort_strategy(backoff_calculator calculator = exponential_calculator());
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override;

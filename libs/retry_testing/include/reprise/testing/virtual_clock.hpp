@@ -40,11 +40,11 @@ public:
         scheduled_.emplace(when, std::move(action));
     }
     void after(duration delay, std::function<void()> action) {
-        at(add_saturated(now_, delay), std::move(action));
+        at(driver::add_saturated(now_, delay), std::move(action));
     }
 
     /// Moves the time by hand, e.g. inside an operation that "takes" two seconds.
-    void advance(duration by) { static_cast<void>(run_until(add_saturated(now_, by), {})); }
+    void advance(duration by) { static_cast<void>(run_until(driver::add_saturated(now_, by), {})); }
 
     /// Every wait so far, in order, as long as it really lasted.
     [[nodiscard]] const std::vector<duration>& waits() const noexcept { return waits_; }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <reprise/retry/detail/co_await_arguments.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 // Parameters of the asynchronous functions. Their type shows whether the caller passed a temporary,
 // which GCC 12 may miscompile in a `co_await` expression. Not for users.

@@ -20,8 +20,6 @@
 #include <utility>
 
 #include <reprise/asio/detail/async_limited.hpp>
-#include <reprise/asio/detail/async_pause.hpp>
-#include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/retry/blocking.hpp>
@@ -135,7 +133,7 @@ private:
         is_pausing_ = true;
         async_pause(
             io_executor_,
-            driver_.pause_until(add_saturated(driver_.now(), options_.current_delay())),
+            driver_.pause_until(driver::add_saturated(driver_.now(), options_.current_delay())),
             pause_handler<place_type>{
                 place(pause_signal_.slot()),
                 continue_with<&hedge_group::on_paused>::of(this->shared_from_this())});
