@@ -189,7 +189,8 @@ COUNTED void measured_successes(reprise::standard_strategy& strategy, std::size_
     }
 }
 
-COUNTED void measured_virtual_successes(reprise::retry_strategy& strategy, std::size_t count) {
+COUNTED void measured_virtual_successes(
+    reprise::driver::retry_strategy& strategy, std::size_t count) {
     for (std::size_t each = 0; each < count; ++each) {
         (void)reprise::retry(strategy, bench::fallible_operation);
     }
@@ -237,7 +238,7 @@ COUNTED void measured_refusals(
 }
 
 void run_retry(std::string_view name, std::size_t count) {
-    reprise::standard_options settings;
+    reprise::standard_strategy::options settings;
     settings.prices.refund_last_cost = true;
     if (name == "refusal") {
         settings.bucket.initial = 0.0;
@@ -250,7 +251,7 @@ void run_retry(std::string_view name, std::size_t count) {
     if (name == "success") {
         measured_successes(strategy, count);
     } else if (name == "virtual_success") {
-        reprise::virtual_strategy<reprise::standard_strategy> behind_interface(settings);
+        reprise::driver::virtual_strategy<reprise::standard_strategy> behind_interface(settings);
         measured_virtual_successes(behind_interface, count);
     } else if (name == "decision") {
         measured_decisions(strategy, options, count);

@@ -58,9 +58,9 @@ void success_inlined(benchmark::State& state) {
 BENCHMARK(success_inlined)->Name("success_inlined");
 
 void success_virtual(benchmark::State& state) {
-    const std::unique_ptr<retry_strategy> strategy =
-        std::make_unique<virtual_strategy<standard_strategy>>();
-    retry_strategy* pointer = strategy.get();
+    const std::unique_ptr<driver::retry_strategy> strategy =
+        std::make_unique<driver::virtual_strategy<standard_strategy>>();
+    driver::retry_strategy* pointer = strategy.get();
     unsigned value = 0;
     for (auto _ : state) {
         benchmark::DoNotOptimize(pointer);
@@ -129,7 +129,7 @@ BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
 /// One allowed retry: classification, backoff, jitter and charge, plus the refund, so that the
 /// bucket never becomes empty.
 void decision_after_failure(benchmark::State& state) {
-    standard_options options;
+    standard_strategy::options options;
     options.prices.refund_last_cost = true;
     standard_strategy strategy(options);
     std::uint64_t random = 1;
@@ -144,7 +144,7 @@ void decision_after_failure(benchmark::State& state) {
 BENCHMARK(decision_after_failure)->Name("decision");
 
 void refusal_by_empty_bucket(benchmark::State& state) {
-    standard_options options;
+    standard_strategy::options options;
     options.bucket.initial = 0.0;
     standard_strategy strategy(options);
     std::uint64_t random = 1;

@@ -1,5 +1,5 @@
 #include <boost/asio.hpp>
-#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/async_retry.hpp>
 #include <reprise/retry.hpp>
 int main() {
     boost::asio::io_context io;

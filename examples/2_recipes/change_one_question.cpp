@@ -6,7 +6,7 @@
 
 // Our storage answers 409 when two writers meet. The library calls that the caller's fault; here it
 // is worth another try.
-struct also_conflicts : reprise::stated_safety {
+struct also_conflicts : reprise::driver::stated_safety {
     reprise::refusal_reason check(
         const reprise::failure_facts& facts, reprise::repeatability repeat) const noexcept {
         return facts.code == 409 ? reprise::refusal_reason::none
@@ -24,10 +24,11 @@ struct http_error {
 
 int main() {
     using namespace std::chrono_literals;
+    namespace driver = reprise::driver;
     // [compose]
-    reprise::composed_strategy strategy(
-        {.attempts_max = 4}, also_conflicts{}, reprise::exponential_backoff({.base = 10ms}),
-        reprise::token_bucket_budget(std::make_shared<reprise::token_bucket>()));
+    driver::composed_strategy strategy(
+        {.attempts_max = 4}, also_conflicts{}, driver::exponential_backoff({.base = 10ms}),
+        driver::token_bucket_budget(std::make_shared<reprise::token_bucket>()));
     // [/compose]
     int writes = 0;
     reprise::retry(strategy, {}, reprise::catching<http_error>, [&] {

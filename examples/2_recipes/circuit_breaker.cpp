@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 int main() {
     // [breaker]
     const auto breaker = std::make_shared<reprise::circuit_breaker>(
-        reprise::circuit_breaker_options{.volume_threshold = 4, .sleep_window = 50ms});
+        reprise::circuit_breaker::options{.volume_threshold = 4, .sleep_window = 50ms});
     const auto reads = reprise::attempts(3).every(1ms).breaker(breaker);
     reprise::standard_strategy writes({.breaker = breaker});
     // [/breaker]

@@ -8,7 +8,7 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 #include <iostream>
-#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/async_retry.hpp>
 #include <reprise/retry.hpp>
 #include <string>
 

@@ -32,7 +32,7 @@ struct reprise::outcome_traits<download> {
     }
     static failure_facts facts(const download& result) noexcept {
         if (result.transfer == CURLE_COULDNT_CONNECT) {
-            return http_connect_failure();
+            return failure_facts::not_sent();
         }
         if (result.transfer == CURLE_OPERATION_TIMEDOUT) {
             return {.safety = retry_safety::maybe, .timeout = true};

@@ -25,7 +25,7 @@ std::optional<std::string> find_row(int& asked) {
 }
 
 /// One warehouse is closed for good: its failures are not worth a retry.
-struct open_warehouses : reprise::stated_safety {
+struct open_warehouses : reprise::driver::stated_safety {
     reprise::refusal_reason check(const reprise::driver::retry_question& question) const noexcept {
         const auto* error = question.failure.get_if<shop::stock_error>();
         if (error != nullptr && error->warehouse == "closed") {
@@ -36,9 +36,9 @@ struct open_warehouses : reprise::stated_safety {
 };
 
 int main() {
-    reprise::composed_strategy strategy(
-        {.attempts_max = 4}, open_warehouses{}, reprise::exponential_backoff({.base = 1ms}),
-        reprise::token_bucket_budget(std::make_shared<reprise::token_bucket>()));
+    reprise::driver::composed_strategy strategy(
+        {.attempts_max = 4}, open_warehouses{}, reprise::driver::exponential_backoff({.base = 1ms}),
+        reprise::driver::token_bucket_budget(std::make_shared<reprise::token_bucket>()));
     int asked = 0;
     // [predicate]
     const std::optional<std::string> row = reprise::retry(

@@ -5,7 +5,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <iostream>
-#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/retry.hpp>
 #include <string>

@@ -10,20 +10,20 @@ using namespace std::chrono_literals;
 namespace driver = reprise::driver;  // for authors of strategies
 
 /// Every second, until the operation's deadline. State of a request would go into its token.
-class steady_beat final : public reprise::retry_strategy {
+class steady_beat final : public reprise::driver::retry_strategy {
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
-        const auto refusal = reprise::stated_safety{}.check(question);
+        const auto refusal = reprise::driver::stated_safety{}.check(question);
         sink.answer(
             refusal == reprise::refusal_reason::none ? driver::retry_action::after(1s)
                                                      : driver::retry_action::no(refusal));
     }
 };
 
-std::unique_ptr<reprise::retry_strategy> make_strategy(std::string_view name) {
+std::unique_ptr<reprise::driver::retry_strategy> make_strategy(std::string_view name) {
     if (name == "beat") {
         return std::make_unique<steady_beat>();
     }
-    return std::make_unique<reprise::virtual_strategy<reprise::standard_strategy>>();
+    return std::make_unique<reprise::driver::virtual_strategy<reprise::standard_strategy>>();
 }
 
 int main() {

@@ -2,13 +2,14 @@
 
 #include <iostream>
 #include <reprise/retry.hpp>
+#include <reprise/retry/presets.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
 using namespace std::chrono_literals;
 
 int main() {
     // AWS_RETRY_MODE=standard, AWS_MAX_ATTEMPTS=4, before and after the update of 2026.
-    reprise::standard_options options = reprise::presets::aws_standard_options();
+    reprise::standard_strategy::options options = reprise::presets::aws_standard_options();
     options.attempts_max = 4;
     reprise::standard_strategy aws_before(options);
     reprise::presets::aws_2_1_strategy aws_after = reprise::presets::aws_2_1();

@@ -8,7 +8,7 @@ int main() {
     using namespace std::chrono_literals;
     // [shared]
     const auto bucket = std::make_shared<reprise::token_bucket>(
-        reprise::token_bucket_options{.capacity = 20});  // Four retries at 5 units each.
+        reprise::token_bucket::options{.capacity = 20});  // Four retries at 5 units each.
     reprise::standard_strategy reads({.backoff = {.base = 1ms}}, bucket);
     reprise::standard_strategy writes({.attempts_max = 3, .backoff = {.base = 1ms}}, bucket);
     // [/shared]

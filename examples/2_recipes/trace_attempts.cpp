@@ -12,7 +12,7 @@
 using namespace std::chrono_literals;
 
 /// One span: yours would hold one of your tracing library and pass everything on.
-class printed_span final : public reprise::retry_span {
+class printed_span final : public reprise::retry_tracer::span {
 public:
     printed_span(std::string_view name, std::string indent)
         : line_(indent + std::string(name)), indent_(std::move(indent)) {}
@@ -35,8 +35,8 @@ private:
 
 class printing_tracer final : public reprise::retry_tracer {
 public:
-    std::unique_ptr<reprise::retry_span> start_span(
-        std::string_view name, reprise::retry_span* parent) noexcept override {
+    std::unique_ptr<reprise::retry_tracer::span> start_span(
+        std::string_view name, reprise::retry_tracer::span* parent) noexcept override {
         const auto* above = static_cast<printed_span*>(parent);  // We made it.
         return std::make_unique<printed_span>(name, above ? above->indent() + "  " : "");
     }
@@ -49,9 +49,8 @@ int main() {
                            : 21U;
     };
     // [call]
-    printing_tracer tracer;
-    const reprise::call_options options{.tracer = &tracer, .name = "fetch price"};
-    const unsigned price = reprise::retry(reprise::attempts(3).every(10ms), options, fetch);
+    const auto rule = reprise::attempts(3).every(10ms).tracer(std::make_shared<printing_tracer>());
+    const unsigned price = reprise::retry(rule, {.name = "fetch price"}, fetch);
     // [/call]
     return price == 21 ? 0 : 1;
 }

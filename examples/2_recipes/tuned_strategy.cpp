@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 int main() {
     // [strategy]
-    const reprise::standard_options options{
+    const reprise::standard_strategy::options options{
         .attempts_max = 4, .backoff = {.base = 50ms, .cap = 1s}, .bucket = {.capacity = 100}};
     reprise::standard_strategy strategy(options);  // One for each service.
     // [/strategy]

@@ -8,9 +8,9 @@ from rules.tree import Violation, line_of
 CHARGE = re.compile(r"(?:\.|->)\s*(try_pay|try_take|give_back)\s*\(")
 ADMISSION = "libs/retry/src/admission.cpp"
 # The parts of a budget or an allowance: a parent, a bucket, a budget that passes charges on.
-OWN_PARTS = ("libs/lab/src/layer.hpp", "libs/retry/include/reprise/retry/driver/allowance.hpp",
-             "libs/retry/include/reprise/retry/budget.hpp", "libs/retry/src/budget.cpp",
-             "libs/retry_json/include/reprise/retry_json/detail/configured_policies.hpp")
+OWN_PARTS = ("libs/lab/src/layer.hpp", "libs/retry/include/reprise/retry/driver/admission.hpp",
+             "libs/retry/include/reprise/retry/token_bucket.hpp", "libs/retry/src/budget.cpp",
+             "libs/retry_json/include/reprise/retry_json/strategy_from_json.hpp")
 
 
 def check(tree):

@@ -9,7 +9,7 @@ from rules.tree import Violation, code_only
 
 INCLUDE = "libs/retry/include/"
 UMBRELLA = "reprise/retry.hpp"
-NAME_COUNT_MAX = 88
+NAME_COUNT_MAX = 45
 
 USED = re.compile(r"^#include <(reprise/[^>]+)>", re.MULTILINE)
 NAMESPACE = re.compile(r"^namespace reprise \{", re.MULTILINE)

@@ -5,7 +5,7 @@ import re
 
 from rules.tree import Violation, without_comments
 
-ENUM = "libs/retry/include/reprise/retry/refusal_reason.hpp"
+ENUM = "libs/retry/include/reprise/retry/retry_errc.hpp"
 TEXTS = "libs/retry/src/refusal_reason.cpp"
 PAGE = "docs/guide/why_not_retried.md"
 ROW = re.compile(r"^\| `(\w+)` \|")

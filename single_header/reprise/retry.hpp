@@ -40,7 +40,8 @@
 #include <vector>
 #include <version>
 
-/// What depends on how a source is compiled: exported symbols, inline namespaces, exceptions.
+/// What depends on how a source is compiled: exported symbols, inline namespaces, exceptions, and
+/// the compiler's defects.
 
 /// `REPRISE_EXPORT` marks what a shared library of ours exports: everything else stays hidden. The
 /// mark is the same for the library and for its users, so no definition has to agree between the
@@ -116,6 +117,30 @@ template <class Result, class Call>
     }
 }
 
+// GCC before 13 destroys some temporaries of a `co_await` expression twice: aggregates made in
+// place
+// (`options{.timeout = 1s}`, `{}`) and closures (`[url] { ... }`). Whatever they own is then freed
+// twice. Functions whose results are awaited refuse such arguments on these compilers.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+inline constexpr bool co_await_destroys_twice = true;
+#else
+inline constexpr bool co_await_destroys_twice = false;
+#endif
+
+/// `T` as deduced from a forwarding reference `T&&`: not a reference for a temporary.
+template <class T>
+inline constexpr bool may_be_temporary_in_co_await =
+    !co_await_destroys_twice || std::is_reference_v<T> || std::is_trivially_destructible_v<T>;
+
+/// Does not compile if the result of a call is awaited and one of its arguments would be destroyed
+/// twice.
+template <bool IsAwaited, class... Given>
+constexpr void check_co_await_arguments() noexcept {
+    static_assert(
+        !IsAwaited || (may_be_temporary_in_co_await<Given> && ...),
+        "GCC 12 miscompiles this: name it first");
+}
+
 }  // namespace reprise::detail
 
 /// Time as the library sees it: plain values. Nothing that decides reads a clock; the driver of an
@@ -129,6 +154,8 @@ using duration = std::chrono::nanoseconds;
 
 /// Points in time come from a steady clock: they never jump, and they are no calendar dates.
 using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
+
+namespace driver {
 
 /// "No deadline": later than every other time point.
 inline constexpr time_point no_deadline = time_point::max();
@@ -170,6 +197,89 @@ inline constexpr time_point no_deadline = time_point::max();
     return deadline == no_deadline ? duration::max() : time_between(now, deadline);
 }
 
+}  // namespace driver
+
+}  // namespace reprise
+
+/// The one place where loops meet the world: a clock that can also wait, and a source of
+/// randomness. Replace both to run a program's retries in virtual time
+/// (`reprise::testing::virtual_clock`).
+
+/// `std::stop_token`, or one error that names the remedy.
+
+#if !defined(__cpp_lib_jthread)
+
+#error "no std::stop_token here: libc++ before version 20 needs the flag -fexperimental-library"
+
+// Only so that the error above remains the only one.
+namespace std {
+
+class stop_token {
+public:
+    bool stop_requested() const noexcept;
+    bool stop_possible() const noexcept;
+};
+
+class stop_source {
+public:
+    stop_token get_token() const noexcept;
+    bool request_stop() noexcept;
+    bool stop_requested() const noexcept;
+};
+
+template <class Callback>
+class stop_callback {
+public:
+    template <class Function>
+    stop_callback(const stop_token&, Function&&);
+};
+
+}  // namespace std
+
+#endif
+
+namespace reprise {
+
+/// Must be safe to use from all threads that run loops with it.
+class REPRISE_EXPORT retry_clock {
+public:
+    virtual ~retry_clock();
+    [[nodiscard]] virtual time_point now() noexcept = 0;
+    /// Waits until `until` or until `stop` is requested, whichever is first. True if the time was
+    /// reached. A time in the past returns at once.
+    [[nodiscard]] virtual bool wait_until(time_point until, const std::stop_token& stop) = 0;
+    /// The date that corresponds to `now`, for services that name dates (`Retry-After`). Unless
+    /// overridden, `now` counts from the start of 2000: right for virtual time, and the same in
+    /// every run. The real clock returns the date of this machine.
+    [[nodiscard]] virtual std::chrono::sys_seconds calendar_time() noexcept;
+
+    /// The steady clock of this machine; waiting sleeps and wakes at once on a stop request.
+    [[nodiscard]] static retry_clock& real() noexcept;
+};
+
+namespace driver {
+
+/// Yields 64 uniform random bits per call. Not owned; the state must outlive the loops.
+struct random_source {
+    std::uint64_t (*generate)(void* state) noexcept = nullptr;
+    void* state = nullptr;
+
+    [[nodiscard]] std::uint64_t operator()() const noexcept;
+};
+
+}  // namespace driver
+
+namespace detail {
+
+/// A generator per thread, seeded from the operating system once.
+[[nodiscard]] REPRISE_EXPORT std::uint64_t thread_random() noexcept;
+
+}  // namespace detail
+
+inline std::uint64_t driver::random_source::operator()() const noexcept {
+    return generate != nullptr ? generate(state) : detail::thread_random();
+}
+
 }  // namespace reprise
 
 /// The facts of a failure, and how an error type provides them.
@@ -202,7 +312,7 @@ enum class failure_fault : std::uint8_t {
 };
 
 /// The facts of one failure. A default-constructed value means "nothing is known": the strategy
-/// decides (`safety_options::failures_without_facts`).
+/// decides (`driver::safety_options::failures_without_facts`).
 struct failure_facts {
     /// Absent: the failure brings no retry information, the fault decides instead.
     std::optional<retry_safety> safety{};
@@ -221,6 +331,12 @@ struct failure_facts {
     /// as every category does. Not used to decide.
     const std::error_category* category = nullptr;
 
+    /// The facts of a request that was not sent, e.g. because the connection could not be made: a
+    /// retry is safe.
+    [[nodiscard]] static constexpr failure_facts not_sent() noexcept {
+        return {.safety = retry_safety::yes, .fault = failure_fault::other};
+    }
+
     /// Ignores the category.
     friend bool operator==(const failure_facts& left, const failure_facts& right) noexcept {
         return left.safety == right.safety && left.throttling == right.throttling &&
@@ -233,6 +349,8 @@ struct failure_facts {
 template <class E>
 struct failure_traits;
 
+namespace detail {
+
 /// `std::error_code`: a connection that was never made is safe to repeat. Everything that can also
 /// be reported after the request was sent is `maybe`: broken connections, unreachable hosts and
 /// networks, "try again" (a receive timeout of a socket is one), interrupted calls, and
@@ -240,8 +358,6 @@ struct failure_traits;
 /// described in the same way. Other codes have no facts.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_error_code(const std::error_code& code) noexcept;
-
-namespace detail {
 
 /// One row of a table of errors: an error and its facts.
 struct error_row {
@@ -273,7 +389,7 @@ struct error_table {
     std::span<const error_row> rows;
 };
 
-/// All tables behind `describe_error_code` and `http_facts`.
+/// All tables behind `detail::describe_error_code` and `http_facts`.
 [[nodiscard]] REPRISE_EXPORT std::span<const error_table> error_tables() noexcept;
 /// The row of a code in the table of that name; null if there is none.
 [[nodiscard]] REPRISE_EXPORT const error_row* find_error(
@@ -310,11 +426,11 @@ struct facts_of_fn {
             } else if constexpr (has_member_facts<E>) {
                 return error.retry_facts();
             } else if constexpr (std::is_same_v<E, std::error_code>) {
-                return describe_error_code(error);
+                return detail::describe_error_code(error);
             } else if constexpr (requires {
                                      error.code();
                                  } && std::is_base_of_v<std::system_error, E>) {
-                return describe_error_code(error.code());
+                return detail::describe_error_code(error.code());
             } else {
                 return failure_facts{};
             }
@@ -334,11 +450,15 @@ inline constexpr detail::facts_of_fn facts_of{};
 
 }  // namespace REPRISE_VARIANT
 
+namespace driver {
+
 /// True for error types that have facts.
 template <class E>
 concept describes_failure =
     detail::has_failure_traits<E> || detail::has_adl_facts<E> || detail::has_member_facts<E> ||
     std::is_same_v<E, std::error_code> || std::is_base_of_v<std::system_error, E>;
+
+}  // namespace driver
 
 }  // namespace reprise
 
@@ -488,6 +608,93 @@ namespace detail {
 
 }  // namespace reprise
 
+/// Facts of thrown exceptions.
+///
+/// The loop catches whatever an operation throws and asks, in this order: the exception types
+/// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
+/// `std::system_error`, and codes that are thrown as they are (`std::error_code`,
+/// `std::error_condition`, `std::errc`). An exception that none of these covers has no facts: the
+/// strategy decides
+/// (`driver::safety_options::failures_without_facts`). What is not retried goes on to the caller as
+/// the very object that was thrown.
+
+namespace reprise {
+
+/// Base for exception hierarchies that describe themselves.
+class REPRISE_EXPORT failure_description {
+public:
+    failure_description() = default;
+    failure_description(const failure_description&) = default;
+    failure_description& operator=(const failure_description&) = default;
+    virtual ~failure_description();
+
+    /// Called once per failed attempt, from the thread that runs the loop.
+    [[nodiscard]] virtual failure_facts retry_facts() const noexcept = 0;
+};
+
+namespace detail {
+
+/// A list of exception types that the loop should describe with `facts_of`. Pass it to `retry`:
+/// `retry(strategy, options, catching<db_error, http_error>, operation)`.
+template <class... Exceptions>
+struct catching_t {};
+
+}  // namespace detail
+
+/// The list as an argument.
+template <class... Exceptions>
+inline constexpr detail::catching_t<Exceptions...> catching{};
+
+namespace detail {
+
+/// Facts by inheritance, or of a code of the standard library; empty for everything else.
+[[nodiscard]] REPRISE_EXPORT failure_facts
+describe_exception(const std::exception_ptr& thrown) noexcept;
+
+}  // namespace detail
+
+/// An exception that an operation returns instead of throwing it, such as the error of a
+/// `std::expected<T, std::exception_ptr>`, has the facts that it would have if it were thrown.
+template <>
+struct failure_traits<std::exception_ptr> {
+    [[nodiscard]] static failure_facts describe(const std::exception_ptr& thrown) noexcept {
+        return thrown == nullptr ? failure_facts{} : detail::describe_exception(thrown);
+    }
+};
+
+namespace detail {
+
+inline namespace REPRISE_VARIANT {
+
+template <class E>
+[[nodiscard]] std::optional<failure_facts> describe_as(const std::exception_ptr& thrown) noexcept {
+    static_assert(
+        driver::describes_failure<E>,
+        "this exception says nothing about retries; give it (1) a function retry_facts(const E&) "
+        "beside it, (2) a member retry_facts() const, or (3) a specialisation of "
+        "reprise::failure_traits<E>");
+    const E* const error = find_thrown<E>(thrown);
+    return error != nullptr ? std::optional(facts_of(*error)) : std::nullopt;
+}
+
+template <class... Exceptions>
+[[nodiscard]] failure_facts describe_exception(
+    const std::exception_ptr& thrown, detail::catching_t<Exceptions...>) noexcept {
+    std::optional<failure_facts> found;
+    // The first listed type that matches wins, as in a sequence of catch clauses.
+    static_cast<void>(((found = describe_as<Exceptions>(thrown)).has_value() || ...));
+    return found ? *found : detail::describe_exception(thrown);
+}
+
+}  // namespace REPRISE_VARIANT
+
+}  // namespace detail
+
+}  // namespace reprise
+
+/// The library's own errors: one enumeration, one category, and one exception that carries them.
+/// They are reported only where the operation has no error of its own, because no attempt was made.
+
 /// Why there was no (further) retry, and whether a call may be executed twice.
 
 namespace reprise {
@@ -522,9 +729,13 @@ enum class refusal_reason : std::uint8_t {
 /// One short lower-case phrase, for logs and histories.
 [[nodiscard]] REPRISE_EXPORT std::string_view to_string(refusal_reason reason) noexcept;
 
+namespace detail {
+
 /// What to change in the program to get a retry, as one phrase; empty if nothing is
 /// missing. Histories of loops contain it.
 [[nodiscard]] REPRISE_EXPORT std::string_view remedy_for(refusal_reason reason) noexcept;
+
+}  // namespace detail
 
 /// Whether the caller may have its operation executed twice.
 enum class repeatability : std::uint8_t {
@@ -533,7 +744,103 @@ enum class repeatability : std::uint8_t {
     not_repeatable,  ///< Only failures that are safe for certain (`retry_safety::yes`) are retried.
 };
 
+/// Their category is "reprise.retry". Compare a code with an enumerator, `code ==
+/// retry_errc::circuit_open`: that also holds for a code from another copy of this library, e.g. in
+/// a plugin, whose category is another object of the same name.
+enum class retry_errc {
+    /// A circuit breaker is open: nothing was sent. Safe to retry later.
+    circuit_open = 1,
+    /// The caller asked to stop before the first attempt: nothing was sent. Also equals
+    /// `std::errc::operation_canceled`.
+    canceled = 2,
+    /// A setting or an option cannot work (`invalid_settings`). A retry does not help.
+    invalid_settings = 3,
+};
+
+namespace detail {
+
+/// The category of `retry_errc`.
+[[nodiscard]] REPRISE_EXPORT const std::error_category& retry_category() noexcept;
+/// The error as a code. Programs compare codes with enumerators and need no code of their own.
+[[nodiscard]] inline std::error_code to_code(retry_errc error) noexcept {
+    return {static_cast<int>(error), retry_category()};
+}
+
+}  // namespace detail
+
+/// Found by the constructor of std::error_condition.
+[[nodiscard]] inline std::error_condition make_error_condition(retry_errc error) noexcept {
+    return {static_cast<int>(error), detail::retry_category()};
+}
+namespace detail {
+
+/// Why the loop made no attempt; `none` for errors that are no refusals.
+[[nodiscard]] REPRISE_EXPORT refusal_reason refusal_of(retry_errc error) noexcept;
+
+}  // namespace detail
+
+/// The exception of this library. Loops throw it when they make no attempt and the result cannot
+/// carry the error.
+class REPRISE_EXPORT retry_error : public std::system_error {
+public:
+    explicit retry_error(retry_errc error)
+        : std::system_error(detail::to_code(error)), refusal_(detail::refusal_of(error)) {}
+
+    /// As the history and observers report it.
+    [[nodiscard]] refusal_reason refusal() const noexcept { return refusal_; }
+
+private:
+    refusal_reason refusal_;
+};
+
+/// One setting that cannot work, and why.
+struct settings_error {
+    std::string field;    ///< As written in the options struct, e.g. "backoff.cap".
+    std::string message;  ///< One sentence for people.
+};
+
+/// Thrown by constructors that take options. Programs without a handler for it can call
+/// `check(options)` first, which returns the same thing as a value. Built with `-fno-exceptions`,
+/// the constructors write the message to stderr and abort.
+class REPRISE_EXPORT invalid_settings : public retry_error {
+public:
+    explicit invalid_settings(settings_error error)
+        : retry_error(retry_errc::invalid_settings),
+          error_(std::move(error)),
+          text_(error_.field + ": " + error_.message) {}
+
+    /// "backoff.cap: must not be below the base".
+    [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+    [[nodiscard]] const std::string& field() const noexcept { return error_.field; }
+    [[nodiscard]] const std::string& message() const noexcept { return error_.message; }
+
+private:
+    settings_error error_;
+    std::string text_;
+};
+
+namespace detail {
+
+[[noreturn]] REPRISE_EXPORT void throw_invalid_settings(settings_error error);
+/// For a blocking operation that takes no `attempt`.
+[[noreturn]] REPRISE_EXPORT void throw_unseen_attempt_timeout();
+
+/// Passes `options` through if they hold together, throws `invalid_settings` otherwise. For member
+/// initialiser lists.
+template <class Options>
+[[nodiscard]] Options checked(const Options& options) {
+    if (std::optional<settings_error> error = check(options)) {
+        throw_invalid_settings(std::move(*error));
+    }
+    return options;
+}
+
+}  // namespace detail
+
 }  // namespace reprise
+
+template <>
+struct std::is_error_condition_enum<reprise::retry_errc> : std::true_type {};
 
 /// What a strategy is asked after a failed attempt, and what it is asked about. Plain values, for
 /// authors of strategies and of clients.
@@ -642,1483 +949,6 @@ struct decision {
 
 }  // namespace reprise::driver
 
-/// The library's own errors: one enumeration, one category, and one exception that carries them.
-/// They are reported only where the operation has no error of its own, because no attempt was made.
-
-namespace reprise {
-
-/// Their category is "reprise.retry". Compare a code with an enumerator, `code ==
-/// retry_errc::circuit_open`: that also holds for a code from another copy of this library, e.g. in
-/// a plugin, whose category is another object of the same name.
-enum class retry_errc {
-    /// A circuit breaker is open: nothing was sent. Safe to retry later.
-    circuit_open = 1,
-    /// The caller asked to stop before the first attempt: nothing was sent. Also equals
-    /// `std::errc::operation_canceled`.
-    canceled = 2,
-    /// A setting or an option cannot work (`invalid_settings`). A retry does not help.
-    invalid_settings = 3,
-};
-
-/// The category of retry_errc.
-[[nodiscard]] REPRISE_EXPORT const std::error_category& retry_category() noexcept;
-/// The error as a code.
-[[nodiscard]] inline std::error_code make_error_code(retry_errc error) noexcept {
-    return {static_cast<int>(error), retry_category()};
-}
-/// Found by the constructor of std::error_condition.
-[[nodiscard]] inline std::error_condition make_error_condition(retry_errc error) noexcept {
-    return {static_cast<int>(error), retry_category()};
-}
-namespace detail {
-
-/// Why the loop made no attempt; `none` for errors that are no refusals.
-[[nodiscard]] REPRISE_EXPORT refusal_reason refusal_of(retry_errc error) noexcept;
-
-}  // namespace detail
-
-/// The exception of this library. Loops throw it when they make no attempt and the result cannot
-/// carry the error.
-class REPRISE_EXPORT retry_error : public std::system_error {
-public:
-    explicit retry_error(retry_errc error)
-        : std::system_error(make_error_code(error)), refusal_(detail::refusal_of(error)) {}
-
-    /// As the history and observers report it.
-    [[nodiscard]] refusal_reason refusal() const noexcept { return refusal_; }
-
-private:
-    refusal_reason refusal_;
-};
-
-/// One setting that cannot work, and why.
-struct settings_error {
-    std::string field;    ///< As written in the options struct, e.g. "backoff.cap".
-    std::string message;  ///< One sentence for people.
-};
-
-/// Thrown by constructors that take options. Programs without a handler for it can call
-/// `check(options)` first, which returns the same thing as a value. Built with `-fno-exceptions`,
-/// the constructors write the message to stderr and abort.
-class REPRISE_EXPORT invalid_settings : public retry_error {
-public:
-    explicit invalid_settings(settings_error error)
-        : retry_error(retry_errc::invalid_settings),
-          error_(std::move(error)),
-          text_(error_.field + ": " + error_.message) {}
-
-    /// "backoff.cap: must not be below the base".
-    [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
-    [[nodiscard]] const std::string& field() const noexcept { return error_.field; }
-    [[nodiscard]] const std::string& message() const noexcept { return error_.message; }
-
-private:
-    settings_error error_;
-    std::string text_;
-};
-
-namespace detail {
-
-[[noreturn]] REPRISE_EXPORT void throw_invalid_settings(settings_error error);
-/// For a blocking operation that takes no `attempt`.
-[[noreturn]] REPRISE_EXPORT void throw_unseen_attempt_timeout();
-
-/// Passes `options` through if they hold together, throws `invalid_settings` otherwise. For member
-/// initialiser lists.
-template <class Options>
-[[nodiscard]] Options checked(const Options& options) {
-    if (std::optional<settings_error> error = check(options)) {
-        throw_invalid_settings(std::move(*error));
-    }
-    return options;
-}
-
-}  // namespace detail
-
-}  // namespace reprise
-
-template <>
-struct std::is_error_condition_enum<reprise::retry_errc> : std::true_type {};
-
-/// Backoff: the rule that gives the delay before a retry. Exponential (or constant, or linear),
-/// capped, jittered; a pure function of (retry number, previous delay, random bits).
-
-namespace reprise {
-
-/// How the computed delay d is spread, so that clients that failed together do not return together.
-enum class jitter : std::uint8_t {
-    full,          ///< Uniform in [0, d).
-    equal,         ///< Uniform in [d/2, d).
-    decorrelated,  ///< Uniform in [base, 3 x previous delay), capped.
-    none,          ///< Exactly d. Dangerous with many clients; `lint` warns.
-};
-
-/// How delays grow: before jitter, base x factor^n + step x n, at most cap.
-struct backoff_options {
-    duration base = std::chrono::seconds{1};  ///< Delay before the first retry, before jitter.
-    double factor = 2.0;                      ///< Growth per retry; at least 1.
-    duration cap = std::chrono::seconds{20};  ///< Largest delay, applied before jitter.
-    reprise::jitter jitter = reprise::jitter::full;
-    /// A service's minimum wait may lengthen a delay by at most this much. Absent (as in
-    /// Smithy's guide): the hint is always respected in full, also above the cap.
-    std::optional<duration> hint_excess_max{};
-    duration step{};  ///< Added per retry, before the cap: linear growth; not negative.
-};
-
-/// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const backoff_options& options);
-
-namespace detail {
-
-/// The upper 64 bits of the product, by halves of 32 bits.
-[[nodiscard]] constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) noexcept {
-    constexpr std::uint64_t low_half = 0xffff'ffff;
-    const std::uint64_t low = (a & low_half) * (b & low_half);
-    const std::uint64_t first = (a >> 32U) * (b & low_half) + (low >> 32U);
-    const std::uint64_t second = (a & low_half) * (b >> 32U) + (first & low_half);
-    return (a >> 32U) * (b >> 32U) + (first >> 32U) + (second >> 32U);
-}
-
-/// Uniform in [0, span) from 64 random bits. Exact at both extremes, no overflow at any span.
-[[nodiscard]] constexpr duration scale_random(duration span, std::uint64_t random) noexcept {
-    if (span <= duration::zero()) {
-        return duration::zero();
-    }
-    return duration{
-        static_cast<std::int64_t>(multiply_high(static_cast<std::uint64_t>(span.count()), random))};
-}
-
-/// `a * b` for non-negative durations, held at `limit`.
-[[nodiscard]] constexpr duration multiply_capped(
-    duration value, std::int64_t by, duration limit) noexcept {
-    if (by > 0 && value.count() > limit.count() / by) {
-        return limit;
-    }
-    return std::min(limit, duration{value.count() * by});
-}
-
-}  // namespace detail
-
-/// The policy for delays that grow according to `backoff_options`. A service's hint is a lower
-/// limit.
-class exponential_backoff {
-public:
-    /// Throws `invalid_settings` for options that `check` refuses.
-    explicit exponential_backoff(const backoff_options& options = {})
-        : options_(detail::checked(options)) {}
-
-    /// The delay before retry number `retry` (the first is 0). `previous` is the last delay this
-    /// function gave for the same request (only decorrelated jitter looks at it).
-    [[nodiscard]] duration delay(
-        std::uint32_t retry, duration previous, std::uint64_t random) const noexcept {
-        if (options_.jitter == jitter::decorrelated) {
-            const duration start = std::max(previous, options_.base);
-            const duration top =
-                std::max(detail::multiply_capped(start, 3, options_.cap), options_.base);
-            return options_.base + detail::scale_random(top - options_.base, random);
-        }
-        const duration full = ceiling(retry);
-        switch (options_.jitter) {
-            case jitter::full:
-                return detail::scale_random(full, random);
-            case jitter::equal:
-                return full / 2 + detail::scale_random(full - full / 2, random);
-            case jitter::decorrelated:  // depends on the delay before; not here
-            case jitter::none:
-                break;
-        }
-        return full;
-    }
-
-    /// The delay before jitter: min(cap, base x factor^retry + step x retry), at any retry number.
-    [[nodiscard]] duration ceiling(std::uint32_t retry) const noexcept {
-        // Powers by squaring in floating point: it saturates at infinity instead of overflowing.
-        double power = 1.0;
-        double square = options_.factor;
-        for (std::uint32_t rest = retry; rest != 0; rest >>= 1U) {
-            if ((rest & 1U) != 0U) {
-                power *= square;
-            }
-            square *= square;
-        }
-        // Not 0 x infinity, which is no number.
-        const double grown = options_.base == duration::zero()
-                                 ? 0.0
-                                 : static_cast<double>(options_.base.count()) * power;
-        const double value = grown + static_cast<double>(options_.step.count()) * retry;
-        return value < static_cast<double>(options_.cap.count())
-                   ? duration{static_cast<std::int64_t>(value)}
-                   : options_.cap;
-    }
-
-    /// The backoff question of a composed strategy: delay of the next retry, hint included.
-    [[nodiscard]] duration wait(
-        driver::token_state& token, const driver::retry_question& question) const noexcept {
-        const auto previous = duration{static_cast<std::int64_t>(token.memory)};
-        const duration own = delay(token.attempt - 1, previous, question.at.random);
-        token.memory = static_cast<std::uint64_t>(own.count());
-        return respect_hint(own, question.facts);
-    }
-
-    /// Never shorter than the service's minimum wait (unless `hint_excess_max` is set).
-    [[nodiscard]] duration respect_hint(duration own, const failure_facts& facts) const noexcept {
-        if (!facts.minimum_wait) {
-            return own;
-        }
-        duration hint = at_least_zero(*facts.minimum_wait);
-        if (options_.hint_excess_max && hint - own > *options_.hint_excess_max) {
-            hint = own + *options_.hint_excess_max;
-        }
-        return std::max(own, hint);
-    }
-
-    [[nodiscard]] const backoff_options& options() const noexcept { return options_; }
-
-private:
-    backoff_options options_;
-};
-
-namespace driver {
-
-/// Two backoffs: one for throttling answers, one for everything else.
-class backoff_by_kind {
-public:
-    backoff_by_kind(const backoff_options& transient, const backoff_options& throttling)
-        : transient_(transient), throttling_(throttling) {}
-
-    [[nodiscard]] duration wait(token_state& token, const retry_question& question) const noexcept {
-        return (question.facts.throttling ? throttling_ : transient_).wait(token, question);
-    }
-
-private:
-    exponential_backoff transient_;
-    exponential_backoff throttling_;
-};
-
-}  // namespace driver
-
-}  // namespace reprise
-
-/// `std::stop_token`, or one error that names the remedy.
-
-#if !defined(__cpp_lib_jthread)
-
-#error "no std::stop_token here: libc++ before version 20 needs the flag -fexperimental-library"
-
-// Only so that the error above remains the only one.
-namespace std {
-
-class stop_token {
-public:
-    bool stop_requested() const noexcept;
-    bool stop_possible() const noexcept;
-};
-
-class stop_source {
-public:
-    stop_token get_token() const noexcept;
-    bool request_stop() noexcept;
-    bool stop_requested() const noexcept;
-};
-
-template <class Callback>
-class stop_callback {
-public:
-    template <class Function>
-    stop_callback(const stop_token&, Function&&);
-};
-
-}  // namespace std
-
-#endif
-
-/// The one place where loops meet the world: a clock that can also wait, and a source of
-/// randomness. Replace both to run a program's retries in virtual time
-/// (`reprise::testing::virtual_clock`).
-
-namespace reprise {
-
-/// Must be safe to use from all threads that run loops with it.
-class REPRISE_EXPORT retry_clock {
-public:
-    virtual ~retry_clock();
-    [[nodiscard]] virtual time_point now() noexcept = 0;
-    /// Waits until `until` or until `stop` is requested, whichever is first. True if the time was
-    /// reached. A time in the past returns at once.
-    [[nodiscard]] virtual bool wait_until(time_point until, const std::stop_token& stop) = 0;
-    /// The date that corresponds to `now`, for services that name dates (`Retry-After`). Unless
-    /// overridden, `now` counts from the start of 2000: right for virtual time, and the same in
-    /// every run. The real clock returns the date of this machine.
-    [[nodiscard]] virtual std::chrono::sys_seconds calendar_time() noexcept;
-};
-
-/// The steady clock of this machine; waiting sleeps and wakes at once on a stop request.
-[[nodiscard]] REPRISE_EXPORT retry_clock& real_clock() noexcept;
-
-/// Yields 64 uniform random bits per call. Not owned; the state must outlive the loops.
-struct random_source {
-    std::uint64_t (*generate)(void* state) noexcept = nullptr;
-    void* state = nullptr;
-
-    [[nodiscard]] std::uint64_t operator()() const noexcept;
-};
-
-namespace detail {
-
-/// A generator per thread, seeded from the operating system once.
-[[nodiscard]] REPRISE_EXPORT std::uint64_t thread_random() noexcept;
-
-}  // namespace detail
-
-inline std::uint64_t random_source::operator()() const noexcept {
-    return generate != nullptr ? generate(state) : detail::thread_random();
-}
-
-}  // namespace reprise
-
-/// Retries inside retries multiply: three layers of five attempts are 125. An allowance lets an
-/// outer loop pass its remaining retries down, so that the whole nest makes no more than the outer
-/// loop would have made alone.
-
-namespace reprise::driver {
-
-/// The retries one loop may still make, shared with the loops inside its operation. Thread-safe;
-/// must outlive the loops that take from it (the loop that owns it does).
-class retry_allowance {
-public:
-    /// Absent `retries`: unlimited by itself; a parent still counts.
-    explicit retry_allowance(
-        const std::optional<std::uint32_t>& retries, retry_allowance* parent = nullptr) noexcept
-        : left_(retries.value_or(unlimited)), parent_(parent) {}
-    retry_allowance(const retry_allowance&) = delete;
-    retry_allowance& operator=(const retry_allowance&) = delete;
-
-    /// Takes one retry here and from every enclosing loop, or nothing.
-    [[nodiscard]] bool try_take() noexcept {
-        if (!take_own()) {
-            return false;
-        }
-        if (parent_ != nullptr && !parent_->try_take()) {
-            give_own();
-            return false;
-        }
-        return true;
-    }
-
-    /// Returns what `try_take` took, when the retry was refused for another reason.
-    void give_back() noexcept {
-        give_own();
-        if (parent_ != nullptr) {
-            parent_->give_back();
-        }
-    }
-
-    /// Retries left here; absent when unlimited.
-    [[nodiscard]] std::optional<std::uint32_t> left() const noexcept {
-        const std::uint32_t value = left_.load(std::memory_order_relaxed);
-        return value == unlimited ? std::nullopt : std::optional{value};
-    }
-
-private:
-    static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
-
-    [[nodiscard]] bool take_own() noexcept {
-        std::uint32_t left = left_.load(std::memory_order_relaxed);
-        do {
-            if (left == 0) {
-                return false;
-            }
-            if (left == unlimited) {
-                return true;
-            }
-        } while (!left_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed));
-        return true;
-    }
-    void give_own() noexcept {
-        if (left_.load(std::memory_order_relaxed) != unlimited) {
-            left_.fetch_add(1, std::memory_order_relaxed);
-        }
-    }
-
-    std::atomic<std::uint32_t> left_;
-    retry_allowance* parent_;
-};
-
-}  // namespace reprise::driver
-
-/// What happened to a request: what failed on every attempt, how long it waited, who refused the
-/// last retry and why. Loops and clients use the same type. Recording allocates only for the texts
-/// of failures.
-
-namespace reprise {
-
-/// One failed attempt, and what was decided about it.
-class history_entry {
-public:
-    static constexpr std::uint8_t no_endpoint = 0xff;
-    static constexpr std::uint32_t no_budget_level = 0xffffffff;
-
-    /// Which attempt failed; the first is 1. Saturates at 65535.
-    [[nodiscard]] std::uint32_t attempt() const noexcept {
-        return static_cast<std::uint32_t>(attempt_);
-    }
-    /// Time of the failure since the request started, in microseconds; saturates after 12 days.
-    [[nodiscard]] duration offset() const noexcept {
-        return std::chrono::microseconds{static_cast<std::int64_t>(offset_us_)};
-    }
-    /// Wait before the next attempt, in microseconds; zero when not retried or at once. Saturates
-    /// after 38 hours.
-    [[nodiscard]] duration delay() const noexcept {
-        return std::chrono::microseconds{static_cast<std::int64_t>(delay_us_)};
-    }
-    /// `none`: it was retried.
-    [[nodiscard]] refusal_reason refusal() const noexcept {
-        return static_cast<refusal_reason>(refusal_);
-    }
-    /// `failure_facts::code`; in a client the server's status, 0 without an answer.
-    [[nodiscard]] std::uint32_t code() const noexcept { return code_; }
-    /// Milli-units left in the budget after it was asked; negative: it was not.
-    [[nodiscard]] std::int64_t budget_level() const noexcept {
-        return budget_level_ == no_budget_level ? -1 : std::int64_t{budget_level_};
-    }
-    /// Absent in plain loops, which do not look into an attempt.
-    [[nodiscard]] std::optional<driver::attempt_stage> stage() const noexcept {
-        return stage_ >= hedge_stage ? std::nullopt
-                                     : std::optional(static_cast<driver::attempt_stage>(stage_));
-    }
-    /// The protocol's reason, as a number and as its enumerator.
-    [[nodiscard]] std::uint8_t reason_code() const noexcept {
-        return static_cast<std::uint8_t>(reason_);
-    }
-    template <class Reason>
-    [[nodiscard]] Reason reason_as() const noexcept {
-        static_assert(std::is_enum_v<Reason>);
-        return static_cast<Reason>(reason_code());
-    }
-    /// Index into `retry_history::endpoints`.
-    [[nodiscard]] std::uint8_t endpoint() const noexcept {
-        return static_cast<std::uint8_t>(endpoint_);
-    }
-    /// Index into `retry_history::categories`, from 1; 0: the code is a plain number.
-    [[nodiscard]] std::uint8_t category() const noexcept {
-        return static_cast<std::uint8_t>(category_);
-    }
-    /// Index into `retry_history::texts`, from 1; 0: the failure has no text of its own.
-    [[nodiscard]] std::uint8_t text() const noexcept { return static_cast<std::uint8_t>(text_); }
-    [[nodiscard]] bool is_timeout() const noexcept { return is_timeout_ != 0; }
-    [[nodiscard]] bool is_throttling() const noexcept { return is_throttling_ != 0; }
-    /// False for the one entry about an attempt that was not made: the wait before it was canceled.
-    [[nodiscard]] bool is_attempt() const noexcept { return is_attempt_ != 0; }
-
-    /// True for the entry about a hedge: `attempt` is still
-    /// running, and `refusal` is why it was not hedged.
-    [[nodiscard]] bool is_hedge() const noexcept { return stage_ == hedge_stage; }
-
-    void set_attempt(std::uint32_t number) noexcept {
-        attempt_ = std::min<std::uint32_t>(number, 0xffff) & 0xffffU;
-    }
-    void set_offset(duration offset) noexcept {
-        offset_us_ = microseconds(offset, offset_max) & offset_max;
-    }
-    void set_delay(duration delay) noexcept {
-        delay_us_ = microseconds(delay, delay_max) & delay_max;
-    }
-    void set_refusal(refusal_reason refusal) noexcept {
-        refusal_ = static_cast<std::uint8_t>(refusal);
-    }
-    void set_code(std::uint32_t code) noexcept { code_ = code; }
-    void set_budget_level(std::int64_t level) noexcept {
-        budget_level_ =
-            level < 0
-                ? no_budget_level
-                : static_cast<std::uint32_t>(std::min<std::int64_t>(level, no_budget_level - 1));
-    }
-    void set_stage(driver::attempt_stage stage) noexcept {
-        stage_ = static_cast<std::uint8_t>(stage) & 7U;
-    }
-    void set_is_hedge() noexcept { stage_ = hedge_stage & 7U; }
-    void set_reason(std::uint8_t code) noexcept { reason_ = code; }
-    void set_endpoint(std::uint8_t index) noexcept { endpoint_ = index; }
-    void set_category(std::uint8_t index) noexcept { category_ = index & 3U; }
-    void set_text(std::uint8_t index) noexcept { text_ = index & 7U; }
-    void set_facts(bool is_timeout, bool is_throttling) noexcept {
-        is_timeout_ = is_timeout ? 1 : 0;
-        is_throttling_ = is_throttling ? 1 : 0;
-    }
-    void set_is_attempt(bool is_attempt) noexcept { is_attempt_ = is_attempt ? 1 : 0; }
-
-    friend bool operator==(const history_entry&, const history_entry&) noexcept = default;
-
-private:
-    static constexpr std::uint64_t no_stage = 7;
-    static constexpr std::uint64_t hedge_stage = 6;
-    static constexpr std::uint64_t offset_max = (std::uint64_t{1} << 40U) - 1;
-    static constexpr std::uint64_t delay_max = (std::uint64_t{1} << 37U) - 1;
-
-    [[nodiscard]] static std::uint64_t microseconds(duration time, std::uint64_t max) noexcept {
-        const auto count =
-            std::chrono::duration_cast<std::chrono::microseconds>(at_least_zero(time)).count();
-        return std::min(static_cast<std::uint64_t>(count), max);
-    }
-
-    std::uint64_t offset_us_ : 40 = 0;
-    std::uint64_t attempt_ : 16 = 0;
-    std::uint64_t reason_ : 8 = 0;
-    std::uint64_t delay_us_ : 37 = 0;
-    std::uint64_t endpoint_ : 8 = no_endpoint;
-    std::uint64_t refusal_ : 8 = 0;
-    std::uint64_t stage_ : 3 = no_stage;
-    std::uint64_t is_timeout_ : 1 = 0;
-    std::uint64_t is_throttling_ : 1 = 0;
-    std::uint64_t is_attempt_ : 1 = 1;
-    std::uint64_t category_ : 2 = 0;
-    std::uint64_t text_ : 3 = 0;
-    std::uint32_t code_ = 0;
-    std::uint32_t budget_level_ = no_budget_level;
-};
-
-static_assert(sizeof(history_entry) <= 24);
-
-namespace driver {
-
-/// Holds the first `First` and the last `Last` of any number of entries. Never allocates.
-template <class Entry, std::size_t First = 8, std::size_t Last = 24>
-class bounded_history {
-public:
-    static constexpr std::size_t first_capacity = First;
-    static constexpr std::size_t capacity = First + Last;
-
-    void push(const Entry& entry) noexcept {
-        if (total_ < First) {
-            entries_[total_] = entry;
-        } else {
-            entries_[First + (total_ - First) % Last] = entry;
-        }
-        ++total_;
-    }
-    void clear() noexcept { total_ = 0; }
-
-    /// All entries ever pushed, also those no longer held.
-    [[nodiscard]] std::size_t total() const noexcept { return total_; }
-    /// Entries held, at most `capacity`.
-    [[nodiscard]] std::size_t size() const noexcept {
-        return total_ < capacity ? total_ : capacity;
-    }
-    /// Entries dropped between the first and the last ones.
-    [[nodiscard]] std::size_t dropped() const noexcept { return total_ - size(); }
-    [[nodiscard]] bool empty() const noexcept { return total_ == 0; }
-
-    /// The held entries in order of time; `index < size()`.
-    [[nodiscard]] const Entry& operator[](std::size_t index) const noexcept {
-        if (index < First || total_ <= capacity) {
-            return entries_[index];
-        }
-        return entries_[First + (total_ - First + (index - First)) % Last];
-    }
-    [[nodiscard]] const Entry& back() const noexcept { return (*this)[size() - 1]; }
-
-    /// Reads the held entries in order of time.
-    class iterator {
-    public:
-        using iterator_concept = std::forward_iterator_tag;
-        using iterator_category = std::input_iterator_tag;
-        using value_type = Entry;
-        using difference_type = std::ptrdiff_t;
-        using reference = const Entry&;
-        using pointer = const Entry*;
-
-        iterator() noexcept = default;
-        iterator(const bounded_history& of, std::size_t index) noexcept
-            : entries_(&of), index_(index) {}
-        [[nodiscard]] const Entry& operator*() const noexcept { return (*entries_)[index_]; }
-        [[nodiscard]] const Entry* operator->() const noexcept { return &**this; }
-        iterator& operator++() noexcept {
-            ++index_;
-            return *this;
-        }
-        iterator operator++(int) noexcept {
-            const iterator before = *this;
-            ++index_;
-            return before;
-        }
-        friend bool operator==(const iterator&, const iterator&) noexcept = default;
-
-    private:
-        const bounded_history* entries_ = nullptr;
-        std::size_t index_ = 0;
-    };
-    [[nodiscard]] iterator begin() const noexcept { return {*this, 0}; }
-    [[nodiscard]] iterator end() const noexcept { return {*this, size()}; }
-
-private:
-    // Left uninitialised on purpose: only `size()` entries are ever read.
-    std::array<Entry, capacity> entries_;
-    std::size_t total_ = 0;
-};
-
-}  // namespace driver
-
-/// The first 8 and the last 24 entries, and how many there were. A plain value. Loops fill one that
-/// is passed in `call_options::history` and clear it at the start of each call; clients put one
-/// into their results and errors.
-struct REPRISE_EXPORT retry_history {
-    driver::bounded_history<history_entry> entries;
-    /// "host:port" of the nodes the entries name, each once. Empty in plain loops.
-    std::vector<std::string> endpoints{};
-    /// Why there was no connection to each of them when the request ended, as far as that is known:
-    /// "connection refused".
-    std::vector<std::string> problems{};
-    /// The name of a reason, for text; null: reasons have no names.
-    std::string_view (*reason_name)(std::uint8_t code) noexcept = nullptr;
-    /// The categories of the codes in the entries, in the order of their appearance. Codes of a
-    /// fourth category are written as plain numbers.
-    std::array<const std::error_category*, 3> categories{};
-    /// Texts of failures ("connection refused", an exception's `what()`), each
-    /// once, at most `text_count_max` texts of `text_size_max` bytes. Filled by loops.
-    std::vector<std::string> texts{};
-    static constexpr std::size_t text_count_max = 7;
-    static constexpr std::size_t text_size_max = 200;
-    /// Codes are written in hexadecimal, as the key-value protocol's statuses are.
-    bool has_hexadecimal_codes = false;
-
-    void clear() noexcept {
-        entries.clear();
-        categories = {};
-        texts.clear();
-        failed_attempts_ = 0;
-    }
-    void record(const history_entry& entry) noexcept {
-        entries.push(entry);
-        failed_attempts_ += entry.is_attempt() ? 1U : 0U;
-    }
-
-    /// The entries that are held, in order of time: `for (const history_entry& entry : history)`.
-    [[nodiscard]] auto begin() const noexcept { return entries.begin(); }
-    [[nodiscard]] auto end() const noexcept { return entries.end(); }
-
-    /// Why there was no further retry; `none` while the request succeeded or is still going.
-    [[nodiscard]] refusal_reason refusal() const noexcept {
-        return entries.empty() || entries.back().is_hedge() ? refusal_reason::none
-                                                            : entries.back().refusal();
-    }
-    /// Attempts that failed, all of them.
-    [[nodiscard]] std::size_t failed_attempts() const noexcept { return failed_attempts_; }
-
-    /// The place of `category` among `categories`, from 1; added if there is room, otherwise 0.
-    [[nodiscard]] std::uint8_t index_of(const std::error_category* category) noexcept;
-    /// Likewise for a text, which is shortened, and kept only if there is room.
-    [[nodiscard]] std::uint8_t index_of(std::string_view text);
-    /// "connection refused": the failure's own text, or else that of its error code;
-    /// empty if there is neither.
-    [[nodiscard]] std::string message_of(const history_entry& entry) const;
-    /// The name behind an entry's index; empty if it has none.
-    [[nodiscard]] std::string_view endpoint_of(const history_entry& entry) const noexcept;
-    /// Likewise, why that node could not be reached; empty for attempts that were sent.
-    [[nodiscard]] std::string_view problem_of(const history_entry& entry) const noexcept;
-
-private:
-    std::size_t failed_attempts_ = 0;
-};
-
-/// One line for each entry; what is not known is left out.
-///
-/// ```
-/// +0 ms  attempt 1 failed, code 503, timeout; retried after 250 ms (budget 495)
-/// +0 ms  attempt 1 failed, connection refused (111); retried after 250 ms (budget 495)
-/// +50 ms  attempt 1 still running; hedged by another attempt (budget 495)
-/// +1.2 ms  KV_NOT_MY_VBUCKET (0x07) at 10.0.0.1:11210, response; retried after 1 ms
-/// +1.5 ms  NODE_NOT_AVAILABLE at 10.0.0.1:11210 (connection refused), dispatch; retried after 1 ms
-/// ```
-[[nodiscard]] REPRISE_EXPORT std::string to_string(const retry_history& history);
-/// The same as one line of JSON, for logs that machines read. Times are in microseconds; what is
-/// not known is left out.
-///
-/// ```
-/// {"failed_attempts":1,"dropped":0,"entries":[{"attempt":1,"offset_us":0,"code":503,
-///  "refusal":"budget exhausted","budget_milli_units":3500}]}
-/// ```
-[[nodiscard]] REPRISE_EXPORT std::string to_json(const retry_history& history);
-/// Writes `to_string(history)`.
-REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const retry_history& history);
-
-}  // namespace reprise
-
-/// Observing retries: each decision as it is made, and each call when it ends. Per call
-/// (`call_options::observer`) and per strategy (`shared_parts::observer`, `attempts(3).on_...`).
-/// `log_to` is a ready logger.
-
-namespace reprise {
-
-/// A failure and the decision about it. Valid during the call of the observer.
-struct REPRISE_EXPORT decision_event {
-    /// `call_options::name`; in a client, the name of the operation.
-    std::string_view call{};
-    /// Attempt, offset, delay, refusal and budget level, as a history keeps them.
-    history_entry entry{};
-    failure_facts facts{};
-    failure_view failure{};           ///< The failure itself.
-    driver::failure_reason reason{};  ///< The protocol's name for it; empty in plain loops.
-
-    [[nodiscard]] bool is_retried() const noexcept {
-        return entry.refusal() == refusal_reason::none && !entry.is_hedge();
-    }
-    /// "connection refused", an exception's `what()`, the protocol's reason; empty if nothing is
-    /// known. One line, shortened.
-    [[nodiscard]] std::string failure_text() const;
-};
-
-/// One line without a line break:
-///
-///     fetch price: attempt 1 failed, connection refused (111); retried after 250 ms (budget 495)
-[[nodiscard]] REPRISE_EXPORT std::string to_string(const decision_event& event);
-/// Writes `to_string(event)`.
-REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const decision_event& event);
-
-/// A call that has ended.
-struct call_summary {
-    bool is_success = false;
-    std::uint32_t attempts = 0;  ///< All attempts that were made.
-    /// From the start of the call to its end, waits included.
-    duration total_time{};
-    /// Why there was no further retry; `none` after a success.
-    refusal_reason refusal = refusal_reason::none;
-    /// The facts of the last attempt that failed; also after a success.
-    failure_facts last_failure{};
-    /// The failure itself, valid during the call of the observer. Empty after a success.
-    failure_view last_error{};
-};
-
-/// Called from the threads that run the loops, between an attempt and the wait after it. One object
-/// may serve any number of calls at the same time. Must not throw. An observed call reads the clock
-/// at its start and its end.
-class REPRISE_EXPORT retry_observer {
-public:
-    virtual ~retry_observer();
-    /// An attempt has failed, or takes so long that a hedge was considered
-    /// (`history_entry::is_hedge`), and this was decided. Does nothing unless overridden.
-    virtual void on_decision(const decision_event& event) noexcept;
-    /// A call has ended: exactly once for each, unless its executor is destroyed. Does nothing
-    /// unless overridden.
-    virtual void on_completion(const call_summary& summary) noexcept;
-};
-
-/// An observer made from functions:
-/// ```
-///     reprise::observing_functions log;
-///     log.completion = [](const reprise::call_summary& call) { ... };
-///     return reprise::retry(strategy, {.observer = &log}, fetch);
-/// ```
-/// An empty function observes nothing; what a function throws is ignored.
-class REPRISE_EXPORT observing_functions final : public retry_observer {
-public:
-    std::function<void(const decision_event&)> decision{};
-    std::function<void(const call_summary&)> completion{};
-
-    void on_decision(const decision_event& event) noexcept override;
-    void on_completion(const call_summary& summary) noexcept override;
-};
-
-/// A logger: one line for each decision, as `to_string(decision_event)` writes it.
-/// ```
-///     const auto rule = reprise::attempts(3).observer(reprise::log_to(std::clog));
-/// ```
-/// `out` must outlive all calls. Lines of several threads are not mixed.
-[[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> log_to(std::ostream& out);
-/// The same with a function that takes each line, without a line break. It may be called from
-/// several threads at the same time; what it throws is ignored.
-[[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> log_to(
-    std::function<void(std::string_view line)> write);
-
-namespace detail {
-
-/// Two observers as one, in this order. Null is left out.
-[[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> both_observers(
-    std::shared_ptr<retry_observer> first, std::shared_ptr<retry_observer> second);
-
-}  // namespace detail
-
-}  // namespace reprise
-
-/// Distributed tracing: one span for each call, one child span for each attempt. Implement two
-/// small interfaces over your tracing library; `opentelemetry-cpp` maps to them one to one.
-///
-/// ```
-/// span                     attributes (OpenTelemetry's names where it has them)
-/// <call_options::name>     reprise.retry.attempts, reprise.retry.refusal, error.type
-///   attempt                reprise.retry.attempt, error.type; of hedged attempts also
-///                          reprise.retry.hedge, reprise.retry.canceled (1 if so)
-/// ```
-///
-/// A span that ends with an error has `error.type` ("timeout", "503", "system:111") and its status
-/// is `error`. An attempt that was canceled because another one answered first is no error.
-
-namespace reprise {
-
-/// One span. Destroyed right after `end`, or without it if the loop is destroyed.
-class REPRISE_EXPORT retry_span {
-public:
-    virtual ~retry_span();
-    virtual void set_attribute(std::string_view name, std::int64_t value) noexcept = 0;
-    virtual void set_attribute(std::string_view name, std::string_view value) noexcept = 0;
-    /// The span is over. `is_error` is its status.
-    virtual void end(bool is_error) noexcept = 0;
-};
-
-/// Called from the threads that run loops; must not throw.
-class REPRISE_EXPORT retry_tracer {
-public:
-    virtual ~retry_tracer();
-    /// Starts a span below `parent`; a null parent means the caller's current span. May return
-    /// null: this call is not traced.
-    [[nodiscard]] virtual std::unique_ptr<retry_span> start_span(
-        std::string_view name, retry_span* parent) noexcept = 0;
-};
-
-namespace trace_names {
-
-inline constexpr std::string_view attempt_span = "attempt";
-inline constexpr std::string_view attempt_number = "reprise.retry.attempt";
-inline constexpr std::string_view attempt_count = "reprise.retry.attempts";
-inline constexpr std::string_view hedge = "reprise.retry.hedge";
-inline constexpr std::string_view canceled = "reprise.retry.canceled";
-inline constexpr std::string_view refusal = "reprise.retry.refusal";
-inline constexpr std::string_view error_type = "error.type";
-
-}  // namespace trace_names
-
-}  // namespace reprise
-
-/// Options of one call, and what the loop passes to each attempt.
-
-namespace reprise {
-
-/// Everything is optional: `{}` retries until the strategy ends it.
-struct call_options {
-    /// No retry starts after this; the first attempt is made in any case. The Asio forms also
-    /// cancel an attempt that is still running then.
-    std::optional<time_point> deadline{};
-    /// The same as a duration from the start of the call; the earlier of both applies. Negative is
-    /// zero.
-    std::optional<duration> timeout{};
-    /// Time for one attempt. Blocking operations get it in `attempt::timeout` and must keep it
-    /// themselves, so one that takes no `attempt` is refused with `invalid_settings`. The Asio
-    /// forms cancel the attempt.
-    std::optional<duration> attempt_timeout{};
-    /// Whether the operation may be executed twice.
-    repeatability repeat = repeatability::unspecified;
-    /// Ends waits at once and allows no further retry. A running attempt is not interrupted.
-    std::stop_token stop{};
-    /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
-    driver::retry_allowance* outer_allowance = nullptr;
-    /// Receives what happened on each attempt of this call, which clears it first. A call inside
-    /// this one needs its own.
-    retry_history* history = nullptr;
-    /// Notified of every decision and of completion, in addition to the strategy's observer. If
-    /// both are the same, it is notified once.
-    retry_observer* observer = nullptr;
-    /// Makes a span for the call and one for each attempt; null: the call is not traced.
-    retry_tracer* tracer = nullptr;
-    /// What the call does, for logs and spans: "fetch price". Must outlive the call.
-    std::string_view name = "retry";
-    /// Null: the real clock.
-    retry_clock* clock = nullptr;
-    /// Empty: a generator per thread.
-    random_source random{};
-};
-
-/// The current attempt, as its operation sees it.
-struct attempt {
-    std::uint32_t number = 1;  ///< The first attempt is 1.
-    /// The call's deadline or this attempt's timeout, whichever is earlier; `no_deadline` if
-    /// neither.
-    time_point deadline = no_deadline;
-    /// The same as a duration from the start of the attempt; `duration::max()` if neither.
-    duration timeout = duration::max();
-    /// Give it to retry loops inside the operation (`call_options::outer_allowance`).
-    driver::retry_allowance* allowance = nullptr;
-    /// The call's stop token.
-    std::stop_token stop{};
-    /// The call's clock; null outside of a loop, which means the real clock.
-    retry_clock* clock = nullptr;
-
-    /// The time on the call's clock.
-    [[nodiscard]] time_point now() const noexcept { return clock_or_real().now(); }
-    /// The date that corresponds to it, e.g. for `http_facts`.
-    [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
-        return clock_or_real().calendar_time();
-    }
-    [[nodiscard]] retry_clock& clock_or_real() const noexcept {
-        return clock != nullptr ? *clock : real_clock();
-    }
-};
-
-}  // namespace reprise
-
-/// The states of a circuit breaker. Sends nothing, reads no clock, locks nothing: the Couchbase
-/// client drives one per endpoint, and `circuit_breaker` wraps one for everybody else.
-///
-///     closed --(too many failures)--> open --(sleep over)--> half open --(probe succeeded)-->
-///     closed
-///                                       ^-----------(probe failed)--------'
-
-namespace reprise {
-
-/// Where a circuit breaker stands.
-enum class circuit_state : std::uint8_t {
-    closed,     ///< Requests pass and are counted.
-    open,       ///< Nothing passes until the sleep is over.
-    half_open,  ///< The probe is on its way; nothing else passes.
-};
-
-/// "half open"
-[[nodiscard]] REPRISE_EXPORT std::string_view to_string(circuit_state state) noexcept;
-
-/// When a circuit breaker opens, and for how long.
-struct circuit_breaker_options {
-    /// Requests within the window before it may open; at least 1.
-    std::uint32_t volume_threshold = 20;
-    /// Opens when at least this share of them failed; 1 to 100.
-    std::uint32_t error_threshold_percent = 50;
-    /// Requests that ended longer ago do not count. The window advances in 30 buckets, so a request
-    /// drops out up to 1/30 of the window early.
-    duration rolling_window = std::chrono::seconds{60};
-    /// How long it stays open before the probe is sent.
-    duration sleep_window = std::chrono::seconds{5};
-    /// A probe without an answer for so long has failed.
-    duration probe_timeout = std::chrono::seconds{5};
-};
-
-/// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
-    const circuit_breaker_options& options);
-
-namespace driver {
-
-/// Not thread-safe.
-class REPRISE_EXPORT circuit_breaker_fsm {
-public:
-    /// The options have been checked.
-    explicit circuit_breaker_fsm(const circuit_breaker_options& options) noexcept;
-
-    [[nodiscard]] circuit_state state() const noexcept { return state_; }
-    [[nodiscard]] bool allows() const noexcept { return state_ == circuit_state::closed; }
-    /// A request that was sent has ended. Counted only while closed: later ones were sent before.
-    void on_outcome(bool has_failed, time_point now) noexcept;
-    /// When `on_due` must be called; nothing while closed.
-    [[nodiscard]] std::optional<time_point> next_due() const noexcept;
-    /// True: half open now, and the caller must send the probe. False: not yet, or the probe is
-    /// overdue and the sleep begins again.
-    [[nodiscard]] bool on_due(time_point now) noexcept;
-    /// The probe cannot be answered any more, or could not be sent. Ignored unless half open.
-    void on_probe_lost(time_point now) noexcept;
-    /// The service answers: closed, with nothing counted. True if it was not closed before.
-    bool close() noexcept;
-
-private:
-    static constexpr int step_count_max = 30;
-    struct counts {
-        std::uint64_t total = 0;
-        std::uint64_t failed = 0;
-    };
-    void roll_to(time_point now) noexcept;
-    void sleep_from(time_point now) noexcept;
-
-    circuit_breaker_options options_;
-    circuit_state state_ = circuit_state::closed;
-    duration step_;                               // what one of `steps_` covers
-    std::size_t step_count_;                      // how many of them are the window; at least 1
-    std::array<counts, step_count_max> steps_{};  // a ring; `newest_` takes what ends now
-    std::size_t newest_ = 0;
-    std::optional<time_point> newest_begin_;  // nothing counted before the first outcome
-    counts sum_;                              // of all steps
-    time_point due_{};  // open: end of the sleep; half open: the probe is overdue
-};
-
-}  // namespace driver
-
-}  // namespace reprise
-
-/// Keeps requests away from a service that fails. Strategies that talk to the same service share
-/// one:
-/// ```
-///     const auto breaker = std::make_shared<reprise::circuit_breaker>(...);
-///     const auto reads = reprise::attempts(3).every(1ms).breaker(breaker);
-/// ```
-///
-/// ```
-/// closed     requests pass; too many failures within the window open it
-/// open       no attempt is made: the call fails at once, or returns its fallback
-/// half open  one attempt passes as the probe; its outcome closes the breaker or opens it again
-/// ```
-///
-/// A call whose retry would find the breaker open ends with its own last error; the history has
-/// `circuit_open`. A call that makes no attempt at all ends with `retry_errc::circuit_open`: see
-/// `unattempted_outcome`.
-///
-/// Of nested loops, give it to the inner one only: an outer attempt would hold the probe that the
-/// inner loop needs.
-
-namespace reprise {
-
-namespace driver {
-
-/// A breaker's answer before an attempt. Pass it back with the attempt's outcome.
-enum class breaker_permit : std::uint8_t {
-    refused,  ///< Make no attempt.
-    regular,  ///< The breaker is closed.
-    probe,    ///< The one attempt of a half-open breaker.
-};
-
-}  // namespace driver
-
-/// Thread-safe. Reads no clock: loops pass the time in.
-class REPRISE_EXPORT circuit_breaker {
-public:
-    /// Whether a failed attempt counts against the service.
-    using failure_predicate = std::function<bool(const failure_facts&)>;
-    /// Called after each change, from the thread whose attempt caused it; must not throw, and must
-    /// not use the breaker.
-    using state_listener = std::function<void(circuit_state from, circuit_state to)>;
-
-    /// Throws `invalid_settings` for options that `check` refuses. An empty predicate counts every
-    /// failure except those that are the client's fault.
-    explicit circuit_breaker(
-        const circuit_breaker_options& options = {}, failure_predicate counts = {},
-        state_listener on_change = {});
-
-    [[nodiscard]] circuit_state state() const noexcept {
-        return state_.load(std::memory_order_relaxed);
-    }
-
-    /// Asks for permission to make an attempt at `now`.
-    [[nodiscard]] driver::breaker_permit try_acquire(time_point now) noexcept;
-    /// False if an attempt at `when` would be refused as things are now.
-    [[nodiscard]] bool would_allow(time_point when) const noexcept;
-    /// The attempt that got `permit` has succeeded.
-    void on_success(driver::breaker_permit permit, time_point now) noexcept;
-    /// The attempt that got `permit` has failed.
-    void on_failure(
-        driver::breaker_permit permit, const failure_facts& facts, time_point now) noexcept;
-    /// The attempt that got `permit` was canceled by its caller, which is no evidence about the
-    /// service. A canceled probe is lost: the next one is sent after another sleep.
-    void on_canceled(driver::breaker_permit permit, time_point now) noexcept;
-
-private:
-    void conclude(driver::breaker_permit permit, bool has_failed, time_point now) noexcept;
-    void publish(circuit_state before) noexcept;
-
-    mutable std::mutex mutex_;
-    driver::circuit_breaker_fsm fsm_;
-    failure_predicate counts_;
-    state_listener on_change_;
-    std::atomic<circuit_state> state_{circuit_state::closed};
-};
-
-}  // namespace reprise
-
-/// Everything that observes one call: the observers of the call and of its strategy, and the spans
-/// of a tracer. Each of them is optional.
-
-namespace reprise::detail {
-
-class REPRISE_EXPORT call_observation {
-public:
-    call_observation(const call_options& options, retry_observer* of_strategy) noexcept
-        : of_call_(options.observer),
-          of_strategy_(of_strategy == options.observer ? nullptr : of_strategy),
-          tracer_(options.tracer),
-          name_(options.name) {}
-
-    [[nodiscard]] bool has_observers() const noexcept {
-        return of_call_ != nullptr || of_strategy_ != nullptr;
-    }
-
-    void on_start(time_point now) noexcept;
-    void on_attempt(std::uint32_t number) noexcept;
-    /// A hedge starts.
-    void on_hedge(std::uint32_t number) noexcept;
-    /// One of several attempts that run at the same time has ended. `is_lost`: another one
-    /// was better; `failure` is null after a success.
-    void on_one_ended(std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept;
-    /// All running attempts have ended. `failure` is null after a success.
-    void on_attempt_end(const failure_facts* failure) noexcept;
-    void on_decision(
-        const history_entry& entry, const failure_facts& facts, const failure_view& failure,
-        const driver::failure_reason& reason) noexcept;
-    /// Once for each call. `ended` has its outcome; the rest is filled in here.
-    void on_completion(call_summary ended, time_point now) noexcept;
-
-private:
-    struct attempt_span {
-        std::uint32_t number = 0;
-        std::unique_ptr<retry_span> span;
-    };
-    [[nodiscard]] retry_span* start_attempt_span(std::uint32_t number) noexcept;
-
-    retry_observer* of_call_;
-    retry_observer* of_strategy_;
-    retry_tracer* tracer_;
-    std::string_view name_;
-    std::unique_ptr<retry_span> call_span_;
-    std::vector<attempt_span> attempt_spans_;  // of the attempts that run
-    time_point started_{};
-    std::uint32_t attempts_ = 0;
-    failure_facts last_failure_{};
-};
-
-/// Optional per-request hooks: circuit breaker, observers, tracer.
-class call_attachments {
-public:
-    call_attachments(
-        circuit_breaker* asked, const call_options& options, retry_observer* of_strategy) noexcept
-        : observation(options, of_strategy), breaker_(asked) {}
-
-    call_observation observation;
-
-    /// False if the breaker refuses the attempt.
-    [[nodiscard]] bool try_start_attempt(std::uint32_t number, time_point now) noexcept {
-        if (breaker_ != nullptr) {
-            permit_ = breaker_->try_acquire(now);
-        }
-        if (permit_ == driver::breaker_permit::refused) {
-            return false;
-        }
-        start_attempt(number);
-        return true;
-    }
-    void start_attempt(std::uint32_t number) noexcept {
-        is_running_ = true;
-        observation.on_attempt(number);
-    }
-    void on_success(time_point now) noexcept {
-        if (breaker_ != nullptr && is_running_) {
-            breaker_->on_success(permit_, now);
-        }
-        is_running_ = false;
-        observation.on_attempt_end(nullptr);
-        observation.on_completion({.is_success = true}, now);
-    }
-    /// `view` must live until the next attempt starts or the request ends.
-    void on_failure(
-        const failure_facts& facts, const failure_view& view, bool is_canceled,
-        time_point now) noexcept {
-        failure_ = view;
-        observation.on_attempt_end(&facts);
-        if (breaker_ != nullptr && is_running_) {
-            if (is_canceled) {
-                breaker_->on_canceled(permit_, now);
-            } else {
-                breaker_->on_failure(permit_, facts, now);
-            }
-        }
-        is_running_ = false;
-    }
-    void on_end(refusal_reason why, time_point now) noexcept {
-        observation.on_completion({.refusal = why, .last_error = failure_}, now);
-    }
-
-    /// False if the breaker would refuse an attempt after `delay`.
-    [[nodiscard]] bool would_allow(time_point now, duration delay) const noexcept {
-        return breaker_ == nullptr || breaker_->would_allow(add_saturated(now, delay));
-    }
-    /// A hedge is no probe: it needs a closed breaker.
-    [[nodiscard]] bool allows_hedge() const noexcept {
-        return breaker_ == nullptr || breaker_->state() == circuit_state::closed;
-    }
-
-private:
-    circuit_breaker* breaker_;  // null: none
-    driver::breaker_permit permit_ = driver::breaker_permit::regular;
-    bool is_running_ = false;
-    failure_view failure_{};  // of the attempt that failed last
-};
-
-/// In place of a pointer to them, where a call is known to have none.
-struct no_attachments {
-    constexpr explicit operator bool() const noexcept { return false; }
-    constexpr call_attachments* operator->() const noexcept { return nullptr; }
-};
-
-}  // namespace reprise::detail
-
-/// The token bucket: one allowance for retries, shared by all its holders.
-///
-/// A retry pays its whole price or does not happen; successes give a little back. When a service is
-/// sick the bucket runs dry and the clients stop adding to its load. The bucket is a type of its
-/// own, so that several strategies and clients can share one (`std::shared_ptr<token_bucket>`).
-
-namespace reprise {
-
-namespace detail {
-
-/// Budgets count in thousandths of a unit, so that fractions are exact.
-[[nodiscard]] constexpr std::int64_t milli_units(double units) noexcept {
-    return static_cast<std::int64_t>(units * 1000.0 + (units < 0 ? -0.5 : 0.5));
-}
-
-}  // namespace detail
-
-/// The size of a `token_bucket`.
-struct token_bucket_options {
-    double capacity = 500.0;  ///< Units at most; above 0, at most 1e12.
-    /// Units at the start. Absent: full. 0 makes a bucket that earns its burst: after a cold start
-    /// it pays for retries only out of what successes have put in.
-    std::optional<double> initial{};
-};
-
-/// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
-    const token_bucket_options& options);
-
-/// Exact under concurrency: one atomic word, no unit created and none lost, never below zero and
-/// never above capacity.
-class token_bucket {
-public:
-    explicit token_bucket(const token_bucket_options& options = {})
-        : capacity_(detail::milli_units(detail::checked(options).capacity)),
-          level_(detail::milli_units(options.initial.value_or(options.capacity))) {}
-
-    /// The result of a charge: the level it left or, when refused, the level it found.
-    struct charge {
-        bool paid = false;
-        std::int64_t level = 0;
-    };
-
-    /// Takes `cost` milli-units, all or nothing.
-    [[nodiscard]] charge try_take(std::int64_t cost) noexcept {
-        std::int64_t level = level_.load(std::memory_order_relaxed);
-        do {
-            if (level < cost) {
-                return {false, level};
-            }
-        } while (!level_.compare_exchange_weak(level, level - cost, std::memory_order_relaxed));
-        return {true, level - cost};
-    }
-
-    /// Puts `amount` milli-units back, up to the capacity. A full bucket is only read.
-    void give(std::int64_t amount) noexcept {
-        std::int64_t level = level_.load(std::memory_order_relaxed);
-        std::int64_t target = 0;
-        do {
-            if (level >= capacity_) {
-                return;
-            }
-            // Adding first and correcting later would let others see a level above capacity.
-            target = std::min(capacity_, level + amount);
-        } while (!level_.compare_exchange_weak(level, target, std::memory_order_relaxed));
-    }
-
-    /// The units that retries can spend now; units as in the options.
-    [[nodiscard]] double available() const noexcept {
-        return static_cast<double>(milli_level()) / 1000.0;
-    }
-    [[nodiscard]] double capacity() const noexcept {
-        return static_cast<double>(capacity_) / 1000.0;
-    }
-    /// The same, exactly.
-    [[nodiscard]] std::int64_t milli_level() const noexcept {
-        return level_.load(std::memory_order_relaxed);
-    }
-    [[nodiscard]] std::int64_t milli_capacity() const noexcept { return capacity_; }
-
-private:
-    const std::int64_t capacity_;
-    std::atomic<std::int64_t> level_;
-};
-
-}  // namespace reprise
-
-/// Budgets answer one question: can this retry be paid for? They are charged in one place,
-/// `admit` (`admission.hpp`); strategies and loops only name the budget that pays.
-
-namespace reprise {
-
-namespace driver {
-
-/// The answer to "can it be paid?"; `cost` travels in the token, in milli-units.
-struct payment {
-    bool paid = true;
-    std::uint32_t cost = 0;
-    std::int64_t level = -1;  ///< Milli-units left (or found, when refused); negative: no level.
-};
-
-}  // namespace driver
-
-/// One object may serve many clients; all calls may come from any thread at any time.
-class REPRISE_EXPORT retry_budget {
-public:
-    virtual ~retry_budget();
-    /// Pays the whole price of a retry, or refuses.
-    [[nodiscard]] virtual driver::payment try_pay(
-        const failure_facts& facts, time_point now) noexcept = 0;
-    /// A retry that was paid for with `cost` milli-units is not made: its wait was canceled, or a
-    /// circuit breaker opened meanwhile. Does nothing unless overridden.
-    virtual void give_back(std::uint32_t cost, time_point now) noexcept;
-    /// A request succeeded on `attempt`; its last retry cost `cost` milli-units.
-    virtual void on_success(std::uint32_t cost, std::uint32_t attempt, time_point now) noexcept = 0;
-    /// A request starts. Does nothing unless overridden.
-    virtual void on_request(time_point now) noexcept;
-    /// An attempt failed, whether it is retried or not. Does nothing unless overridden.
-    virtual void on_failure(const failure_facts& facts, time_point now) noexcept;
-};
-
-namespace detail {
-
-/// Whether a budget overrides `on_request`, `on_failure`. What is inherited does nothing, and a
-/// strategy that is compiled with the budget's type need not call it.
-template <class B>
-concept counts_requests =
-    requires(B& budget, time_point now) { budget.on_request(now); } && !requires {
-        requires std::same_as<decltype(&B::on_request), decltype(&retry_budget::on_request)>;
-    };
-template <class B>
-concept counts_failures = requires(B& budget, const failure_facts& facts, time_point now) {
-    budget.on_failure(facts, now);
-} && !requires {
-    requires std::same_as<decltype(&B::on_failure), decltype(&retry_budget::on_failure)>;
-};
-
-}  // namespace detail
-
-namespace driver {
-
-struct no_budget;
-
-/// Budgets by value. One with `static constexpr bool needs_time = true` gets real times in
-/// `on_request` and `on_success`; others get the epoch there. `no_budget` is no `retry_budget`: it
-/// means that there is none.
-template <class B>
-concept budget_policy = std::derived_from<B, retry_budget> || std::same_as<B, no_budget>;
-
-/// Every retry is free.
-struct no_budget {
-    void on_success(std::uint32_t, std::uint32_t, time_point) const noexcept {}
-};
-
-}  // namespace driver
-
-/// The prices of retries and the refund of successes, in units.
-struct retry_prices {
-    double retry = 5.0;
-    double timeout = 10.0;               ///< A retry after a timeout, throttling or not.
-    std::optional<double> throttling{};  ///< A retry after other throttling; absent: as `retry`.
-    double refund = 1.0;                 ///< Returned by a success.
-    /// A success after a retry returns what that retry cost instead of `refund`.
-    bool refund_last_cost = false;
-};
-
-/// The first contradiction between prices and a bucket of the given capacity, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
-    const retry_prices& prices, double capacity);
-
-/// A token bucket with prices. Copies share the bucket.
-class REPRISE_EXPORT token_bucket_budget final : public retry_budget {
-public:
-    /// Throws `invalid_settings` for a null bucket or prices it can never pay.
-    token_bucket_budget(std::shared_ptr<token_bucket> bucket, const retry_prices& prices = {});
-
-    [[nodiscard]] driver::payment try_pay(
-        const failure_facts& facts, time_point) noexcept override {
-        // A timeout costs its price whatever else the failure is, as in Smithy's guide.
-        const std::uint32_t cost = facts.timeout      ? timeout_
-                                   : facts.throttling ? throttling_
-                                                      : retry_;
-        const token_bucket::charge charge = bucket_->try_take(cost);
-        return {charge.paid, cost, charge.level};
-    }
-    void give_back(std::uint32_t cost, time_point) noexcept override { bucket_->give(cost); }
-    void on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept override {
-        bucket_->give(refund_last_cost_ && attempt > 1 ? cost : refund_);
-    }
-
-    [[nodiscard]] const std::shared_ptr<token_bucket>& bucket() const noexcept { return bucket_; }
-
-private:
-    std::shared_ptr<token_bucket> bucket_;
-    std::uint32_t retry_;
-    std::uint32_t timeout_;
-    std::uint32_t throttling_;
-    std::uint32_t refund_;
-    bool refund_last_cost_;
-};
-
-/// The retry throttle of gRPC proposal A6: every failure takes one unit, every success returns
-/// `ratio`; retries are allowed only while more than half of the maximum is left.
-struct failure_throttle_options {
-    double units_max = 10.0;  ///< In (0, 1000].
-    double ratio = 0.1;       ///< In [0.001, 1000]; thousandths count.
-};
-
-/// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
-    const failure_throttle_options& options);
-
-/// The budget with these rules.
-class REPRISE_EXPORT failure_throttle final : public retry_budget {
-public:
-    explicit failure_throttle(const failure_throttle_options& options = {});
-
-    void on_failure(const failure_facts&, time_point) noexcept override;
-    [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point) noexcept override;
-    void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override;
-
-private:
-    std::shared_ptr<token_bucket> bucket_;
-    std::int64_t ratio_;
-};
-
-/// Retries as a share of requests plus a minimum rate, over a window (as Finagle and tower do).
-struct windowed_budget_options {
-    double percent = 20.0;             ///< Retries earned per hundred requests; 0 to 1000.
-    double minimum_per_second = 10.0;  ///< Always allowed, also without traffic; 0 to 10000.
-    duration window = std::chrono::seconds{10};  ///< Credit older than this is gone; 1 s to 60 s.
-};
-
-/// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
-    const windowed_budget_options& options);
-
-/// One atomic word holds the level and the low bits of the time; a second one, which changes every
-/// few weeks, holds the rest. Credit above the guaranteed reserve expires by a
-/// tenth in each tenth of the window; below it, the minimum rate refills it. Cheaper than a ring of
-/// slots and never more generous over a window than percent plus minimum, once the first credit of
-/// the window has aged.
-class REPRISE_EXPORT windowed_budget final : public retry_budget {
-public:
-    static constexpr bool needs_time = true;
-
-    explicit windowed_budget(const windowed_budget_options& options = {});
-
-    void on_request(time_point now) noexcept override;
-    [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point now) noexcept override;
-    void give_back(std::uint32_t cost, time_point now) noexcept override;
-    void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override {}
-
-    /// Retries that could be paid for at `now`; units, as those of a `token_bucket`.
-    [[nodiscard]] double level(time_point now) const noexcept {
-        return static_cast<double>(milli_level(now)) / 1000.0;
-    }
-    /// The same, exactly.
-    [[nodiscard]] std::int64_t milli_level(time_point now) const noexcept;
-
-private:
-    struct account;
-    struct shared_account;
-    [[nodiscard]] account aged(std::uint64_t word, std::int64_t era, time_point now) const noexcept;
-    /// Replaces the account by what `change` makes of it, unless that returns false.
-    template <class Change>
-    account update(time_point now, const Change& change) noexcept;
-
-    std::int64_t deposit_;
-    std::int64_t reserve_;
-    std::int64_t level_max_;
-    double reserve_per_tick_;
-    std::int64_t ticks_per_window_;
-    std::shared_ptr<shared_account> shared_;
-};
-
-}  // namespace reprise
-
 /// A strategy's answer to one question.
 
 namespace reprise::driver {
@@ -2187,6 +1017,284 @@ private:
 
 }  // namespace reprise::driver
 
+/// Where a strategy puts its answer: now, or later from any thread.
+
+namespace reprise::driver {
+
+/// Names one decision of one operation, so that an answer that comes too late has no effect.
+struct decision_ticket {
+    std::uint64_t operation = 0;
+    std::uint32_t decision = 0;
+};
+
+/// Carries late answers to the driver of the request. Drivers implement it.
+class REPRISE_EXPORT answer_channel {
+public:
+    virtual ~answer_channel();
+    /// Any thread. `action` absent: the strategy failed, and `cause` is the reason.
+    virtual void post(
+        decision_ticket ticket, std::optional<retry_action> action, std::string cause) noexcept = 0;
+};
+
+/// The right to answer one question later, from any thread. Move-only; the first answer counts.
+/// Destroyed without an answer: the strategy failed, and the request is not retried. Answers after
+/// the request ended (deadline, cancellation, closed client) are ignored.
+class REPRISE_EXPORT deferred_answer {
+public:
+    deferred_answer() noexcept = default;
+    deferred_answer(std::shared_ptr<answer_channel> channel, decision_ticket ticket) noexcept;
+    deferred_answer(deferred_answer&&) noexcept = default;
+    deferred_answer& operator=(deferred_answer&& other) noexcept;
+    ~deferred_answer();
+
+    void answer(retry_action action) noexcept;
+    /// The strategy could not decide. A client fails the request with this cause.
+    void fail(std::string cause) noexcept;
+
+private:
+    std::shared_ptr<answer_channel> channel_;
+    decision_ticket ticket_;
+};
+
+/// Lives during one call of `retry_strategy::retry_after`. Exactly one of `answer`, `fail` and
+/// `defer` must be called before it returns; none of them means that the strategy failed; of
+/// several the first counts.
+class REPRISE_EXPORT retry_sink {
+public:
+    /// Makes the channel of a late answer. Called at most once, when the strategy defers.
+    using channel_maker = std::shared_ptr<answer_channel> (*)(void* driver);
+
+    /// A null `make_channel` cannot wait: a strategy that defers has failed.
+    retry_sink(channel_maker make_channel, void* driver, decision_ticket ticket = {}) noexcept
+        : make_channel_(make_channel), driver_(driver), ticket_(ticket) {}
+    retry_sink(const retry_sink&) = delete;
+    retry_sink& operator=(const retry_sink&) = delete;
+
+    /// Answers at once; allocates nothing.
+    void answer(const retry_action& action) noexcept;
+    void fail(std::string cause) noexcept;
+    /// The strategy threw: what it has answered does not count, and a late answer has no effect.
+    void on_exception(std::string cause) noexcept;
+    /// Answers later. The request waits, at most until its deadline; nothing else waits with it.
+    [[nodiscard]] deferred_answer defer();
+
+    enum class state : std::uint8_t { open, answered, failed, deferred };
+    [[nodiscard]] state current() const noexcept { return state_; }
+    [[nodiscard]] const std::optional<retry_action>& action() const noexcept { return action_; }
+    [[nodiscard]] const std::string& cause() const noexcept { return cause_; }
+
+private:
+    channel_maker make_channel_;
+    void* driver_;
+    decision_ticket ticket_;
+    std::optional<retry_action> action_;
+    std::string cause_;
+    state state_ = state::open;
+};
+
+}  // namespace reprise::driver
+
+/// The token bucket: one allowance for retries, shared by all its holders.
+///
+/// A retry pays its whole price or does not happen; successes give a little back. When a service is
+/// sick the bucket runs dry and the clients stop adding to its load. The bucket is a type of its
+/// own, so that several strategies and clients can share one (`std::shared_ptr<token_bucket>`).
+///
+/// It is the usual budget. Budgets answer one question: can this retry be paid for? They are
+/// charged in one place, `admit` (`driver/admission.hpp`); strategies and loops only name the
+/// budget that pays. Budgets of other kinds are in `budget.hpp`.
+
+namespace reprise {
+
+namespace detail {
+
+/// Budgets count in thousandths of a unit, so that fractions are exact.
+[[nodiscard]] constexpr std::int64_t milli_units(double units) noexcept {
+    return static_cast<std::int64_t>(units * 1000.0 + (units < 0 ? -0.5 : 0.5));
+}
+
+}  // namespace detail
+
+/// Exact under concurrency: one atomic word, no unit created and none lost, never below zero and
+/// never above capacity.
+class token_bucket {
+public:
+    /// The size of a bucket.
+    struct options {
+        double capacity = 500.0;  ///< Units at most; above 0, at most 1e12.
+        /// Units at the start. Absent: full. 0 makes a bucket that earns its burst: after a cold
+        /// start it pays for retries only out of what successes have put in.
+        std::optional<double> initial{};
+    };
+
+    token_bucket() : token_bucket(options{}) {}
+    /// Throws `invalid_settings` for options that `check` refuses.
+    explicit token_bucket(const options& size)
+        : capacity_(detail::milli_units(detail::checked(size).capacity)),
+          level_(detail::milli_units(size.initial.value_or(size.capacity))) {}
+
+    /// The result of a charge: the level it left or, when refused, the level it found.
+    struct charge {
+        bool paid = false;
+        std::int64_t level = 0;
+    };
+
+    /// Takes `cost` milli-units, all or nothing.
+    [[nodiscard]] charge try_take(std::int64_t cost) noexcept {
+        std::int64_t level = level_.load(std::memory_order_relaxed);
+        do {
+            if (level < cost) {
+                return {false, level};
+            }
+        } while (!level_.compare_exchange_weak(level, level - cost, std::memory_order_relaxed));
+        return {true, level - cost};
+    }
+
+    /// Puts `amount` milli-units back, up to the capacity. A full bucket is only read.
+    void give(std::int64_t amount) noexcept {
+        std::int64_t level = level_.load(std::memory_order_relaxed);
+        std::int64_t target = 0;
+        do {
+            if (level >= capacity_) {
+                return;
+            }
+            // Adding first and correcting later would let others see a level above capacity.
+            target = std::min(capacity_, level + amount);
+        } while (!level_.compare_exchange_weak(level, target, std::memory_order_relaxed));
+    }
+
+    /// The units that retries can spend now; units as in the options.
+    [[nodiscard]] double available() const noexcept {
+        return static_cast<double>(milli_level()) / 1000.0;
+    }
+    [[nodiscard]] double capacity() const noexcept {
+        return static_cast<double>(capacity_) / 1000.0;
+    }
+    /// The same, exactly.
+    [[nodiscard]] std::int64_t milli_level() const noexcept {
+        return level_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::int64_t milli_capacity() const noexcept { return capacity_; }
+
+private:
+    const std::int64_t capacity_;
+    std::atomic<std::int64_t> level_;
+};
+
+/// The first contradiction, if any.
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+    const token_bucket::options& options);
+
+namespace driver {
+
+/// The answer to "can it be paid?"; `cost` travels in the token, in milli-units.
+struct payment {
+    bool paid = true;
+    std::uint32_t cost = 0;
+    std::int64_t level = -1;  ///< Milli-units left (or found, when refused); negative: no level.
+};
+
+/// One object may serve many clients; all calls may come from any thread at any time.
+class REPRISE_EXPORT retry_budget {
+public:
+    virtual ~retry_budget();
+    /// Pays the whole price of a retry, or refuses.
+    [[nodiscard]] virtual payment try_pay(const failure_facts& facts, time_point now) noexcept = 0;
+    /// A retry that was paid for with `cost` milli-units is not made: its wait was canceled, or a
+    /// circuit breaker opened meanwhile. Does nothing unless overridden.
+    virtual void give_back(std::uint32_t cost, time_point now) noexcept;
+    /// A request succeeded on `attempt`; its last retry cost `cost` milli-units.
+    virtual void on_success(std::uint32_t cost, std::uint32_t attempt, time_point now) noexcept = 0;
+    /// A request starts. Does nothing unless overridden.
+    virtual void on_request(time_point now) noexcept;
+    /// An attempt failed, whether it is retried or not. Does nothing unless overridden.
+    virtual void on_failure(const failure_facts& facts, time_point now) noexcept;
+};
+
+}  // namespace driver
+
+namespace detail {
+
+/// Whether a budget overrides `on_request`, `on_failure`. What is inherited does nothing, and a
+/// strategy that is compiled with the budget's type need not call it.
+template <class B>
+concept counts_requests = requires(B& budget, time_point now) {
+    budget.on_request(now);
+} && !requires {
+    requires std::same_as<decltype(&B::on_request), decltype(&driver::retry_budget::on_request)>;
+};
+template <class B>
+concept counts_failures = requires(B& budget, const failure_facts& facts, time_point now) {
+    budget.on_failure(facts, now);
+} && !requires {
+    requires std::same_as<decltype(&B::on_failure), decltype(&driver::retry_budget::on_failure)>;
+};
+
+}  // namespace detail
+
+namespace driver {
+
+struct no_budget;
+
+/// Budgets by value. One with `static constexpr bool needs_time = true` gets real times in
+/// `on_request` and `on_success`; others get the epoch there. `no_budget` is no `retry_budget`: it
+/// means that there is none.
+template <class B>
+concept budget_policy = std::derived_from<B, retry_budget> || std::same_as<B, no_budget>;
+
+/// Every retry is free.
+struct no_budget {
+    void on_success(std::uint32_t, std::uint32_t, time_point) const noexcept {}
+};
+
+/// The prices of retries and the refund of successes, in units.
+struct retry_prices {
+    double retry = 5.0;
+    double timeout = 10.0;               ///< A retry after a timeout, throttling or not.
+    std::optional<double> throttling{};  ///< A retry after other throttling; absent: as `retry`.
+    double refund = 1.0;                 ///< Returned by a success.
+    /// A success after a retry returns what that retry cost instead of `refund`.
+    bool refund_last_cost = false;
+};
+
+/// The first contradiction between prices and a bucket of the given capacity, if any.
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+    const retry_prices& prices, double capacity);
+
+/// A token bucket with prices. Copies share the bucket.
+class REPRISE_EXPORT token_bucket_budget final : public retry_budget {
+public:
+    /// Throws `invalid_settings` for a null bucket or prices it can never pay.
+    token_bucket_budget(std::shared_ptr<token_bucket> bucket, const retry_prices& prices = {});
+
+    [[nodiscard]] payment try_pay(const failure_facts& facts, time_point) noexcept override {
+        // A timeout costs its price whatever else the failure is, as in Smithy's guide.
+        const std::uint32_t cost = facts.timeout      ? timeout_
+                                   : facts.throttling ? throttling_
+                                                      : retry_;
+        const token_bucket::charge charge = bucket_->try_take(cost);
+        return {charge.paid, cost, charge.level};
+    }
+    void give_back(std::uint32_t cost, time_point) noexcept override { bucket_->give(cost); }
+    void on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept override {
+        bucket_->give(refund_last_cost_ && attempt > 1 ? cost : refund_);
+    }
+
+    [[nodiscard]] const std::shared_ptr<token_bucket>& bucket() const noexcept { return bucket_; }
+
+private:
+    std::shared_ptr<token_bucket> bucket_;
+    std::uint32_t retry_;
+    std::uint32_t timeout_;
+    std::uint32_t throttling_;
+    std::uint32_t refund_;
+    bool refund_last_cost_;
+};
+
+}  // namespace driver
+
+}  // namespace reprise
+
 /// What follows a strategy's answer. A strategy proposes a retry; `admit` decides whether it is
 /// made. This is the only place where an allowance is taken or a budget charged, so every loop and
 /// every client refuses in the same order and for the same reasons:
@@ -2202,7 +1310,73 @@ private:
 /// A retry that is capped stops after step 2: it is sent only if its cause ends before the
 /// deadline, so steps 3 and 4 wait for that (`admit_woken`).
 
+/// Retries inside retries multiply: three layers of five attempts are 125. An allowance lets an
+/// outer loop pass its remaining retries down, so that the whole nest makes no more than the outer
+/// loop would have made alone.
+
 namespace reprise::driver {
+
+/// The retries one loop may still make, shared with the loops inside its operation. Thread-safe;
+/// must outlive the loops that take from it (the loop that owns it does).
+class retry_allowance {
+public:
+    /// Absent `retries`: unlimited by itself; a parent still counts.
+    explicit retry_allowance(
+        const std::optional<std::uint32_t>& retries, retry_allowance* parent = nullptr) noexcept
+        : left_(retries.value_or(unlimited)), parent_(parent) {}
+    retry_allowance(const retry_allowance&) = delete;
+    retry_allowance& operator=(const retry_allowance&) = delete;
+
+    /// Takes one retry here and from every enclosing loop, or nothing.
+    [[nodiscard]] bool try_take() noexcept {
+        if (!take_own()) {
+            return false;
+        }
+        if (parent_ != nullptr && !parent_->try_take()) {
+            give_own();
+            return false;
+        }
+        return true;
+    }
+
+    /// Returns what `try_take` took, when the retry was refused for another reason.
+    void give_back() noexcept {
+        give_own();
+        if (parent_ != nullptr) {
+            parent_->give_back();
+        }
+    }
+
+    /// Retries left here; absent when unlimited.
+    [[nodiscard]] std::optional<std::uint32_t> left() const noexcept {
+        const std::uint32_t value = left_.load(std::memory_order_relaxed);
+        return value == unlimited ? std::nullopt : std::optional{value};
+    }
+
+private:
+    static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
+
+    [[nodiscard]] bool take_own() noexcept {
+        std::uint32_t left = left_.load(std::memory_order_relaxed);
+        do {
+            if (left == 0) {
+                return false;
+            }
+            if (left == unlimited) {
+                return true;
+            }
+        } while (!left_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed));
+        return true;
+    }
+    void give_own() noexcept {
+        if (left_.load(std::memory_order_relaxed) != unlimited) {
+            left_.fetch_add(1, std::memory_order_relaxed);
+        }
+    }
+
+    std::atomic<std::uint32_t> left_;
+    retry_allowance* parent_;
+};
 
 /// What happens to a retry that could not start before the deadline.
 enum class deadline_policy : std::uint8_t {
@@ -2338,91 +1512,699 @@ static_assert(sizeof(retry_progress) <= 96);
 
 }  // namespace reprise::driver
 
-/// Where a strategy puts its answer: now, or later from any thread.
+/// What happened to a request: what failed on every attempt, how long it waited, who refused the
+/// last retry and why. Loops and clients use the same type. Recording allocates only for the texts
+/// of failures.
 
-namespace reprise::driver {
+namespace reprise {
 
-/// Names one decision of one operation, so that an answer that comes too late has no effect.
-struct decision_ticket {
-    std::uint64_t operation = 0;
-    std::uint32_t decision = 0;
+namespace driver {
+
+/// What a protocol adds to the histories of its requests: names for what their entries hold as
+/// numbers. Made when a history is reported, not while the request runs. Texts then read, for
+/// example:
+///
+/// ```
+/// +1.2 ms  NOT_MY_SHARD (0x07) at 10.0.0.1:11210, response; retried after 1 ms
+/// +1.5 ms  NOT_AVAILABLE at 10.0.0.1:11210 (connection refused), dispatch; retried after 1 ms
+/// ```
+struct protocol_notes {
+    /// The name of a reason; null: reasons have no names.
+    std::string_view (*reason_name)(std::uint8_t code) noexcept = nullptr;
+    /// How codes are written; null: as decimal numbers.
+    std::string (*code_text)(std::uint32_t code) = nullptr;
+    /// The places that entries name ("host:port"), each once.
+    std::vector<std::string> places{};
+    /// Why each of them could not be reached when the request ended, as far as that is known:
+    /// "connection refused".
+    std::vector<std::string> problems{};
 };
 
-/// Carries late answers to the driver of the request. Drivers implement it.
-class REPRISE_EXPORT answer_channel {
+/// Holds the first `First` and the last `Last` of any number of entries. Never allocates.
+template <class Entry, std::size_t First = 8, std::size_t Last = 24>
+class bounded_history {
 public:
-    virtual ~answer_channel();
-    /// Any thread. `action` absent: the strategy failed, and `cause` is the reason.
-    virtual void post(
-        decision_ticket ticket, std::optional<retry_action> action, std::string cause) noexcept = 0;
-};
+    static constexpr std::size_t first_capacity = First;
+    static constexpr std::size_t capacity = First + Last;
 
-/// The right to answer one question later, from any thread. Move-only; the first answer counts.
-/// Destroyed without an answer: the strategy failed, and the request is not retried. Answers after
-/// the request ended (deadline, cancellation, closed client) are ignored.
-class REPRISE_EXPORT deferred_answer {
-public:
-    deferred_answer() noexcept = default;
-    deferred_answer(std::shared_ptr<answer_channel> channel, decision_ticket ticket) noexcept;
-    deferred_answer(deferred_answer&&) noexcept = default;
-    deferred_answer& operator=(deferred_answer&& other) noexcept;
-    ~deferred_answer();
+    void push(const Entry& entry) noexcept {
+        if (total_ < First) {
+            entries_[total_] = entry;
+        } else {
+            entries_[First + (total_ - First) % Last] = entry;
+        }
+        ++total_;
+    }
+    void clear() noexcept { total_ = 0; }
 
-    void answer(retry_action action) noexcept;
-    /// The strategy could not decide. A client fails the request with this cause.
-    void fail(std::string cause) noexcept;
+    /// All entries ever pushed, also those no longer held.
+    [[nodiscard]] std::size_t total() const noexcept { return total_; }
+    /// Entries held, at most `capacity`.
+    [[nodiscard]] std::size_t size() const noexcept {
+        return total_ < capacity ? total_ : capacity;
+    }
+    /// Entries dropped between the first and the last ones.
+    [[nodiscard]] std::size_t dropped() const noexcept { return total_ - size(); }
+    [[nodiscard]] bool empty() const noexcept { return total_ == 0; }
+
+    /// The held entries in order of time; `index < size()`.
+    [[nodiscard]] const Entry& operator[](std::size_t index) const noexcept {
+        if (index < First || total_ <= capacity) {
+            return entries_[index];
+        }
+        return entries_[First + (total_ - First + (index - First)) % Last];
+    }
+    [[nodiscard]] const Entry& back() const noexcept { return (*this)[size() - 1]; }
+
+    /// Reads the held entries in order of time.
+    class iterator {
+    public:
+        using iterator_concept = std::forward_iterator_tag;
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Entry;
+        using difference_type = std::ptrdiff_t;
+        using reference = const Entry&;
+        using pointer = const Entry*;
+
+        iterator() noexcept = default;
+        iterator(const bounded_history& of, std::size_t index) noexcept
+            : entries_(&of), index_(index) {}
+        [[nodiscard]] const Entry& operator*() const noexcept { return (*entries_)[index_]; }
+        [[nodiscard]] const Entry* operator->() const noexcept { return &**this; }
+        iterator& operator++() noexcept {
+            ++index_;
+            return *this;
+        }
+        iterator operator++(int) noexcept {
+            const iterator before = *this;
+            ++index_;
+            return before;
+        }
+        friend bool operator==(const iterator&, const iterator&) noexcept = default;
+
+    private:
+        const bounded_history* entries_ = nullptr;
+        std::size_t index_ = 0;
+    };
+    [[nodiscard]] iterator begin() const noexcept { return {*this, 0}; }
+    [[nodiscard]] iterator end() const noexcept { return {*this, size()}; }
 
 private:
-    std::shared_ptr<answer_channel> channel_;
-    decision_ticket ticket_;
+    // Left uninitialised on purpose: only `size()` entries are ever read.
+    std::array<Entry, capacity> entries_;
+    std::size_t total_ = 0;
 };
 
-/// Lives during one call of `retry_strategy::retry_after`. Exactly one of `answer`, `fail` and
-/// `defer` must be called before it returns; none of them means that the strategy failed; of
-/// several the first counts.
-class REPRISE_EXPORT retry_sink {
-public:
-    /// Makes the channel of a late answer. Called at most once, when the strategy defers.
-    using channel_maker = std::shared_ptr<answer_channel> (*)(void* driver);
+}  // namespace driver
 
-    /// A null `make_channel` cannot wait: a strategy that defers has failed.
-    retry_sink(channel_maker make_channel, void* driver, decision_ticket ticket = {}) noexcept
-        : make_channel_(make_channel), driver_(driver), ticket_(ticket) {}
-    retry_sink(const retry_sink&) = delete;
-    retry_sink& operator=(const retry_sink&) = delete;
+/// The first 8 and the last 24 entries, and how many there were. A plain value. Loops fill one that
+/// is passed in `call_options::history` and clear it at the start of each call; clients put one
+/// into their results and errors.
+struct REPRISE_EXPORT retry_history {
+    /// One failed attempt, and what was decided about it.
+    class entry {
+    public:
+        static constexpr std::uint8_t no_place = 0xff;
+        static constexpr std::uint32_t no_budget_level = 0xffffffff;
 
-    /// Answers at once; allocates nothing.
-    void answer(const retry_action& action) noexcept;
-    void fail(std::string cause) noexcept;
-    /// The strategy threw: what it has answered does not count, and a late answer has no effect.
-    void on_exception(std::string cause) noexcept;
-    /// Answers later. The request waits, at most until its deadline; nothing else waits with it.
-    [[nodiscard]] deferred_answer defer();
+        /// Which attempt failed; the first is 1. Saturates at 65535.
+        [[nodiscard]] std::uint32_t attempt() const noexcept {
+            return static_cast<std::uint32_t>(attempt_);
+        }
+        /// Time of the failure since the request started, in microseconds; saturates after 12 days.
+        [[nodiscard]] duration offset() const noexcept {
+            return std::chrono::microseconds{static_cast<std::int64_t>(offset_us_)};
+        }
+        /// Wait before the next attempt, in microseconds; zero when not retried or at once.
+        /// Saturates after 38 hours.
+        [[nodiscard]] duration delay() const noexcept {
+            return std::chrono::microseconds{static_cast<std::int64_t>(delay_us_)};
+        }
+        /// `none`: it was retried.
+        [[nodiscard]] refusal_reason refusal() const noexcept {
+            return static_cast<refusal_reason>(refusal_);
+        }
+        /// `failure_facts::code`; 0 if there is none.
+        [[nodiscard]] std::uint32_t code() const noexcept { return code_; }
+        /// Milli-units left in the budget after it was asked; negative: it was not.
+        [[nodiscard]] std::int64_t budget_level() const noexcept {
+            return budget_level_ == no_budget_level ? -1 : std::int64_t{budget_level_};
+        }
+        /// Absent in plain loops, which do not look into an attempt.
+        [[nodiscard]] std::optional<driver::attempt_stage> stage() const noexcept {
+            return stage_ >= hedge_stage
+                       ? std::nullopt
+                       : std::optional(static_cast<driver::attempt_stage>(stage_));
+        }
+        /// The protocol's reason, as a number and as its enumerator.
+        [[nodiscard]] std::uint8_t reason_code() const noexcept {
+            return static_cast<std::uint8_t>(reason_);
+        }
+        template <class Reason>
+        [[nodiscard]] Reason reason_as() const noexcept {
+            static_assert(std::is_enum_v<Reason>);
+            return static_cast<Reason>(reason_code());
+        }
+        /// Index into `driver::protocol_notes::places`; `no_place` in plain loops.
+        [[nodiscard]] std::uint8_t place() const noexcept {
+            return static_cast<std::uint8_t>(place_);
+        }
+        /// Index into `retry_history::categories`, from 1; 0: the code is a plain number.
+        [[nodiscard]] std::uint8_t category() const noexcept {
+            return static_cast<std::uint8_t>(category_);
+        }
+        /// Index into `retry_history::texts`, from 1; 0: the failure has no text of its own.
+        [[nodiscard]] std::uint8_t text() const noexcept {
+            return static_cast<std::uint8_t>(text_);
+        }
+        [[nodiscard]] bool is_timeout() const noexcept { return is_timeout_ != 0; }
+        [[nodiscard]] bool is_throttling() const noexcept { return is_throttling_ != 0; }
+        /// False for the one entry about an attempt that was not made: the wait before it was
+        /// canceled.
+        [[nodiscard]] bool is_attempt() const noexcept { return is_attempt_ != 0; }
 
-    enum class state : std::uint8_t { open, answered, failed, deferred };
-    [[nodiscard]] state current() const noexcept { return state_; }
-    [[nodiscard]] const std::optional<retry_action>& action() const noexcept { return action_; }
-    [[nodiscard]] const std::string& cause() const noexcept { return cause_; }
+        /// True for the entry about a hedge: `attempt` is still
+        /// running, and `refusal` is why it was not hedged.
+        [[nodiscard]] bool is_hedge() const noexcept { return stage_ == hedge_stage; }
+
+        void set_attempt(std::uint32_t number) noexcept {
+            attempt_ = std::min<std::uint32_t>(number, 0xffff) & 0xffffU;
+        }
+        void set_offset(duration offset) noexcept {
+            offset_us_ = microseconds(offset, offset_max) & offset_max;
+        }
+        void set_delay(duration delay) noexcept {
+            delay_us_ = microseconds(delay, delay_max) & delay_max;
+        }
+        void set_refusal(refusal_reason refusal) noexcept {
+            refusal_ = static_cast<std::uint8_t>(refusal);
+        }
+        void set_code(std::uint32_t code) noexcept { code_ = code; }
+        void set_budget_level(std::int64_t level) noexcept {
+            budget_level_ = level < 0 ? no_budget_level
+                                      : static_cast<std::uint32_t>(
+                                            std::min<std::int64_t>(level, no_budget_level - 1));
+        }
+        void set_stage(driver::attempt_stage stage) noexcept {
+            stage_ = static_cast<std::uint8_t>(stage) & 7U;
+        }
+        void set_is_hedge() noexcept { stage_ = hedge_stage & 7U; }
+        void set_reason(std::uint8_t code) noexcept { reason_ = code; }
+        void set_place(std::uint8_t index) noexcept { place_ = index; }
+        void set_category(std::uint8_t index) noexcept { category_ = index & 3U; }
+        void set_text(std::uint8_t index) noexcept { text_ = index & 7U; }
+        void set_facts(bool is_timeout, bool is_throttling) noexcept {
+            is_timeout_ = is_timeout ? 1 : 0;
+            is_throttling_ = is_throttling ? 1 : 0;
+        }
+        void set_is_attempt(bool is_attempt) noexcept { is_attempt_ = is_attempt ? 1 : 0; }
+
+        friend bool operator==(const entry&, const entry&) noexcept = default;
+
+    private:
+        static constexpr std::uint64_t no_stage = 7;
+        static constexpr std::uint64_t hedge_stage = 6;
+        static constexpr std::uint64_t offset_max = (std::uint64_t{1} << 40U) - 1;
+        static constexpr std::uint64_t delay_max = (std::uint64_t{1} << 37U) - 1;
+
+        [[nodiscard]] static std::uint64_t microseconds(duration time, std::uint64_t max) noexcept {
+            const auto count =
+                std::chrono::duration_cast<std::chrono::microseconds>(driver::at_least_zero(time))
+                    .count();
+            return std::min(static_cast<std::uint64_t>(count), max);
+        }
+
+        std::uint64_t offset_us_ : 40 = 0;
+        std::uint64_t attempt_ : 16 = 0;
+        std::uint64_t reason_ : 8 = 0;
+        std::uint64_t delay_us_ : 37 = 0;
+        std::uint64_t place_ : 8 = no_place;
+        std::uint64_t refusal_ : 8 = 0;
+        std::uint64_t stage_ : 3 = no_stage;
+        std::uint64_t is_timeout_ : 1 = 0;
+        std::uint64_t is_throttling_ : 1 = 0;
+        std::uint64_t is_attempt_ : 1 = 1;
+        std::uint64_t category_ : 2 = 0;
+        std::uint64_t text_ : 3 = 0;
+        std::uint32_t code_ = 0;
+        std::uint32_t budget_level_ = no_budget_level;
+    };
+
+    driver::bounded_history<entry> entries;
+    /// What a client adds to its histories; null in plain loops.
+    std::shared_ptr<const driver::protocol_notes> protocol{};
+    /// The categories of the codes in the entries, in the order of their appearance. Codes of a
+    /// fourth category are written as plain numbers.
+    std::array<const std::error_category*, 3> categories{};
+    /// Texts of failures ("connection refused", an exception's `what()`), each
+    /// once, at most `text_count_max` texts of `text_size_max` bytes. Filled by loops.
+    std::vector<std::string> texts{};
+    static constexpr std::size_t text_count_max = 7;
+    static constexpr std::size_t text_size_max = 200;
+
+    void clear() noexcept {
+        entries.clear();
+        protocol.reset();
+        categories = {};
+        texts.clear();
+        failed_attempts_ = 0;
+    }
+    void record(const entry& added) noexcept {
+        entries.push(added);
+        failed_attempts_ += added.is_attempt() ? 1U : 0U;
+    }
+
+    /// The entries that are held, in order of time: `for (const entry& entry : history)`.
+    [[nodiscard]] auto begin() const noexcept { return entries.begin(); }
+    [[nodiscard]] auto end() const noexcept { return entries.end(); }
+
+    /// Why there was no further retry; `none` while the request succeeded or is still going.
+    [[nodiscard]] refusal_reason refusal() const noexcept {
+        return entries.empty() || entries.back().is_hedge() ? refusal_reason::none
+                                                            : entries.back().refusal();
+    }
+    /// Attempts that failed, all of them.
+    [[nodiscard]] std::size_t failed_attempts() const noexcept { return failed_attempts_; }
+
+    /// The place of `category` among `categories`, from 1; added if there is room, otherwise 0.
+    [[nodiscard]] std::uint8_t index_of(const std::error_category* category) noexcept;
+    /// Likewise for a text, which is shortened, and kept only if there is room.
+    [[nodiscard]] std::uint8_t index_of(std::string_view text);
+    /// "connection refused": the failure's own text, or else that of its error code;
+    /// empty if there is neither.
+    [[nodiscard]] std::string message_of(const entry& about) const;
 
 private:
-    channel_maker make_channel_;
-    void* driver_;
-    decision_ticket ticket_;
-    std::optional<retry_action> action_;
-    std::string cause_;
-    state state_ = state::open;
+    std::size_t failed_attempts_ = 0;
 };
 
-}  // namespace reprise::driver
+static_assert(sizeof(retry_history::entry) <= 24);
+
+namespace driver {
+
+/// The name of the entry's place; empty if it has none.
+[[nodiscard]] REPRISE_EXPORT std::string_view place_of(
+    const retry_history& history, const retry_history::entry& entry) noexcept;
+/// Likewise, why that place could not be reached; empty for attempts that were sent.
+[[nodiscard]] REPRISE_EXPORT std::string_view problem_of(
+    const retry_history& history, const retry_history::entry& entry) noexcept;
+
+}  // namespace driver
+
+/// One line for each entry; what is not known is left out.
+///
+/// ```
+/// +0 ms  attempt 1 failed, code 503, timeout; retried after 250 ms (budget 495)
+/// +0 ms  attempt 1 failed, connection refused (111); retried after 250 ms (budget 495)
+/// +50 ms  attempt 1 still running; hedged by another attempt (budget 495)
+/// ```
+[[nodiscard]] REPRISE_EXPORT std::string to_string(const retry_history& history);
+/// The same as one line of JSON, for logs that machines read. Times are in microseconds; what is
+/// not known is left out.
+///
+/// ```
+/// {"failed_attempts":1,"dropped":0,"entries":[{"attempt":1,"offset_us":0,"code":503,
+///  "refusal":"budget exhausted","budget_milli_units":3500}]}
+/// ```
+[[nodiscard]] REPRISE_EXPORT std::string to_json(const retry_history& history);
+/// Writes `to_string(history)`.
+REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const retry_history& history);
+
+}  // namespace reprise
+
+/// Options of one call, and what the loop passes to each attempt. What belongs to a service is set
+/// on its strategy (budget, breaker, observer, tracer); what belongs to the operation wraps it
+/// (`fails_if`, `with_fallback`, `hedged`).
+
+namespace reprise {
+
+/// Everything is optional: `{}` retries until the strategy ends it.
+struct call_options {
+    /// No retry starts after this; the first attempt is made in any case. The Asio forms also
+    /// cancel an attempt that is still running then.
+    std::optional<time_point> deadline{};
+    /// The same as a duration from the start of the call; the earlier of both applies. Negative is
+    /// zero.
+    std::optional<duration> timeout{};
+    /// Time for one attempt. Blocking operations get it in `attempt::timeout` and must keep it
+    /// themselves, so one that takes no `attempt` is refused with `invalid_settings`. The Asio
+    /// forms cancel the attempt.
+    std::optional<duration> attempt_timeout{};
+    /// Whether the operation may be executed twice.
+    repeatability repeat = repeatability::unspecified;
+    /// Ends waits at once and allows no further retry. A running attempt is not interrupted.
+    std::stop_token stop{};
+    /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
+    driver::retry_allowance* outer_allowance = nullptr;
+    /// Receives what happened on each attempt of this call, which clears it first. A call inside
+    /// this one needs its own.
+    retry_history* history = nullptr;
+    /// What the call does, for logs and spans: "fetch price". Must outlive the call.
+    std::string_view name = "retry";
+    /// Null: the real clock.
+    retry_clock* clock = nullptr;
+    /// Empty: a generator per thread.
+    driver::random_source random{};
+};
+
+/// The current attempt, as its operation sees it.
+struct attempt {
+    std::uint32_t number = 1;  ///< The first attempt is 1.
+    /// The call's deadline or this attempt's timeout, whichever is earlier; `driver::no_deadline`
+    /// if neither.
+    time_point deadline = driver::no_deadline;
+    /// The same as a duration from the start of the attempt; `duration::max()` if neither.
+    duration timeout = duration::max();
+    /// Give it to retry loops inside the operation (`call_options::outer_allowance`).
+    driver::retry_allowance* allowance = nullptr;
+    /// The call's stop token.
+    std::stop_token stop{};
+    /// The call's clock; null outside of a loop, which means the real clock.
+    retry_clock* clock = nullptr;
+
+    /// The time on the call's clock.
+    [[nodiscard]] time_point now() const noexcept { return clock_or_real().now(); }
+    /// The date that corresponds to it, e.g. for `http_facts`.
+    [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
+        return clock_or_real().calendar_time();
+    }
+    [[nodiscard]] retry_clock& clock_or_real() const noexcept {
+        return clock != nullptr ? *clock : retry_clock::real();
+    }
+};
+
+}  // namespace reprise
+
+/// Keeps requests away from a service that fails. Strategies that talk to the same service share
+/// one:
+/// ```
+///     const auto breaker = std::make_shared<reprise::circuit_breaker>(...);
+///     const auto reads = reprise::attempts(3).every(1ms).breaker(breaker);
+/// ```
+///
+/// ```
+/// closed     requests pass; too many failures within the window open it
+/// open       no attempt is made: the call fails at once, or returns its fallback
+/// half open  one attempt passes as the probe; its outcome closes the breaker or opens it again
+/// ```
+///
+/// A call whose retry would find the breaker open ends with its own last error; the history has
+/// `circuit_open`. A call that makes no attempt at all ends with `retry_errc::circuit_open`: see
+/// `driver::unattempted_outcome`.
+///
+/// Of nested loops, give it to the inner one only: an outer attempt would hold the probe that the
+/// inner loop needs.
+
+/// The states of a circuit breaker. Sends nothing, reads no clock, locks nothing: the Couchbase
+/// client drives one per endpoint, and `circuit_breaker` wraps one for everybody else.
+///
+///     closed --(too many failures)--> open --(sleep over)--> half open --(probe succeeded)-->
+///     closed
+///                                       ^-----------(probe failed)--------'
+
+namespace reprise {
+
+/// Where a circuit breaker stands.
+enum class circuit_state : std::uint8_t {
+    closed,     ///< Requests pass and are counted.
+    open,       ///< Nothing passes until the sleep is over.
+    half_open,  ///< The probe is on its way; nothing else passes.
+};
+
+/// "half open"
+[[nodiscard]] REPRISE_EXPORT std::string_view to_string(circuit_state state) noexcept;
+
+namespace driver {
+
+/// When a circuit breaker opens, and for how long.
+struct circuit_breaker_options {
+    /// Requests within the window before it may open; at least 1.
+    std::uint32_t volume_threshold = 20;
+    /// Opens when at least this share of them failed; 1 to 100.
+    std::uint32_t error_threshold_percent = 50;
+    /// Requests that ended longer ago do not count. The window advances in 30 buckets, so a request
+    /// drops out up to 1/30 of the window early.
+    duration rolling_window = std::chrono::seconds{60};
+    /// How long it stays open before the probe is sent.
+    duration sleep_window = std::chrono::seconds{5};
+    /// A probe without an answer for so long has failed.
+    duration probe_timeout = std::chrono::seconds{5};
+};
+
+/// The first contradiction, if any.
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+    const circuit_breaker_options& options);
+
+/// Not thread-safe.
+class REPRISE_EXPORT circuit_breaker_fsm {
+public:
+    /// The options have been checked.
+    explicit circuit_breaker_fsm(const circuit_breaker_options& options) noexcept;
+
+    [[nodiscard]] circuit_state state() const noexcept { return state_; }
+    [[nodiscard]] bool allows() const noexcept { return state_ == circuit_state::closed; }
+    /// A request that was sent has ended. Counted only while closed: later ones were sent before.
+    void on_outcome(bool has_failed, time_point now) noexcept;
+    /// When `on_due` must be called; nothing while closed.
+    [[nodiscard]] std::optional<time_point> next_due() const noexcept;
+    /// True: half open now, and the caller must send the probe. False: not yet, or the probe is
+    /// overdue and the sleep begins again.
+    [[nodiscard]] bool on_due(time_point now) noexcept;
+    /// The probe cannot be answered any more, or could not be sent. Ignored unless half open.
+    void on_probe_lost(time_point now) noexcept;
+    /// The service answers: closed, with nothing counted. True if it was not closed before.
+    bool close() noexcept;
+
+private:
+    static constexpr int step_count_max = 30;
+    struct counts {
+        std::uint64_t total = 0;
+        std::uint64_t failed = 0;
+    };
+    void roll_to(time_point now) noexcept;
+    void sleep_from(time_point now) noexcept;
+
+    circuit_breaker_options options_;
+    circuit_state state_ = circuit_state::closed;
+    duration step_;                               // what one of `steps_` covers
+    std::size_t step_count_;                      // how many of them are the window; at least 1
+    std::array<counts, step_count_max> steps_{};  // a ring; `newest_` takes what ends now
+    std::size_t newest_ = 0;
+    std::optional<time_point> newest_begin_;  // nothing counted before the first outcome
+    counts sum_;                              // of all steps
+    time_point due_{};  // open: end of the sleep; half open: the probe is overdue
+};
+
+}  // namespace driver
+
+namespace driver {
+
+/// A breaker's answer before an attempt. Pass it back with the attempt's outcome.
+enum class breaker_permit : std::uint8_t {
+    refused,  ///< Make no attempt.
+    regular,  ///< The breaker is closed.
+    probe,    ///< The one attempt of a half-open breaker.
+};
+
+}  // namespace driver
+
+/// Thread-safe. Reads no clock: loops pass the time in.
+class REPRISE_EXPORT circuit_breaker {
+public:
+    using options = driver::circuit_breaker_options;
+    /// Whether a failed attempt counts against the service.
+    using failure_predicate = std::function<bool(const failure_facts&)>;
+    /// Called after each change, from the thread whose attempt caused it; must not throw, and must
+    /// not use the breaker.
+    using state_listener = std::function<void(circuit_state from, circuit_state to)>;
+
+    /// Throws `invalid_settings` for options that `check` refuses. An empty predicate counts every
+    /// failure except those that are the client's fault.
+    explicit circuit_breaker(
+        const options& chosen = {}, failure_predicate counts = {}, state_listener on_change = {});
+
+    [[nodiscard]] circuit_state state() const noexcept {
+        return state_.load(std::memory_order_relaxed);
+    }
+
+    /// Asks for permission to make an attempt at `now`.
+    [[nodiscard]] driver::breaker_permit try_acquire(time_point now) noexcept;
+    /// False if an attempt at `when` would be refused as things are now.
+    [[nodiscard]] bool would_allow(time_point when) const noexcept;
+    /// The attempt that got `permit` has succeeded.
+    void on_success(driver::breaker_permit permit, time_point now) noexcept;
+    /// The attempt that got `permit` has failed.
+    void on_failure(
+        driver::breaker_permit permit, const failure_facts& facts, time_point now) noexcept;
+    /// The attempt that got `permit` was canceled by its caller, which is no evidence about the
+    /// service. A canceled probe is lost: the next one is sent after another sleep.
+    void on_canceled(driver::breaker_permit permit, time_point now) noexcept;
+
+private:
+    void conclude(driver::breaker_permit permit, bool has_failed, time_point now) noexcept;
+    void publish(circuit_state before) noexcept;
+
+    mutable std::mutex mutex_;
+    driver::circuit_breaker_fsm fsm_;
+    failure_predicate counts_;
+    state_listener on_change_;
+    std::atomic<circuit_state> state_{circuit_state::closed};
+};
+
+}  // namespace reprise
+
+/// Observing retries: each decision as it is made, and each call when it ends. An observer is set
+/// on a strategy: `attempts(3).observer(...)`, `standard_strategy::options::observer`. `log_to` is
+/// a ready logger.
+
+namespace reprise {
+
+/// A failure and the decision about it. Valid during the call of the observer.
+struct REPRISE_EXPORT decision_event {
+    /// `call_options::name`; in a client, the name of the operation.
+    std::string_view call{};
+    /// Attempt, offset, delay, refusal and budget level, as a history keeps them.
+    retry_history::entry entry{};
+    failure_facts facts{};
+    failure_view failure{};           ///< The failure itself.
+    driver::failure_reason reason{};  ///< The protocol's name for it; empty in plain loops.
+
+    [[nodiscard]] bool is_retried() const noexcept {
+        return entry.refusal() == refusal_reason::none && !entry.is_hedge();
+    }
+    /// "connection refused", an exception's `what()`, the protocol's reason; empty if nothing is
+    /// known. One line, shortened.
+    [[nodiscard]] std::string failure_text() const;
+};
+
+/// One line without a line break:
+///
+///     fetch price: attempt 1 failed, connection refused (111); retried after 250 ms (budget 495)
+[[nodiscard]] REPRISE_EXPORT std::string to_string(const decision_event& event);
+/// Writes `to_string(event)`.
+REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const decision_event& event);
+
+/// A call that has ended.
+struct call_summary {
+    bool is_success = false;
+    std::uint32_t attempts = 0;  ///< All attempts that were made.
+    /// From the start of the call to its end, waits included.
+    duration total_time{};
+    /// Why there was no further retry; `none` after a success.
+    refusal_reason refusal = refusal_reason::none;
+    /// The facts of the last attempt that failed; also after a success.
+    failure_facts last_failure{};
+    /// The failure itself, valid during the call of the observer. Empty after a success.
+    failure_view last_error{};
+};
+
+/// Called from the threads that run the loops, between an attempt and the wait after it. One object
+/// may serve any number of calls at the same time. Must not throw. An observed call reads the clock
+/// at its start and its end.
+class REPRISE_EXPORT retry_observer {
+public:
+    virtual ~retry_observer();
+    /// An attempt has failed, or takes so long that a hedge was considered
+    /// (`retry_history::entry::is_hedge`), and this was decided. Does nothing unless overridden.
+    virtual void on_decision(const decision_event& event) noexcept;
+    /// A call has ended: exactly once for each, unless its executor is destroyed. Does nothing
+    /// unless overridden.
+    virtual void on_completion(const call_summary& summary) noexcept;
+};
+
+namespace detail {
+
+/// An observer made from functions, as `attempts(3).on_decision(...)` makes it. An empty function
+/// observes nothing; what a function throws is ignored.
+class REPRISE_EXPORT observing_functions final : public retry_observer {
+public:
+    std::function<void(const decision_event&)> decision{};
+    std::function<void(const call_summary&)> completion{};
+
+    void on_decision(const decision_event& event) noexcept override;
+    void on_completion(const call_summary& summary) noexcept override;
+};
+
+}  // namespace detail
+
+/// A logger: one line for each decision, as `to_string(decision_event)` writes it.
+/// ```
+///     const auto rule = reprise::attempts(3).observer(reprise::log_to(std::clog));
+/// ```
+/// `out` must outlive all calls. Lines of several threads are not mixed.
+[[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> log_to(std::ostream& out);
+/// The same with a function that takes each line, without a line break. It may be called from
+/// several threads at the same time; what it throws is ignored.
+[[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> log_to(
+    std::function<void(std::string_view line)> write);
+
+namespace detail {
+
+/// Two observers as one, in this order. Null is left out.
+[[nodiscard]] REPRISE_EXPORT std::shared_ptr<retry_observer> both_observers(
+    std::shared_ptr<retry_observer> first, std::shared_ptr<retry_observer> second);
+
+}  // namespace detail
+
+}  // namespace reprise
+
+/// Distributed tracing: one span for each call, one child span for each attempt. Implement two
+/// small interfaces over your tracing library; `opentelemetry-cpp` maps to them one to one.
+///
+/// ```
+/// span                     attributes (OpenTelemetry's names where it has them)
+/// <call_options::name>     reprise.retry.attempts, reprise.retry.refusal, error.type
+///   attempt                reprise.retry.attempt, error.type; of hedged attempts also
+///                          reprise.retry.hedge, reprise.retry.canceled (1 if so)
+/// ```
+///
+/// A span that ends with an error has `error.type` ("timeout", "503", "system:111") and its status
+/// is `error`. An attempt that was canceled because another one answered first is no error.
+
+namespace reprise {
+
+/// Called from the threads that run loops; must not throw.
+class REPRISE_EXPORT retry_tracer {
+public:
+    /// One span. Destroyed right after `end`, or without it if the loop is destroyed.
+    class REPRISE_EXPORT span {
+    public:
+        virtual ~span();
+        virtual void set_attribute(std::string_view name, std::int64_t value) noexcept = 0;
+        virtual void set_attribute(std::string_view name, std::string_view value) noexcept = 0;
+        /// The span is over. `is_error` is its status.
+        virtual void end(bool is_error) noexcept = 0;
+    };
+
+    virtual ~retry_tracer();
+    /// Starts a span below `parent`; a null parent means the caller's current span. May return
+    /// null: this call is not traced.
+    [[nodiscard]] virtual std::unique_ptr<span> start_span(
+        std::string_view name, span* parent) noexcept = 0;
+};
+
+namespace trace_names {
+
+inline constexpr std::string_view attempt_span = "attempt";
+inline constexpr std::string_view attempt_number = "reprise.retry.attempt";
+inline constexpr std::string_view attempt_count = "reprise.retry.attempts";
+inline constexpr std::string_view hedge = "reprise.retry.hedge";
+inline constexpr std::string_view canceled = "reprise.retry.canceled";
+inline constexpr std::string_view refusal = "reprise.retry.refusal";
+inline constexpr std::string_view error_type = "error.type";
+
+}  // namespace trace_names
+
+}  // namespace reprise
 
 /// What a strategy provides, and the calls into it. Drivers use this; users read
 /// `retry_strategy.hpp`.
 
 namespace reprise {
 
-class retry_strategy;
-
 namespace driver {
+
+class retry_strategy;
 
 /// A strategy that answers at once. `retry_after` may change `token.memory`; the rest of the token
 /// is kept for it.
@@ -2437,7 +2219,7 @@ concept inline_strategy = requires(
 
 /// What loops accept.
 template <class S>
-concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, retry_strategy>;
+concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, driver::retry_strategy>;
 
 /// A strategy passed by value. Opt in with `static constexpr bool is_passed_by_value = true`, as
 /// `attempts(3)` does.
@@ -2465,6 +2247,14 @@ struct strategy_traits {
     circuit_breaker* circuit = nullptr;
     /// Observes the calls of this strategy; null: nothing. Must live as long as the strategy.
     retry_observer* observer = nullptr;
+    /// Makes a span for each call of this strategy and one for each of its attempts; null: calls
+    /// are not traced. Must live as long as the strategy.
+    retry_tracer* tracer = nullptr;
+
+    /// True if calls have a breaker, an observer or a tracer. Most have none.
+    [[nodiscard]] constexpr bool has_attachments() const noexcept {
+        return circuit != nullptr || observer != nullptr || tracer != nullptr;
+    }
 };
 
 /// The traits of any strategy; the defaults for one without traits. As the strategy returns
@@ -2506,7 +2296,7 @@ constexpr bool check_strategy() noexcept {
     static_assert(
         driver::any_retry_strategy<std::remove_cvref_t<Given>>,
         "this is no retry strategy: start with reprise::attempts(3) or reprise::standard_strategy, "
-        "or derive from reprise::retry_strategy");
+        "or derive from reprise::driver::retry_strategy");
     return driver::strategy_argument<Given>;
 }
 
@@ -2540,9 +2330,9 @@ void succeed_with(
 
 /// The budget that a strategy names; null: none.
 template <class Strategy>
-[[nodiscard]] retry_budget* budget_of(Strategy& strategy) noexcept {
+[[nodiscard]] driver::retry_budget* budget_of(Strategy& strategy) noexcept {
     if constexpr (requires {
-                      { strategy.paying_budget() } -> std::same_as<retry_budget*>;
+                      { strategy.paying_budget() } -> std::same_as<driver::retry_budget*>;
                   }) {
         return strategy.paying_budget();
     } else {
@@ -2565,11 +2355,130 @@ template <driver::inline_strategy Strategy>
 
 /// Asks through the virtual interface where nothing can wait for a late answer.
 [[nodiscard]] REPRISE_EXPORT driver::retry_action ask(
-    retry_strategy& strategy, const driver::retry_question& question) noexcept;
+    driver::retry_strategy& strategy, const driver::retry_question& question) noexcept;
 
 }  // namespace detail
 
 }  // namespace reprise
+
+/// Everything that observes one call: the observer of its strategy, and the spans of a tracer. Both
+/// are optional.
+
+namespace reprise::detail {
+
+class REPRISE_EXPORT call_observation {
+public:
+    call_observation(const driver::strategy_traits& traits, std::string_view name) noexcept
+        : observer_(traits.observer), tracer_(traits.tracer), name_(name) {}
+
+    [[nodiscard]] bool has_observer() const noexcept { return observer_ != nullptr; }
+
+    void on_start(time_point now) noexcept;
+    void on_attempt(std::uint32_t number) noexcept;
+    /// A hedge starts.
+    void on_hedge(std::uint32_t number) noexcept;
+    /// One of several attempts that run at the same time has ended. `is_lost`: another one
+    /// was better; `failure` is null after a success.
+    void on_one_ended(std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept;
+    /// All running attempts have ended. `failure` is null after a success.
+    void on_attempt_end(const failure_facts* failure) noexcept;
+    void on_decision(
+        const retry_history::entry& entry, const failure_facts& facts, const failure_view& failure,
+        const driver::failure_reason& reason) noexcept;
+    /// Once for each call. `ended` has its outcome; the rest is filled in here.
+    void on_completion(call_summary ended, time_point now) noexcept;
+
+private:
+    struct attempt_span {
+        std::uint32_t number = 0;
+        std::unique_ptr<retry_tracer::span> span;
+    };
+    [[nodiscard]] retry_tracer::span* start_attempt_span(std::uint32_t number) noexcept;
+
+    retry_observer* observer_;
+    retry_tracer* tracer_;
+    std::string_view name_;
+    std::unique_ptr<retry_tracer::span> call_span_;
+    std::vector<attempt_span> attempt_spans_;  // of the attempts that run
+    time_point started_{};
+    std::uint32_t attempts_ = 0;
+    failure_facts last_failure_{};
+};
+
+/// Optional per-request hooks: circuit breaker, observer, tracer.
+class call_attachments {
+public:
+    /// `name` is that of the call and must outlive it.
+    call_attachments(const driver::strategy_traits& traits, std::string_view name) noexcept
+        : observation(traits, name), breaker_(traits.circuit) {}
+
+    call_observation observation;
+
+    /// False if the breaker refuses the attempt.
+    [[nodiscard]] bool try_start_attempt(std::uint32_t number, time_point now) noexcept {
+        if (breaker_ != nullptr) {
+            permit_ = breaker_->try_acquire(now);
+        }
+        if (permit_ == driver::breaker_permit::refused) {
+            return false;
+        }
+        start_attempt(number);
+        return true;
+    }
+    void start_attempt(std::uint32_t number) noexcept {
+        is_running_ = true;
+        observation.on_attempt(number);
+    }
+    void on_success(time_point now) noexcept {
+        if (breaker_ != nullptr && is_running_) {
+            breaker_->on_success(permit_, now);
+        }
+        is_running_ = false;
+        observation.on_attempt_end(nullptr);
+        observation.on_completion({.is_success = true}, now);
+    }
+    /// `view` must live until the next attempt starts or the request ends.
+    void on_failure(
+        const failure_facts& facts, const failure_view& view, bool is_canceled,
+        time_point now) noexcept {
+        failure_ = view;
+        observation.on_attempt_end(&facts);
+        if (breaker_ != nullptr && is_running_) {
+            if (is_canceled) {
+                breaker_->on_canceled(permit_, now);
+            } else {
+                breaker_->on_failure(permit_, facts, now);
+            }
+        }
+        is_running_ = false;
+    }
+    void on_end(refusal_reason why, time_point now) noexcept {
+        observation.on_completion({.refusal = why, .last_error = failure_}, now);
+    }
+
+    /// False if the breaker would refuse an attempt after `delay`.
+    [[nodiscard]] bool would_allow(time_point now, duration delay) const noexcept {
+        return breaker_ == nullptr || breaker_->would_allow(driver::add_saturated(now, delay));
+    }
+    /// A hedge is no probe: it needs a closed breaker.
+    [[nodiscard]] bool allows_hedge() const noexcept {
+        return breaker_ == nullptr || breaker_->state() == circuit_state::closed;
+    }
+
+private:
+    circuit_breaker* breaker_;  // null: none
+    driver::breaker_permit permit_ = driver::breaker_permit::regular;
+    bool is_running_ = false;
+    failure_view failure_{};  // of the attempt that failed last
+};
+
+/// In place of a pointer to them, where a call is known to have none.
+struct no_attachments {
+    constexpr explicit operator bool() const noexcept { return false; }
+    constexpr call_attachments* operator->() const noexcept { return nullptr; }
+};
+
+}  // namespace reprise::detail
 
 /// One request's way through its retries. The blocking loop, the Asio loops, the token API, the
 /// Couchbase client, the simulation and the lab all drive this class. It reads no clock, waits
@@ -2669,7 +2578,8 @@ struct retry_step {
 class REPRISE_EXPORT decision_recorder {
 public:
     virtual void record(
-        history_entry& entry, const failed_attempt& failed, const retry_step& step) noexcept = 0;
+        retry_history::entry& entry, const failed_attempt& failed,
+        const retry_step& step) noexcept = 0;
 
 protected:
     ~decision_recorder() = default;
@@ -2981,7 +2891,7 @@ private:
     void record(
         entry_kind kind, std::uint32_t number, const retry_step& step, const failed_attempt& failed,
         request_terms& terms, time_point now) noexcept {
-        const bool is_observed = attached_ && attached_->observation.has_observers();
+        const bool is_observed = attached_ && attached_->observation.has_observer();
         if (terms.recorder != nullptr || is_observed) {
             write(kind, number, step, failed, terms, now);
         }
@@ -2990,7 +2900,7 @@ private:
     void write(
         entry_kind kind, std::uint32_t number, const retry_step& step, const failed_attempt& failed,
         request_terms& terms, time_point now) noexcept {
-        history_entry entry;
+        retry_history::entry entry;
         entry.set_attempt(number);
         entry.set_code(failed.facts.code);
         entry.set_offset(time_between(terms.started, now));
@@ -3008,7 +2918,7 @@ private:
         if (terms.recorder != nullptr) {
             terms.recorder->record(entry, failed, step);
         }
-        if (attached_ && attached_->observation.has_observers()) {
+        if (attached_ && attached_->observation.has_observer()) {
             attached_->observation.on_decision(entry, failed.facts, failed.failure, failed.reason);
         }
     }
@@ -3020,6 +2930,23 @@ private:
 
 }  // namespace reprise::driver
 
+/// The two forms of a retry strategy. The class `retry_strategy` is the interface for plug-ins and
+/// for code that needs one type: loops and the Couchbase client take it, and it may answer later.
+/// The concept `inline_strategy` is for strategies that answer at once, without virtual calls.
+/// `driver::virtual_strategy<S>` turns the second into the first.
+///
+/// ```
+/// start        once per request, before the first attempt; refusing means one attempt, no retries
+/// retry_after  after each failed attempt: proposes a delay, or refuses
+/// success      after the attempt that succeeded, exactly once
+/// ```
+///
+/// A strategy proposes, and names the budget that pays. `admit` then checks deadline, allowance and
+/// budget, and charges them, for all strategies (`driver/admission.hpp`).
+///
+/// A strategy holds nothing that belongs to single requests. One object serves all threads of a
+/// client; every call may come from any thread at any time.
+
 /// Retry tokens: the state of one request between its attempts.
 ///
 ///     acquire_initial_token -> [wait delay] attempt 1 -+- success -> record_success(token)
@@ -3027,6 +2954,9 @@ private:
 ///
 /// A token is used up by the call it is passed to. Passing it again, or to another strategy object,
 /// is refused as an invalid argument, also when two threads try at the same time.
+///
+/// Tokens decide about retries only. A strategy's circuit breaker and observer belong to a whole
+/// call, which no token sees: `retry_session` asks and notifies them.
 
 namespace reprise::driver {
 
@@ -3150,35 +3080,14 @@ private:
     const std::uint64_t id_;
 };
 
-}  // namespace reprise::driver
-
-/// The two forms of a retry strategy. The class `retry_strategy` is the interface for plug-ins and
-/// for code that needs one type: loops and the Couchbase client take it, and it may answer later.
-/// The concept `inline_strategy` is for strategies that answer at once, without virtual calls.
-/// `virtual_strategy<S>` turns the second into the first.
-///
-/// ```
-/// start        once per request, before the first attempt; refusing means one attempt, no retries
-/// retry_after  after each failed attempt: proposes a delay, or refuses
-/// success      after the attempt that succeeded, exactly once
-/// ```
-///
-/// A strategy proposes, and names the budget that pays. `admit` then checks deadline, allowance and
-/// budget, and charges them, for all strategies (`driver/admission.hpp`).
-///
-/// A strategy holds nothing that belongs to single requests. One object serves all threads of a
-/// client; every call may come from any thread at any time.
-
-namespace reprise {
-
 /// The interface for plug-ins. Only `retry_after` must be overridden:
 /// ```
 ///     namespace driver = reprise::driver;
 ///     ...
-///     class steady_beat final : public reprise::retry_strategy {
+///     class steady_beat final : public reprise::driver::retry_strategy {
 ///         void retry_after(
 ///             const driver::retry_question& question, driver::retry_sink& sink) override {
-///             const auto refusal = reprise::stated_safety{}.check(question);
+///             const auto refusal = reprise::driver::stated_safety{}.check(question);
 ///             sink.answer(
 ///                 refusal == reprise::refusal_reason::none ? driver::retry_action::after(1s)
 ///                                                          : driver::retry_action::no(refusal));
@@ -3187,59 +3096,56 @@ namespace reprise {
 /// ```
 /// Whatever an implementation throws is a refusal (`strategy_failed`): a plug-in cannot break a
 /// loop.
-class REPRISE_EXPORT retry_strategy : public driver::token_issuer<retry_strategy> {
+class REPRISE_EXPORT retry_strategy : public token_issuer<retry_strategy> {
 public:
     virtual ~retry_strategy();
 
     /// Answers one question about one failed attempt; must not block.
-    virtual void retry_after(const driver::retry_question& question, driver::retry_sink& sink) = 0;
+    virtual void retry_after(const retry_question& question, retry_sink& sink) = 0;
     /// A request starts. Fills in the token, or refuses. Grants a token without a delay unless
     /// overridden.
-    virtual driver::decision on_start(
-        driver::token_state& token, const driver::decision_context& at);
+    virtual decision on_start(token_state& token, const decision_context& at);
     /// A request of this strategy succeeded, with or without retries: once for each. Does nothing
     /// unless overridden.
-    virtual void on_success(const driver::token_state& token, const driver::decision_context& at);
+    virtual void on_success(const token_state& token, const decision_context& at);
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
     /// overridden: the client's budget pays, if there is one.
     [[nodiscard]] virtual retry_budget* paying_budget() noexcept;
 
     /// Asks it; an exception becomes a failure of the sink with the exception's text.
-    void ask(const driver::retry_question& question, driver::retry_sink& sink) noexcept;
-    [[nodiscard]] driver::decision begin(
-        driver::token_state& token, const driver::decision_context& at) noexcept;
-    void succeed(const driver::token_state& token, const driver::decision_context& at) noexcept;
-    [[nodiscard]] const driver::strategy_traits& traits() const noexcept { return traits_; }
+    void ask(const retry_question& question, retry_sink& sink) noexcept;
+    [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept;
+    void succeed(const token_state& token, const decision_context& at) noexcept;
+    [[nodiscard]] const strategy_traits& traits() const noexcept { return traits_; }
 
 protected:
-    explicit retry_strategy(driver::strategy_traits traits = {}) noexcept : traits_(traits) {}
+    explicit retry_strategy(strategy_traits traits = {}) noexcept : traits_(traits) {}
     /// Only from a constructor: the traits are constant while the strategy is in use.
-    void set_traits(const driver::strategy_traits& traits) noexcept { traits_ = traits; }
+    void set_traits(const strategy_traits& traits) noexcept { traits_ = traits; }
 
 private:
-    driver::strategy_traits traits_;
+    strategy_traits traits_;
 };
 
 /// Any inline strategy behind the virtual interface. Arguments construct the inner one.
-template <driver::inline_strategy S>
+template <inline_strategy S>
 class virtual_strategy final : public retry_strategy {
 public:
     template <class... Args>
         requires std::constructible_from<S, Args...>
     explicit virtual_strategy(Args&&... args) : inner_(std::forward<Args>(args)...) {
-        set_traits(driver::traits_of(inner_));
+        set_traits(traits_of(inner_));
     }
 
-    void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
-        driver::token_state token = question.token;
-        const driver::retry_action action = inner_.retry_after(token, question);
+    void retry_after(const retry_question& question, retry_sink& sink) override {
+        token_state token = question.token;
+        const retry_action action = inner_.retry_after(token, question);
         sink.answer(action.remembering(token.memory));
     }
-    driver::decision on_start(
-        driver::token_state& token, const driver::decision_context& at) override {
+    decision on_start(token_state& token, const decision_context& at) override {
         return inner_.begin(token, at);
     }
-    void on_success(const driver::token_state& token, const driver::decision_context& at) override {
+    void on_success(const token_state& token, const decision_context& at) override {
         inner_.succeed(token, at);
     }
     [[nodiscard]] retry_budget* paying_budget() noexcept override {
@@ -3252,7 +3158,7 @@ private:
     S inner_;
 };
 
-}  // namespace reprise
+}  // namespace reprise::driver
 
 /// One call of a retry loop, as all loops drive it: blocking, Asio, coroutine. It keeps what the
 /// call needs between its attempts and lets `driver::orchestrator` decide; it has no clock, no
@@ -3269,19 +3175,12 @@ namespace reprise {
 
 namespace detail {
 
-/// True if a call has a breaker, an observer or a tracer. Most have none.
-[[nodiscard]] inline bool has_attachments(
-    const driver::strategy_traits& traits, const call_options& options) noexcept {
-    return traits.circuit != nullptr || traits.observer != nullptr || options.observer != nullptr ||
-           options.tracer != nullptr;
-}
-
 /// Writes the decisions of a call into its history.
 class history_recorder final : public driver::decision_recorder {
 public:
     explicit history_recorder(retry_history& history) noexcept : history_(history) {}
     void record(
-        history_entry& entry, const driver::failed_attempt& failed,
+        retry_history::entry& entry, const driver::failed_attempt& failed,
         const driver::retry_step&) noexcept override {
         entry.set_category(history_.index_of(failed.facts.category));
         // A code of a category brings its text with it.
@@ -3443,7 +3342,7 @@ public:
     [[nodiscard]] retry_allowance& allowance() noexcept { return allowance_; }
 
 private:
-    static constexpr bool can_defer = std::derived_from<Strategy, retry_strategy>;
+    static constexpr bool can_defer = std::derived_from<Strategy, driver::retry_strategy>;
 
     using owned_attachments = std::conditional_t<
         IsPlain, detail::no_attachments, std::unique_ptr<detail::call_attachments>>;
@@ -3460,9 +3359,8 @@ private:
             options.history->clear();
         }
         if constexpr (!IsPlain) {
-            if (detail::has_attachments(traits, options)) [[unlikely]] {
-                attached_ = std::make_unique<detail::call_attachments>(
-                    traits.circuit, options, traits.observer);
+            if (traits.has_attachments()) [[unlikely]] {
+                attached_ = std::make_unique<detail::call_attachments>(traits, options.name);
                 needs_time_ = true;
             }
         }
@@ -3519,7 +3417,7 @@ private:
     const call_options* options_;
     bool needs_time_;
     time_point started_{};
-    time_point deadline_ = no_deadline;
+    time_point deadline_ = driver::no_deadline;
     retry_progress progress_{};
     std::optional<failed_attempt> deferred_;  // the attempt that a late answer is about
     retry_allowance allowance_;
@@ -3528,90 +3426,6 @@ private:
 };
 
 }  // namespace driver
-
-}  // namespace reprise
-
-/// Facts of thrown exceptions.
-///
-/// The loop catches whatever an operation throws and asks, in this order: the exception types
-/// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
-/// `std::system_error`, and codes that are thrown as they are (`std::error_code`,
-/// `std::error_condition`, `std::errc`). An exception that none of these covers has no facts: the
-/// strategy decides
-/// (`safety_options::failures_without_facts`). What is not retried goes on to the caller as the
-/// very object that was thrown.
-
-namespace reprise {
-
-/// Base for exception hierarchies that describe themselves.
-class REPRISE_EXPORT failure_description {
-public:
-    failure_description() = default;
-    failure_description(const failure_description&) = default;
-    failure_description& operator=(const failure_description&) = default;
-    virtual ~failure_description();
-
-    /// Called once per failed attempt, from the thread that runs the loop.
-    [[nodiscard]] virtual failure_facts retry_facts() const noexcept = 0;
-};
-
-namespace detail {
-
-/// A list of exception types that the loop should describe with `facts_of`. Pass it to `retry`:
-/// `retry(strategy, options, catching<db_error, http_error>, operation)`.
-template <class... Exceptions>
-struct catching_t {};
-
-}  // namespace detail
-
-/// The list as an argument.
-template <class... Exceptions>
-inline constexpr detail::catching_t<Exceptions...> catching{};
-
-namespace detail {
-
-/// Facts by inheritance, or of a code of the standard library; empty for everything else.
-[[nodiscard]] REPRISE_EXPORT failure_facts
-describe_exception(const std::exception_ptr& thrown) noexcept;
-
-}  // namespace detail
-
-/// An exception that an operation returns instead of throwing it, such as the error of a
-/// `std::expected<T, std::exception_ptr>`, has the facts that it would have if it were thrown.
-template <>
-struct failure_traits<std::exception_ptr> {
-    [[nodiscard]] static failure_facts describe(const std::exception_ptr& thrown) noexcept {
-        return thrown == nullptr ? failure_facts{} : detail::describe_exception(thrown);
-    }
-};
-
-namespace detail {
-
-inline namespace REPRISE_VARIANT {
-
-template <class E>
-[[nodiscard]] std::optional<failure_facts> describe_as(const std::exception_ptr& thrown) noexcept {
-    static_assert(
-        describes_failure<E>,
-        "this exception says nothing about retries; give it (1) a function retry_facts(const E&) "
-        "beside it, (2) a member retry_facts() const, or (3) a specialisation of "
-        "reprise::failure_traits<E>");
-    const E* const error = find_thrown<E>(thrown);
-    return error != nullptr ? std::optional(facts_of(*error)) : std::nullopt;
-}
-
-template <class... Exceptions>
-[[nodiscard]] failure_facts describe_exception(
-    const std::exception_ptr& thrown, detail::catching_t<Exceptions...>) noexcept {
-    std::optional<failure_facts> found;
-    // The first listed type that matches wins, as in a sequence of catch clauses.
-    static_cast<void>(((found = describe_as<Exceptions>(thrown)).has_value() || ...));
-    return found ? *found : detail::describe_exception(thrown);
-}
-
-}  // namespace REPRISE_VARIANT
-
-}  // namespace detail
 
 }  // namespace reprise
 
@@ -3769,7 +3583,8 @@ inline constexpr bool has_silent_error = false;
 
 template <class R>
     requires std::derived_from<outcome_traits<R>, expected_outcome>
-inline constexpr bool has_silent_error<R> = !describes_failure<typename outcome_traits<R>::error>;
+inline constexpr bool has_silent_error<R> =
+    !driver::describes_failure<typename outcome_traits<R>::error>;
 
 /// A value that reports failures of its own.
 template <class V>
@@ -3891,10 +3706,12 @@ namespace detail {
     return why == refusal_reason::circuit_open ? retry_errc::circuit_open : retry_errc::canceled;
 }
 [[nodiscard]] inline std::error_code unattempted_error(refusal_reason why) noexcept {
-    return make_error_code(unattempted_errc(why));
+    return to_code(unattempted_errc(why));
 }
 
 }  // namespace detail
+
+namespace driver {
 
 /// The result of a loop that was canceled (`refusal_reason::canceled`; only possible when the
 /// initial token has a delay) or refused by a circuit breaker (`refusal_reason::circuit_open`)
@@ -3920,11 +3737,13 @@ struct unattempted_outcome<R> {
     }
 };
 
+}  // namespace driver
+
 namespace detail {
 
 template <class R>
 concept has_unattempted_outcome = requires {
-    { unattempted_outcome<R>::make(refusal_reason::canceled) } -> std::convertible_to<R>;
+    { driver::unattempted_outcome<R>::make(refusal_reason::canceled) } -> std::convertible_to<R>;
 };
 
 }  // namespace detail
@@ -4209,12 +4028,13 @@ public:
     /// The call's deadline; reads the clock only for a relative one.
     [[nodiscard]] time_point deadline() const noexcept {
         if (!options_->deadline && !options_->timeout) [[likely]] {
-            return no_deadline;
+            return driver::no_deadline;
         }
-        time_point earliest = options_->deadline.value_or(no_deadline);
+        time_point earliest = options_->deadline.value_or(driver::no_deadline);
         if (options_->timeout) {
-            earliest =
-                std::min(earliest, add_saturated(clock().now(), at_least_zero(*options_->timeout)));
+            earliest = std::min(
+                earliest,
+                driver::add_saturated(clock().now(), driver::at_least_zero(*options_->timeout)));
         }
         return earliest;
     }
@@ -4227,9 +4047,10 @@ public:
         current.deadline = call_deadline;
         if (options_->attempt_timeout) {
             current.deadline = std::min(
-                call_deadline, add_saturated(now, at_least_zero(*options_->attempt_timeout)));
+                call_deadline,
+                driver::add_saturated(now, driver::at_least_zero(*options_->attempt_timeout)));
         }
-        current.timeout = time_left(now, current.deadline);
+        current.timeout = driver::time_left(now, current.deadline);
     }
     /// False when stopped. Zero waits do not touch the clock.
     [[nodiscard]] bool wait(duration length, time_point from) const {
@@ -4237,10 +4058,10 @@ public:
             return false;
         }
         return length <= duration::zero() ||
-               clock().wait_until(add_saturated(from, length), options_->stop);
+               clock().wait_until(driver::add_saturated(from, length), options_->stop);
     }
     [[nodiscard]] retry_clock& clock() const noexcept {
-        return options_->clock != nullptr ? *options_->clock : real_clock();
+        return options_->clock != nullptr ? *options_->clock : retry_clock::real();
     }
 
 private:
@@ -4361,7 +4182,7 @@ template <class Result, class Operation>
     if constexpr (has_fallback<Operation>) {
         return recovered<Result>(operation, failure_view{});
     } else if constexpr (has_unattempted_outcome<Result>) {
-        return unattempted_outcome<Result>::make(refusal_reason::circuit_open);
+        return driver::unattempted_outcome<Result>::make(refusal_reason::circuit_open);
     } else {
         throw_circuit_open();
     }
@@ -4371,7 +4192,7 @@ template <class Result, class Operation>
 template <class Session>
 void wait_for_first_attempt(Session& session, call_time time, duration delay) {
     const time_point now = time.clock().now();
-    if (!time.wait(std::min(delay, time_left(now, session.deadline())), now)) {
+    if (!time.wait(std::min(delay, driver::time_left(now, session.deadline())), now)) {
 #if defined(__cpp_exceptions)
         session.on_canceled_start(time.clock().now());
         throw retry_error(retry_errc::canceled);
@@ -4391,8 +4212,8 @@ template <class Session>
 template <class Session>
 [[nodiscard]] attempt make_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
-    attempt next{session.attempt_number(), no_deadline,  duration::max(),
-                 &session.allowance(),     options.stop, &time.clock()};
+    attempt next{session.attempt_number(), driver::no_deadline, duration::max(),
+                 &session.allowance(),     options.stop,        &time.clock()};
     time.limit(next, session.deadline());
     return next;
 }
@@ -4466,7 +4287,7 @@ template <class Result, class Strategy, class Operation, class... Exceptions>
 Result run_blocking(
     Strategy& strategy, const call_options& options, Operation& operation,
     detail::catching_t<Exceptions...> list) {
-    if (has_attachments(driver::traits_of(strategy), options)) [[unlikely]] {
+    if (driver::traits_of(strategy).has_attachments()) [[unlikely]] {
         return run_loop<Result, false>(strategy, options, operation, list);
     }
     return run_loop<Result, true>(strategy, options, operation, list);
@@ -4481,9 +4302,9 @@ inline const call_options default_call_options{};
 template <class Result, class Strategy, class Operation, class... Exceptions>
 Result run_blocking(
     Strategy& strategy, no_options, Operation& operation, detail::catching_t<Exceptions...> list) {
-    if constexpr (std::derived_from<Strategy, retry_strategy>) {
+    if constexpr (std::derived_from<Strategy, driver::retry_strategy>) {
         return run_blocking<Result>(strategy, default_call_options, operation, list);
-    } else if (has_attachments(driver::traits_of(strategy), default_call_options)) [[unlikely]] {
+    } else if (driver::traits_of(strategy).has_attachments()) [[unlikely]] {
         return run_loop<Result, false>(strategy, default_call_options, operation, list);
     } else {
         return run_loop<Result, true>(strategy, call_options{}, operation, list);
@@ -4558,7 +4379,7 @@ inline namespace REPRISE_VARIANT {
 /// loop. `list` names exception types whose facts come from `facts_of`.
 ///
 /// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error
-/// without facts): see `outcome.hpp` and `fails_if.hpp`. Throws `invalid_settings` for
+/// without facts): see `outcome.hpp`. Throws `invalid_settings` for
 /// an `attempt_timeout` if the operation takes no `attempt`: it could not keep the limit.
 template <class Strategy, class... Exceptions, class Operation>
 [[nodiscard]] auto retry(
@@ -4585,6 +4406,107 @@ template <class Strategy, class Operation>
 
 }  // namespace reprise
 
+/// Budgets in addition to the token bucket: the retry throttle of gRPC, and a share of the requests
+/// over a window.
+
+namespace reprise {
+
+/// The retry throttle of gRPC proposal A6: every failure takes one unit, every success returns
+/// `ratio`; retries are allowed only while more than half of the maximum is left.
+struct failure_throttle_options {
+    double units_max = 10.0;  ///< In (0, 1000].
+    double ratio = 0.1;       ///< In [0.001, 1000]; thousandths count.
+};
+
+/// The first contradiction, if any.
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+    const failure_throttle_options& options);
+
+/// The budget with these rules.
+class REPRISE_EXPORT failure_throttle final : public driver::retry_budget {
+public:
+    explicit failure_throttle(const failure_throttle_options& options = {});
+
+    void on_failure(const failure_facts&, time_point) noexcept override;
+    [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point) noexcept override;
+    void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override;
+
+private:
+    std::shared_ptr<token_bucket> bucket_;
+    std::int64_t ratio_;
+};
+
+/// Retries as a share of requests plus a minimum rate, over a window (as Finagle and tower do).
+struct windowed_budget_options {
+    double percent = 20.0;             ///< Retries earned per hundred requests; 0 to 1000.
+    double minimum_per_second = 10.0;  ///< Always allowed, also without traffic; 0 to 10000.
+    duration window = std::chrono::seconds{10};  ///< Credit older than this is gone; 1 s to 60 s.
+};
+
+/// The first contradiction, if any.
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+    const windowed_budget_options& options);
+
+/// One atomic word holds the level and the low bits of the time; a second one, which changes every
+/// few weeks, holds the rest. Credit above the guaranteed reserve expires by a
+/// tenth in each tenth of the window; below it, the minimum rate refills it. Cheaper than a ring of
+/// slots and never more generous over a window than percent plus minimum, once the first credit of
+/// the window has aged.
+class REPRISE_EXPORT windowed_budget final : public driver::retry_budget {
+public:
+    static constexpr bool needs_time = true;
+
+    explicit windowed_budget(const windowed_budget_options& options = {});
+
+    void on_request(time_point now) noexcept override;
+    [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point now) noexcept override;
+    void give_back(std::uint32_t cost, time_point now) noexcept override;
+    void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override {}
+
+    /// Retries that could be paid for at `now`; units, as those of a `token_bucket`.
+    [[nodiscard]] double level(time_point now) const noexcept {
+        return static_cast<double>(milli_level(now)) / 1000.0;
+    }
+    /// The same, exactly.
+    [[nodiscard]] std::int64_t milli_level(time_point now) const noexcept;
+
+private:
+    struct account;
+    struct shared_account;
+    [[nodiscard]] account aged(std::uint64_t word, std::int64_t era, time_point now) const noexcept;
+    /// Replaces the account by what `change` makes of it, unless that returns false.
+    template <class Change>
+    account update(time_point now, const Change& change) noexcept;
+
+    std::int64_t deposit_;
+    std::int64_t reserve_;
+    std::int64_t level_max_;
+    double reserve_per_tick_;
+    std::int64_t ticks_per_window_;
+    std::shared_ptr<shared_account> shared_;
+};
+
+}  // namespace reprise
+
+/// A strategy put together from three policies, one per question:
+///
+/// ```
+/// Retryable  may this failure be retried?   refusal_reason check(facts, repeatability)
+///                                        or refusal_reason check(const driver::retry_question&)
+/// Backoff    how long to wait?              duration wait(token_state&, const retry_question&)
+/// Budget     who pays for it?               a `driver::retry_budget`, or `no_budget`
+/// ```
+///
+/// plus the maximum number of attempts. It proposes; the deadline and the price are looked at when
+/// the proposal is admitted (`driver/admission.hpp`). To change one question, replace one policy:
+/// ```
+///     struct also_conflicts : reprise::driver::stated_safety { ... };
+///     ...
+///     driver::composed_strategy strategy(
+///         {.attempts_max = 4}, also_conflicts{}, driver::exponential_backoff({.base = 10ms}),
+///         driver::token_bucket_budget(std::make_shared<reprise::token_bucket>()));
+/// ```
+
 /// The first question of every strategy: does this failure allow a retry at all? This is the only
 /// implementation of the rule; docs/guide/idempotency.md has it as a table.
 
@@ -4596,6 +4518,8 @@ enum class when_unstated : std::uint8_t {
     refuse,
 };
 
+namespace driver {
+
 /// The two questions that the rule leaves to the strategy.
 struct safety_options {
     /// Failures that state neither a safety nor whose fault they are: an exception that the library
@@ -4606,6 +4530,8 @@ struct safety_options {
     /// `maybe`. `refuse` treats them as `repeatability::not_repeatable`.
     when_unstated unmarked_calls = when_unstated::retry;
 };
+
+}  // namespace driver
 
 namespace detail {
 
@@ -4635,6 +4561,8 @@ concept programming_error =
 }
 
 }  // namespace detail
+
+namespace driver {
 
 /// Stated safety beats fault. `no` is never retried; `yes` may be; `maybe` may be unless the call
 /// is marked as not repeatable. Without retry information a server's fault is retried and a
@@ -4694,29 +4622,170 @@ private:
     }
 };
 
+}  // namespace driver
+
 }  // namespace reprise
 
-/// A strategy put together from three policies, one per question:
-///
-/// ```
-/// Retryable  may this failure be retried?   refusal_reason check(facts, repeatability)
-///                                        or refusal_reason check(const driver::retry_question&)
-/// Backoff    how long to wait?              duration wait(token_state&, const retry_question&)
-/// Budget     who pays for it?               see budget.hpp
-/// ```
-///
-/// plus the maximum number of attempts. It proposes; the deadline and the price are looked at when
-/// the proposal is admitted (`admission.hpp`). To change one question, replace one
-/// policy:
-/// ```
-///     struct also_conflicts : reprise::stated_safety { ... };
-///     ...
-///     reprise::composed_strategy strategy(
-///         {.attempts_max = 4}, also_conflicts{}, reprise::exponential_backoff({.base = 10ms}),
-///         reprise::token_bucket_budget(std::make_shared<reprise::token_bucket>()));
-/// ```
+/// Backoff: the rule that gives the delay before a retry. Exponential (or constant, or linear),
+/// capped, jittered; a pure function of (retry number, previous delay, random bits).
 
 namespace reprise {
+
+/// How the computed delay d is spread, so that clients that failed together do not return together.
+enum class jitter : std::uint8_t {
+    full,          ///< Uniform in [0, d).
+    equal,         ///< Uniform in [d/2, d).
+    decorrelated,  ///< Uniform in [base, 3 x previous delay), capped.
+    none,          ///< Exactly d. Dangerous with many clients; `lint` warns.
+};
+
+namespace driver {
+
+/// How delays grow: before jitter, base x factor^n + step x n, at most cap.
+struct backoff_options {
+    duration base = std::chrono::seconds{1};  ///< Delay before the first retry, before jitter.
+    double factor = 2.0;                      ///< Growth per retry; at least 1.
+    duration cap = std::chrono::seconds{20};  ///< Largest delay, applied before jitter.
+    reprise::jitter jitter = reprise::jitter::full;
+    /// A service's minimum wait may lengthen a delay by at most this much. Absent (as in
+    /// Smithy's guide): the hint is always respected in full, also above the cap.
+    std::optional<duration> hint_excess_max{};
+    duration step{};  ///< Added per retry, before the cap: linear growth; not negative.
+};
+
+/// The first contradiction, if any.
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const backoff_options& options);
+
+}  // namespace driver
+
+namespace detail {
+
+/// The upper 64 bits of the product, by halves of 32 bits.
+[[nodiscard]] constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) noexcept {
+    constexpr std::uint64_t low_half = 0xffff'ffff;
+    const std::uint64_t low = (a & low_half) * (b & low_half);
+    const std::uint64_t first = (a >> 32U) * (b & low_half) + (low >> 32U);
+    const std::uint64_t second = (a & low_half) * (b >> 32U) + (first & low_half);
+    return (a >> 32U) * (b >> 32U) + (first >> 32U) + (second >> 32U);
+}
+
+/// Uniform in [0, span) from 64 random bits. Exact at both extremes, no overflow at any span.
+[[nodiscard]] constexpr duration scale_random(duration span, std::uint64_t random) noexcept {
+    if (span <= duration::zero()) {
+        return duration::zero();
+    }
+    return duration{
+        static_cast<std::int64_t>(multiply_high(static_cast<std::uint64_t>(span.count()), random))};
+}
+
+/// `a * b` for non-negative durations, held at `limit`.
+[[nodiscard]] constexpr duration multiply_capped(
+    duration value, std::int64_t by, duration limit) noexcept {
+    if (by > 0 && value.count() > limit.count() / by) {
+        return limit;
+    }
+    return std::min(limit, duration{value.count() * by});
+}
+
+}  // namespace detail
+
+namespace driver {
+
+/// The policy for delays that grow according to `backoff_options`. A service's hint is a lower
+/// limit.
+class exponential_backoff {
+public:
+    /// Throws `invalid_settings` for options that `check` refuses.
+    explicit exponential_backoff(const backoff_options& options = {})
+        : options_(detail::checked(options)) {}
+
+    /// The delay before retry number `retry` (the first is 0). `previous` is the last delay this
+    /// function gave for the same request (only decorrelated jitter looks at it).
+    [[nodiscard]] duration delay(
+        std::uint32_t retry, duration previous, std::uint64_t random) const noexcept {
+        if (options_.jitter == jitter::decorrelated) {
+            const duration start = std::max(previous, options_.base);
+            const duration top =
+                std::max(detail::multiply_capped(start, 3, options_.cap), options_.base);
+            return options_.base + detail::scale_random(top - options_.base, random);
+        }
+        const duration full = ceiling(retry);
+        switch (options_.jitter) {
+            case jitter::full:
+                return detail::scale_random(full, random);
+            case jitter::equal:
+                return full / 2 + detail::scale_random(full - full / 2, random);
+            case jitter::decorrelated:  // depends on the delay before; not here
+            case jitter::none:
+                break;
+        }
+        return full;
+    }
+
+    /// The delay before jitter: min(cap, base x factor^retry + step x retry), at any retry number.
+    [[nodiscard]] duration ceiling(std::uint32_t retry) const noexcept {
+        // Powers by squaring in floating point: it saturates at infinity instead of overflowing.
+        double power = 1.0;
+        double square = options_.factor;
+        for (std::uint32_t rest = retry; rest != 0; rest >>= 1U) {
+            if ((rest & 1U) != 0U) {
+                power *= square;
+            }
+            square *= square;
+        }
+        // Not 0 x infinity, which is no number.
+        const double grown = options_.base == duration::zero()
+                                 ? 0.0
+                                 : static_cast<double>(options_.base.count()) * power;
+        const double value = grown + static_cast<double>(options_.step.count()) * retry;
+        return value < static_cast<double>(options_.cap.count())
+                   ? duration{static_cast<std::int64_t>(value)}
+                   : options_.cap;
+    }
+
+    /// The backoff question of a composed strategy: delay of the next retry, hint included.
+    [[nodiscard]] duration wait(
+        driver::token_state& token, const driver::retry_question& question) const noexcept {
+        const auto previous = duration{static_cast<std::int64_t>(token.memory)};
+        const duration own = delay(token.attempt - 1, previous, question.at.random);
+        token.memory = static_cast<std::uint64_t>(own.count());
+        return respect_hint(own, question.facts);
+    }
+
+    /// Never shorter than the service's minimum wait (unless `hint_excess_max` is set).
+    [[nodiscard]] duration respect_hint(duration own, const failure_facts& facts) const noexcept {
+        if (!facts.minimum_wait) {
+            return own;
+        }
+        duration hint = driver::at_least_zero(*facts.minimum_wait);
+        if (options_.hint_excess_max && hint - own > *options_.hint_excess_max) {
+            hint = own + *options_.hint_excess_max;
+        }
+        return std::max(own, hint);
+    }
+
+    [[nodiscard]] const backoff_options& options() const noexcept { return options_; }
+
+private:
+    backoff_options options_;
+};
+
+/// Two backoffs: one for throttling answers, one for everything else.
+class backoff_by_kind {
+public:
+    backoff_by_kind(const backoff_options& transient, const backoff_options& throttling)
+        : transient_(transient), throttling_(throttling) {}
+
+    [[nodiscard]] duration wait(token_state& token, const retry_question& question) const noexcept {
+        return (question.facts.throttling ? throttling_ : transient_).wait(token, question);
+    }
+
+private:
+    exponential_backoff transient_;
+    exponential_backoff throttling_;
+};
+
+}  // namespace driver
 
 namespace driver {
 
@@ -4729,6 +4798,8 @@ struct shared_parts {
     std::shared_ptr<circuit_breaker> breaker{};
     /// Sees the calls of all strategies that have it, e.g. `retry_metrics`; null: none.
     std::shared_ptr<retry_observer> observer{};
+    /// Makes the spans of these calls; null: none.
+    std::shared_ptr<retry_tracer> tracer{};
 };
 
 }  // namespace driver
@@ -4811,6 +4882,7 @@ public:
         if constexpr (std::same_as<Parts, shared_parts>) {
             known.circuit = parts_.breaker.get();
             known.observer = parts_.observer.get();
+            known.tracer = parts_.tracer.get();
         }
         return known;
     }
@@ -4825,8 +4897,8 @@ public:
     [[nodiscard]] const Backoff& backoff() const noexcept { return backoff_; }
     [[nodiscard]] const Budget& budget() const noexcept { return budget_; }
     /// The budget that pays for this strategy's retries; null: they are free.
-    [[nodiscard]] retry_budget* paying_budget() noexcept {
-        if constexpr (std::derived_from<Budget, retry_budget>) {
+    [[nodiscard]] driver::retry_budget* paying_budget() noexcept {
+        if constexpr (std::derived_from<Budget, driver::retry_budget>) {
             return &budget_;
         } else {
             return nullptr;
@@ -4851,78 +4923,32 @@ private:
     [[no_unique_address]] Parts parts_;
 };
 
-}  // namespace driver
-
 /// One object for all requests of a client.
-template <
-    class Retryable, class Backoff, driver::budget_policy Budget, class Parts = driver::no_parts>
+template <class Retryable, class Backoff, budget_policy Budget, class Parts = no_parts>
 class composed_strategy
-    : public driver::composed_policies<Retryable, Backoff, Budget, Parts>,
-      public driver::token_issuer<composed_strategy<Retryable, Backoff, Budget, Parts>> {
+    : public composed_policies<Retryable, Backoff, Budget, Parts>,
+      public token_issuer<composed_strategy<Retryable, Backoff, Budget, Parts>> {
 public:
     /// Throws `invalid_settings` for limits that `check` refuses.
     composed_strategy(
-        const driver::attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget,
+        const attempt_limits& limits, Retryable retryable, Backoff backoff, Budget budget,
         Parts parts = {})
-        : driver::composed_policies<Retryable, Backoff, Budget, Parts>(
+        : composed_policies<Retryable, Backoff, Budget, Parts>(
               limits, std::move(retryable), std::move(backoff), std::move(budget),
               std::move(parts)) {}
 };
 
-/// Exactly one attempt, always.
-class no_retry : public driver::token_issuer<no_retry> {
-public:
-    [[nodiscard]] driver::decision begin(
-        driver::token_state& token, const driver::decision_context&) noexcept {
-        token = driver::token_state{};
-        return {};
-    }
-    [[nodiscard]] driver::retry_action retry_after(
-        driver::token_state&, const driver::retry_question&) noexcept {
-        return driver::retry_action::no(refusal_reason::attempts_exhausted);
-    }
-    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
-    [[nodiscard]] driver::strategy_traits traits() const noexcept { return {.retries_max = 0}; }
-};
+}  // namespace driver
 
 }  // namespace reprise
 
-/// Which arguments may be temporaries in a `co_await` expression.
-///
-/// GCC before 13 destroys some temporaries of such an expression twice: aggregates made in place
-/// (`options{.timeout = 1s}`, `{}`) and closures (`[url] { ... }`). Whatever they own is then freed
-/// twice. Functions whose results are awaited refuse such arguments on these compilers.
+/// What metrics of retries and of clients are made of: a histogram, and the text format of
+/// Prometheus.
 
-namespace reprise::detail {
+namespace reprise::driver {
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-inline constexpr bool co_await_destroys_twice = true;
-#else
-inline constexpr bool co_await_destroys_twice = false;
-#endif
-
-/// `T` as deduced from a forwarding reference `T&&`: not a reference for a temporary.
-template <class T>
-inline constexpr bool may_be_temporary_in_co_await =
-    !co_await_destroys_twice || std::is_reference_v<T> || std::is_trivially_destructible_v<T>;
-
-/// Does not compile if the result of a call is awaited and one of its arguments would be destroyed
-/// twice.
-template <bool IsAwaited, class... Given>
-constexpr void check_co_await_arguments() noexcept {
-    static_assert(
-        !IsAwaited || (may_be_temporary_in_co_await<Given> && ...),
-        "GCC 12 miscompiles this: name it first");
-}
-
-}  // namespace reprise::detail
-
-/// How long things took: a histogram with a relative error of at most 1/8, which any number of
-/// threads fill without locks.
-
-namespace reprise {
-
-/// From 1 microsecond (shorter counts as that) to about 12 days. 2.8 KB.
+/// How long things took, with a relative error of at most 1/8. Any number of threads fill it
+/// without locks. From 1 microsecond (shorter counts as that) to about 12 days. 2.8 KB.
 class REPRISE_EXPORT latency_histogram {
 public:
     latency_histogram() noexcept = default;
@@ -4968,12 +4994,6 @@ private:
     std::atomic<std::int64_t> sum_us_{0};
 };
 
-}  // namespace reprise
-
-/// Writes the text format 0.0.4 of Prometheus, one family of samples after the other.
-
-namespace reprise {
-
 /// How metrics are named.
 struct prometheus_options {
     /// Before the name of each metric: "shop_retry_calls_total". Letters, digits and underscores.
@@ -4982,8 +5002,7 @@ struct prometheus_options {
     std::string_view labels{};
 };
 
-namespace detail {
-
+/// Writes the text format 0.0.4 of Prometheus, one family of samples after the other.
 class REPRISE_EXPORT prometheus_text {
 public:
     /// `options` must outlive the object.
@@ -5016,14 +5035,375 @@ private:
     std::string text_;
 };
 
+}  // namespace reprise::driver
+
+/// Facts of HTTP responses, for any HTTP client: status and `Retry-After` in, facts out.
+
+namespace reprise {
+
+namespace detail {
+
+/// Larger values are ignored as bogus, unless the caller names another limit.
+inline constexpr std::chrono::seconds retry_after_max = std::chrono::hours{24};
+
 }  // namespace detail
 
+namespace driver {
+
+/// How long the sender of a `Retry-After` field asks you to wait, counted from `now`: a number of
+/// seconds, or a date in any of the three forms of RFC 9110. 0 for a date that has passed. Empty if
+/// the value is neither, or longer than `longest`; ignore such a field as if it were missing.
+[[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::seconds> parse_retry_after(
+    std::string_view value, std::chrono::sys_seconds now,
+    std::chrono::seconds longest = detail::retry_after_max) noexcept;
+
+/// "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT" or "Sun Nov  6 08:49:37 1994".
+/// A year of two digits that would lie more than 50 years after `now` is of the century before. The
+/// name of the day is not compared with the date. Empty if it is none of these.
+[[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::sys_seconds> parse_http_date(
+    std::string_view text, std::chrono::sys_seconds now) noexcept;
+
+}  // namespace driver
+
+/// Facts of a response without a `Retry-After` field. 429 is throttling; 408 and 504 are timeouts;
+/// 4xx is the client's fault, 5xx the server's. Safety: 408 (the request did not arrive whole) and
+/// 429 yes; every 5xx maybe, because a gateway may have passed the request on; other 4xx no. Below
+/// 400: empty facts (no failure).
+[[nodiscard]] REPRISE_EXPORT failure_facts http_facts(int status) noexcept;
+
+/// The same with a minimum wait. `retry_after` is the field's text (see
+/// `driver::parse_retry_after`), empty if there was none; `now` is the calendar time that a date in
+/// it is compared with. A text that is neither a number of seconds nor a date, or that asks for
+/// more than `retry_after_max`, counts as none.
+[[nodiscard]] REPRISE_EXPORT failure_facts http_facts(
+    int status, std::string_view retry_after, std::chrono::sys_seconds now,
+    std::chrono::seconds retry_after_max = detail::retry_after_max) noexcept;
+
 }  // namespace reprise
+
+/// The strategy to start with: five attempts, exponential backoff with full jitter from 1 s to 20
+/// s, and a token bucket of 500 units that stops a client from joining a retry storm.
+
+namespace reprise {
+
+/// Create one for each service, keep it, and share it between threads: its bucket is the memory
+/// that stops retries in an outage.
+class REPRISE_EXPORT standard_strategy final
+    : public driver::composed_strategy<
+          driver::stated_safety, driver::exponential_backoff, driver::token_bucket_budget,
+          driver::shared_parts> {
+public:
+    /// What a strategy is made from; every member has a default.
+    struct options {
+        /// All attempts, the first included; at least 1.
+        std::uint32_t attempts_max = 5;
+        driver::backoff_options backoff{};
+        token_bucket::options bucket{};
+        driver::retry_prices prices{};
+        /// Failures without facts are refused and calls without a mark are retried, as Smithy's
+        /// guide has it. `attempts(3)` has the same options, and retries failures without facts.
+        driver::safety_options safety{};
+        /// Asked before each attempt; null: none. Share one among all strategies that call the
+        /// service.
+        std::shared_ptr<circuit_breaker> breaker{};
+        /// Sees the calls of this strategy, e.g. `retry_metrics`; null: none.
+        std::shared_ptr<retry_observer> observer{};
+        /// Makes a span for each call and one for each attempt; null: none.
+        std::shared_ptr<retry_tracer> tracer{};
+    };
+
+    standard_strategy() : standard_strategy(options{}) {}
+    /// With a bucket of its own.
+    explicit standard_strategy(const options& chosen);
+    /// With a bucket shared with other strategies; `chosen.bucket` is not used.
+    standard_strategy(const options& chosen, std::shared_ptr<token_bucket> bucket);
+
+private:
+    standard_strategy(
+        std::in_place_t, const options& checked_options,
+        const std::shared_ptr<token_bucket>& bucket);
+};
+
+/// The first contradiction, if any (cap below base, no attempts, a price above the capacity, not a
+/// number, ...). The constructor throws the same as `invalid_settings`.
+[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+    const standard_strategy::options& options);
+
+}  // namespace reprise
+
+/// A linter for the settings of a `standard_strategy`, and the figures that follow from them.
+
+namespace reprise {
+
+/// One legal but dangerous setting.
+struct settings_warning {
+    std::string field;
+    std::string message;
+};
+
+/// The linter's assumptions about the service.
+struct lint_context {
+    /// Requests per second that the service can answer; 0 when not known.
+    double service_capacity = 0.0;
+    /// Requests per second that the clients send; 0 when not known.
+    double load = 0.0;
+};
+
+/// Figures that follow from the settings, for people who must choose them.
+struct settings_figures {
+    double worst_amplification =
+        1.0;  ///< Attempts per request while everything fails, bucket full.
+    double lasting_amplification = 1.0;  ///< The same once the bucket is empty.
+    duration give_up_after{};            ///< Sum of the longest delays of one request.
+    double recovery_load = 0.0;  ///< Above this load an outage does not end without the bucket:
+                                 ///< capacity / attempts; 0 when the capacity is not known.
+};
+
+/// Computes them.
+[[nodiscard]] REPRISE_EXPORT settings_figures
+figures(const standard_strategy::options& options, const lint_context& context = {});
+
+/// Warnings for settings that are legal but known to hurt; empty if there are none.
+[[nodiscard]] REPRISE_EXPORT std::vector<settings_warning> lint(
+    const standard_strategy::options& options, const lint_context& context = {});
+
+}  // namespace reprise
+
+/// Facts of errors that are defined in a service model (Smithy and the like): code generators emit
+/// the traits, the facts follow.
+
+namespace reprise {
+
+/// The traits of a modelled error that matter for retries.
+struct error_model {
+    failure_fault fault = failure_fault::client;  ///< The `error` trait.
+    bool retryable = false;                       ///< The `retryable` trait is present.
+    bool throttling = false;                      ///< ... with `throttling: true`.
+};
+
+/// Base or member of generated error types. Retryable trait present: safe. Absent: not safe for
+/// client errors, unknown for server errors.
+class modelled_failure {
+public:
+    constexpr explicit modelled_failure(const error_model& model) noexcept
+        : facts_{
+              .safety = safety_of(model),
+              .throttling = model.retryable && model.throttling,
+              .timeout = false,
+              .minimum_wait = std::nullopt,
+              .fault = model.fault,
+              .code = 0} {}
+
+    /// For the deserializer, when the response reports a timeout.
+    constexpr void set_timeout(bool is_timeout) noexcept { facts_.timeout = is_timeout; }
+    /// For the deserializer, when the response carries a hint.
+    constexpr void set_minimum_wait(std::optional<duration> wait) noexcept {
+        facts_.minimum_wait = wait;
+    }
+    [[nodiscard]] constexpr const failure_facts& retry_facts() const noexcept { return facts_; }
+
+private:
+    [[nodiscard]] static constexpr retry_safety safety_of(const error_model& model) noexcept {
+        if (model.retryable) {
+            return retry_safety::yes;
+        }
+        return model.fault == failure_fault::client ? retry_safety::no : retry_safety::maybe;
+    }
+
+    failure_facts facts_;
+};
+
+}  // namespace reprise
+
+/// Strategies by name, with the figures of the systems they are named after. They are starting
+/// points and references; `standard_strategy` is what new programs should use. Each function
+/// returns a strategy. A null bucket means one of its own.
+
+namespace reprise::presets {
+
+/// The sample in Smithy's guide, as it behaves: its counter starts at 0 and refuses at 5, so that
+/// it sends a request up to **6** times although its maximum is called 5.
+[[nodiscard]] REPRISE_EXPORT standard_strategy
+smithy_guide(std::shared_ptr<token_bucket> bucket = nullptr);
+
+/// The `standard` mode of AWS SDKs: 3 attempts, base 1 s, cap 20 s, bucket of 500, retry 5, timeout
+/// 10; a success after a retry returns what that retry cost, a first-try success adds 1.
+[[nodiscard]] REPRISE_EXPORT standard_strategy
+aws_standard(std::shared_ptr<token_bucket> bucket = nullptr);
+
+/// The type of `aws_2_1()`.
+using aws_2_1_strategy = driver::composed_strategy<
+    driver::stated_safety, driver::backoff_by_kind, driver::token_bucket_budget>;
+
+/// The 2.1 revision of AWS retries: 3 attempts; a transient retry costs 14 and starts at 50 ms, one
+/// after throttling costs 5 and starts at 1 s; cap 20 s before jitter; a server's hint is held
+/// within [t, t + 5 s] of the computed delay t. That last rule can wait for less than the service
+/// asked: docs/design/hints_and_prices.md explains why this is the only strategy that may. Refunds
+/// and the price of timeouts are assumed to be those of `aws_standard`.
+[[nodiscard]] REPRISE_EXPORT aws_2_1_strategy
+aws_2_1(std::shared_ptr<token_bucket> bucket = nullptr);
+
+/// The type of `grpc_a6()`.
+using grpc_a6_strategy =
+    driver::composed_strategy<driver::stated_safety, driver::exponential_backoff, failure_throttle>;
+
+/// gRPC proposal A6 with the figures of its example: 4 attempts, full jitter from 100 ms (factor 2)
+/// to 1 s; retries only while more than half of the throttle's units are left. A6 leaves the
+/// figures to the service.
+[[nodiscard]] REPRISE_EXPORT grpc_a6_strategy
+grpc_a6(const failure_throttle_options& throttle = {});
+
+/// The type of `finagle()`.
+using finagle_strategy =
+    driver::composed_strategy<driver::stated_safety, driver::exponential_backoff, windowed_budget>;
+
+/// The budget of Finagle and tower: retries up to 20 % of requests plus 10 per second, no attempt
+/// limit. Those libraries leave backoff to the caller; here full jitter from 50 ms to 5 s.
+[[nodiscard]] REPRISE_EXPORT finagle_strategy finagle(const windowed_budget_options& budget = {});
+
+/// The settings of `smithy_guide()`, to change some of them and pass them to a `standard_strategy`.
+[[nodiscard]] REPRISE_EXPORT standard_strategy::options smithy_guide_options();
+/// Likewise the settings of `aws_standard()`.
+[[nodiscard]] REPRISE_EXPORT standard_strategy::options aws_standard_options();
+
+}  // namespace reprise::presets
+
+/// The one generator of random numbers that are not secret: jitter, choices among equals, models
+/// and simulations.
+
+namespace reprise {
+
+/// SplitMix64: eight bytes of state, the same numbers from the same seed on every machine. The next
+/// number can be guessed from the last ones: never use it for secrets.
+class random_generator {
+public:
+    constexpr explicit random_generator(std::uint64_t seed) noexcept : state_(seed) {}
+
+    /// 64 uniform bits.
+    [[nodiscard]] constexpr std::uint64_t next() noexcept { return mix(state_ += increment); }
+
+    /// Spreads the bits of a number, which is how to derive one seed from another.
+    [[nodiscard]] static constexpr std::uint64_t mix(std::uint64_t value) noexcept {
+        value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
+        value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
+        return value ^ (value >> 31U);
+    }
+
+private:
+    static constexpr std::uint64_t increment = 0x9e3779b97f4a7c15U;
+
+    std::uint64_t state_;
+};
+
+}  // namespace reprise
+
+/// Counters and latencies of a service's calls, as text for Prometheus.
+/// ```
+///     const auto metrics = std::make_shared<reprise::retry_metrics>();
+///     const auto rule = reprise::attempts(3).every(10ms).observer(metrics)...;
+///     std::cout << metrics->to_prometheus({.prefix = "shop", .labels = "service=\"prices\""});
+/// ```
+
+namespace reprise {
+
+/// Counts without locks; one object for any number of strategies, calls and threads.
+class REPRISE_EXPORT retry_metrics final : public retry_observer {
+public:
+    /// The kind of a failed attempt, from its facts.
+    enum class failure_kind : std::uint8_t { timeout, throttling, other };
+    /// One service on a page for Prometheus. Null members are left out.
+    struct service {
+        std::string_view labels{};  ///< `service="prices"`
+        const retry_metrics* metrics = nullptr;
+        const token_bucket* bucket = nullptr;      ///< Its level, as a gauge.
+        const circuit_breaker* breaker = nullptr;  ///< Its state, as a gauge for each state.
+    };
+
+    static constexpr std::size_t failure_kind_count = 3;  ///< Enumerators of `failure_kind`.
+    /// More than there are refusal reasons.
+    static constexpr std::size_t refusal_count = 32;
+
+    void on_decision(const decision_event& event) noexcept override;
+    void on_completion(const call_summary& summary) noexcept override;
+
+    /// All calls that have ended.
+    [[nodiscard]] std::uint64_t calls() const noexcept { return successes() + failures(); }
+    [[nodiscard]] std::uint64_t successes() const noexcept { return load(successes_); }
+    [[nodiscard]] std::uint64_t failures() const noexcept { return load(failures_); }
+    /// All attempts of all calls that have ended.
+    [[nodiscard]] std::uint64_t attempts() const noexcept { return load(attempts_); }
+    /// Retries after failures of one kind.
+    [[nodiscard]] std::uint64_t retries(failure_kind kind) const noexcept {
+        return load(retries_[static_cast<std::size_t>(kind)]);
+    }
+    /// Hedges that were started.
+    [[nodiscard]] std::uint64_t hedges() const noexcept { return load(hedges_); }
+    /// Hedges that were refused.
+    [[nodiscard]] std::uint64_t refused_hedges() const noexcept { return load(refused_hedges_); }
+    /// Retries that were refused for one reason.
+    [[nodiscard]] std::uint64_t refusals(refusal_reason reason) const noexcept;
+    /// How long calls took, with all their attempts and waits.
+    [[nodiscard]] const driver::latency_histogram& call_times() const noexcept {
+        return call_times_;
+    }
+
+    /// The text format 0.0.4 of Prometheus, as a page of its own. Counters that are still zero are
+    /// left out, except the totals.
+    [[nodiscard]] std::string to_prometheus(const driver::prometheus_options& options = {}) const;
+    /// Several services on one page: each family of metrics is described once, as the format
+    /// demands.
+    [[nodiscard]] static std::string to_prometheus(
+        std::span<const service> services, std::string_view prefix = "reprise");
+
+private:
+    using counter = std::atomic<std::uint64_t>;
+    [[nodiscard]] static std::uint64_t load(const counter& value) noexcept {
+        return value.load(std::memory_order_relaxed);
+    }
+
+    counter successes_{0};
+    counter failures_{0};
+    counter attempts_{0};
+    counter hedges_{0};
+    counter refused_hedges_{0};
+    std::array<counter, failure_kind_count> retries_{};
+    std::array<counter, refusal_count> refusals_{};
+    driver::latency_histogram call_times_;
+};
+
+/// "throttling"
+[[nodiscard]] REPRISE_EXPORT std::string_view to_string(retry_metrics::failure_kind kind) noexcept;
+
+}  // namespace reprise
+
+/// A strategy in one expression: how often, how far apart, after which failures.
+/// ```
+///     const unsigned first = reprise::retry(reprise::attempts(3), fetch);
+///
+///     const unsigned second = reprise::retry(
+///         reprise::attempts(3).every(100ms).when([](const my_error& e) { return e.is_busy(); }),
+///         fetch);
+///
+///     const auto rule = reprise::attempts(4).exponential(10ms, 1s).on<my_error>();
+/// ```
+/// It is a value: copy it, keep it in a constant, pass it in place to any loop. What you leave out
+/// has a default:
+///
+/// ```
+/// delay     exponential from 100 ms to 20 s with full jitter
+/// failures  all of them, except those that state that a retry is wrong or pointless
+///           (`retry_safety::no`, or a client's fault), and programming errors such as
+///           `std::logic_error` and `std::bad_alloc`, which are retried only if you name them
+/// budget    none. Every call may make all its attempts, also while the service is down. Where many
+///           calls run at once, share a budget: `attempts(3).budget(bucket)`
+/// ```
+///
+/// A minimum wait that the failure names lengthens a delay, as everywhere.
 
 /// Which failures a one-line strategy retries: all of them, those of some types, or those for which
 /// a predicate is true. The errors need no facts.
 ///
-/// A selection narrows: of the failures that the rule of `retryable.hpp` allows to be retried, it
+/// A selection narrows: of the failures that `driver::stated_safety` allows to be retried, it
 /// keeps some. It never allows what the failure itself forbids.
 
 namespace reprise::detail {
@@ -5090,7 +5470,7 @@ template <class E, class Visit>
 template <class E>
 [[nodiscard]] std::optional<failure_facts> facts_as(const driver::retry_question& question) {
     std::optional<failure_facts> found;
-    if constexpr (describes_failure<E>) {
+    if constexpr (driver::describes_failure<E>) {
         if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
             found = facts_of(*error);
         }
@@ -5211,7 +5591,7 @@ inline namespace REPRISE_VARIANT {
 template <class Selection>
 struct selected_failures {
     [[no_unique_address]] Selection selection{};
-    stated_safety safety{{.failures_without_facts = when_unstated::retry}};
+    driver::stated_safety safety{{.failures_without_facts = when_unstated::retry}};
 
     [[nodiscard]] refusal_reason check(const driver::retry_question& question) const noexcept {
         if (!result_or(false, [&] { return selection.matches(question); })) {
@@ -5241,365 +5621,9 @@ private:
 
 }  // namespace reprise::detail
 
-/// Facts of HTTP responses, for any HTTP client: status and `Retry-After` in, facts out.
-
 namespace reprise {
 
-namespace detail {
-
-/// Larger values are ignored as bogus, unless the caller names another limit.
-inline constexpr std::chrono::seconds retry_after_max = std::chrono::hours{24};
-
-}  // namespace detail
-
-/// How long the sender of a `Retry-After` field asks you to wait, counted from `now`: a number of
-/// seconds, or a date in any of the three forms of RFC 9110. 0 for a date that has passed. Empty if
-/// the value is neither, or longer than `longest`; ignore such a field as if it were missing.
-[[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::seconds> parse_retry_after(
-    std::string_view value, std::chrono::sys_seconds now,
-    std::chrono::seconds longest = detail::retry_after_max) noexcept;
-
-/// "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT" or "Sun Nov  6 08:49:37 1994".
-/// A year of two digits that would lie more than 50 years after `now` is of the century before. The
-/// name of the day is not compared with the date. Empty if it is none of these.
-[[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::sys_seconds> parse_http_date(
-    std::string_view text, std::chrono::sys_seconds now) noexcept;
-
-/// Options of `http_facts`.
-struct http_facts_options {
-    /// A `Retry-After` above this is ignored as bogus.
-    std::chrono::seconds retry_after_max = reprise::detail::retry_after_max;
-};
-
-/// Facts of a response without a `Retry-After` field. 429 is throttling; 408 and 504 are timeouts;
-/// 4xx is the client's fault, 5xx the server's. Safety: 408 (the request did not arrive whole) and
-/// 429 yes; every 5xx maybe, because a gateway may have passed the request on; other 4xx no. Below
-/// 400: empty facts (no failure).
-[[nodiscard]] REPRISE_EXPORT failure_facts http_facts(int status) noexcept;
-
-/// The same with a minimum wait. `retry_after` is the field's text (see `parse_retry_after`), empty
-/// if there was none; `now` is the calendar time that a date in it is compared with. A text that is
-/// neither a number of seconds nor a date, or that asks for more than `retry_after_max`, counts as
-/// none.
-[[nodiscard]] REPRISE_EXPORT failure_facts http_facts(
-    int status, std::string_view retry_after, std::chrono::sys_seconds now,
-    const http_facts_options& options = {}) noexcept;
-
-/// The connection could not be made: nothing was sent, a retry is safe.
-[[nodiscard]] REPRISE_EXPORT failure_facts http_connect_failure() noexcept;
-
-}  // namespace reprise
-
-/// The strategy to start with: five attempts, exponential backoff with full jitter from 1 s to 20
-/// s, and a token bucket of 500 units that stops a client from joining a retry storm.
-
-namespace reprise {
-
-/// Options of `standard_strategy`.
-struct standard_options {
-    /// All attempts, the first included; at least 1.
-    std::uint32_t attempts_max = 5;
-    backoff_options backoff{};
-    token_bucket_options bucket{};
-    retry_prices prices{};
-    /// Failures without facts are refused and calls without a mark are retried, as Smithy's guide
-    /// has it. `attempts(3)` has the same options, and retries failures without facts.
-    safety_options safety{};
-    /// Asked before each attempt; null: none. Share one among all strategies that call the service.
-    std::shared_ptr<circuit_breaker> breaker{};
-    /// Sees the calls of this strategy, e.g. `retry_metrics`; null: none.
-    std::shared_ptr<retry_observer> observer{};
-};
-
-/// The first contradiction, if any (cap below base, no attempts, a price above the capacity, not a
-/// number, ...). The constructor below throws the same as `invalid_settings`.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const standard_options& options);
-
-/// Create one for each service, keep it, and share it between threads: its bucket is the memory
-/// that stops retries in an outage.
-class REPRISE_EXPORT standard_strategy final
-    : public composed_strategy<
-          stated_safety, exponential_backoff, token_bucket_budget, driver::shared_parts> {
-public:
-    /// With a bucket of its own.
-    explicit standard_strategy(const standard_options& options = {});
-    /// With a bucket shared with other strategies; `options.bucket` is not used.
-    standard_strategy(const standard_options& options, std::shared_ptr<token_bucket> bucket);
-
-private:
-    standard_strategy(
-        std::in_place_t, const standard_options& checked_options,
-        const std::shared_ptr<token_bucket>& bucket);
-};
-
-}  // namespace reprise
-
-/// A linter for the settings of a `standard_strategy`, and the figures that follow from them.
-
-namespace reprise {
-
-/// One legal but dangerous setting.
-struct settings_warning {
-    std::string field;
-    std::string message;
-};
-
-/// The linter's assumptions about the service.
-struct lint_context {
-    /// Requests per second that the service can answer; 0 when not known.
-    double service_capacity = 0.0;
-    /// Requests per second that the clients send; 0 when not known.
-    double load = 0.0;
-};
-
-/// Figures that follow from the settings, for people who must choose them.
-struct settings_figures {
-    double worst_amplification =
-        1.0;  ///< Attempts per request while everything fails, bucket full.
-    double lasting_amplification = 1.0;  ///< The same once the bucket is empty.
-    duration give_up_after{};            ///< Sum of the longest delays of one request.
-    double recovery_load = 0.0;  ///< Above this load an outage does not end without the bucket:
-                                 ///< capacity / attempts; 0 when the capacity is not known.
-};
-
-/// Computes them.
-[[nodiscard]] REPRISE_EXPORT settings_figures
-figures(const standard_options& options, const lint_context& context = {});
-
-/// Warnings for settings that are legal but known to hurt; empty if there are none.
-[[nodiscard]] REPRISE_EXPORT std::vector<settings_warning> lint(
-    const standard_options& options, const lint_context& context = {});
-
-}  // namespace reprise
-
-/// Facts of errors that are defined in a service model (Smithy and the like): code generators emit
-/// the traits, the facts follow.
-
-namespace reprise {
-
-/// The traits of a modelled error that matter for retries.
-struct error_model {
-    failure_fault fault = failure_fault::client;  ///< The `error` trait.
-    bool retryable = false;                       ///< The `retryable` trait is present.
-    bool throttling = false;                      ///< ... with `throttling: true`.
-};
-
-/// Base or member of generated error types. Retryable trait present: safe. Absent: not safe for
-/// client errors, unknown for server errors.
-class modelled_failure {
-public:
-    constexpr explicit modelled_failure(const error_model& model) noexcept
-        : facts_{
-              .safety = safety_of(model),
-              .throttling = model.retryable && model.throttling,
-              .timeout = false,
-              .minimum_wait = std::nullopt,
-              .fault = model.fault,
-              .code = 0} {}
-
-    /// For the deserializer, when the response reports a timeout.
-    constexpr void set_timeout(bool is_timeout) noexcept { facts_.timeout = is_timeout; }
-    /// For the deserializer, when the response carries a hint.
-    constexpr void set_minimum_wait(std::optional<duration> wait) noexcept {
-        facts_.minimum_wait = wait;
-    }
-    [[nodiscard]] constexpr const failure_facts& retry_facts() const noexcept { return facts_; }
-
-private:
-    [[nodiscard]] static constexpr retry_safety safety_of(const error_model& model) noexcept {
-        if (model.retryable) {
-            return retry_safety::yes;
-        }
-        return model.fault == failure_fault::client ? retry_safety::no : retry_safety::maybe;
-    }
-
-    failure_facts facts_;
-};
-
-}  // namespace reprise
-
-/// Strategies by name, with the figures of the systems they are named after. They are starting
-/// points and references; `standard_strategy` is what new programs should use. Each function
-/// returns a strategy. A null bucket means one of its own.
-
-namespace reprise::presets {
-
-/// The sample in Smithy's guide, as it behaves: its counter starts at 0 and refuses at 5, so that
-/// it sends a request up to **6** times although its maximum is called 5.
-[[nodiscard]] REPRISE_EXPORT standard_strategy
-smithy_guide(std::shared_ptr<token_bucket> bucket = nullptr);
-
-/// The `standard` mode of AWS SDKs: 3 attempts, base 1 s, cap 20 s, bucket of 500, retry 5, timeout
-/// 10; a success after a retry returns what that retry cost, a first-try success adds 1.
-[[nodiscard]] REPRISE_EXPORT standard_strategy
-aws_standard(std::shared_ptr<token_bucket> bucket = nullptr);
-
-/// The type of `aws_2_1()`.
-using aws_2_1_strategy =
-    composed_strategy<stated_safety, driver::backoff_by_kind, token_bucket_budget>;
-
-/// The 2.1 revision of AWS retries: 3 attempts; a transient retry costs 14 and starts at 50 ms, one
-/// after throttling costs 5 and starts at 1 s; cap 20 s before jitter; a server's hint is held
-/// within [t, t + 5 s] of the computed delay t. That last rule can wait for less than the service
-/// asked: docs/design/hints_and_prices.md explains why this is the only strategy that may. Refunds
-/// and the price of timeouts are assumed to be those of `aws_standard`.
-[[nodiscard]] REPRISE_EXPORT aws_2_1_strategy
-aws_2_1(std::shared_ptr<token_bucket> bucket = nullptr);
-
-/// The type of `grpc_a6()`.
-using grpc_a6_strategy = composed_strategy<stated_safety, exponential_backoff, failure_throttle>;
-
-/// gRPC proposal A6 with the figures of its example: 4 attempts, full jitter from 100 ms (factor 2)
-/// to 1 s; retries only while more than half of the throttle's units are left. A6 leaves the
-/// figures to the service.
-[[nodiscard]] REPRISE_EXPORT grpc_a6_strategy
-grpc_a6(const failure_throttle_options& throttle = {});
-
-/// The type of `finagle()`.
-using finagle_strategy = composed_strategy<stated_safety, exponential_backoff, windowed_budget>;
-
-/// The budget of Finagle and tower: retries up to 20 % of requests plus 10 per second, no attempt
-/// limit. Those libraries leave backoff to the caller; here full jitter from 50 ms to 5 s.
-[[nodiscard]] REPRISE_EXPORT finagle_strategy finagle(const windowed_budget_options& budget = {});
-
-/// The settings of `smithy_guide()`, to change some of them and pass them to a `standard_strategy`.
-[[nodiscard]] REPRISE_EXPORT standard_options smithy_guide_options();
-/// Likewise the settings of `aws_standard()`.
-[[nodiscard]] REPRISE_EXPORT standard_options aws_standard_options();
-
-}  // namespace reprise::presets
-
-/// The one generator of random numbers that are not secret: jitter, choices among equals, models
-/// and simulations.
-
-namespace reprise {
-
-/// SplitMix64: eight bytes of state, the same numbers from the same seed on every machine. The next
-/// number can be guessed from the last ones: never use it for secrets.
-class random_generator {
-public:
-    constexpr explicit random_generator(std::uint64_t seed) noexcept : state_(seed) {}
-
-    /// 64 uniform bits.
-    [[nodiscard]] constexpr std::uint64_t next() noexcept { return mix(state_ += increment); }
-
-    /// Spreads the bits of a number, which is how to derive one seed from another.
-    [[nodiscard]] static constexpr std::uint64_t mix(std::uint64_t value) noexcept {
-        value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
-        value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
-        return value ^ (value >> 31U);
-    }
-
-private:
-    static constexpr std::uint64_t increment = 0x9e3779b97f4a7c15U;
-
-    std::uint64_t state_;
-};
-
-}  // namespace reprise
-
-/// Counters and latencies of a service's calls, as text for Prometheus.
-/// ```
-///     const auto metrics = std::make_shared<reprise::retry_metrics>();
-///     const auto rule = reprise::attempts(3).every(10ms).observer(metrics)...;
-///     std::cout << metrics->to_prometheus({.prefix = "shop", .labels = "service=\"prices\""});
-/// ```
-
-namespace reprise {
-
-/// The kind of a failed attempt, from its facts.
-enum class failure_kind : std::uint8_t { timeout, throttling, other };
-/// "throttling"
-[[nodiscard]] REPRISE_EXPORT std::string_view to_string(failure_kind kind) noexcept;
-
-/// Counts without locks; one object for any number of strategies, calls and threads.
-class REPRISE_EXPORT retry_metrics final : public retry_observer {
-public:
-    static constexpr std::size_t failure_kind_count = 3;  ///< Enumerators of `failure_kind`.
-    /// More than there are refusal reasons.
-    static constexpr std::size_t refusal_count = 32;
-
-    void on_decision(const decision_event& event) noexcept override;
-    void on_completion(const call_summary& summary) noexcept override;
-
-    /// All calls that have ended.
-    [[nodiscard]] std::uint64_t calls() const noexcept { return successes() + failures(); }
-    [[nodiscard]] std::uint64_t successes() const noexcept { return load(successes_); }
-    [[nodiscard]] std::uint64_t failures() const noexcept { return load(failures_); }
-    /// All attempts of all calls that have ended.
-    [[nodiscard]] std::uint64_t attempts() const noexcept { return load(attempts_); }
-    /// Retries after failures of one kind.
-    [[nodiscard]] std::uint64_t retries(failure_kind kind) const noexcept {
-        return load(retries_[static_cast<std::size_t>(kind)]);
-    }
-    /// Hedges that were started.
-    [[nodiscard]] std::uint64_t hedges() const noexcept { return load(hedges_); }
-    /// Hedges that were refused.
-    [[nodiscard]] std::uint64_t refused_hedges() const noexcept { return load(refused_hedges_); }
-    /// Retries that were refused for one reason.
-    [[nodiscard]] std::uint64_t refusals(refusal_reason reason) const noexcept;
-    /// How long calls took, with all their attempts and waits.
-    [[nodiscard]] const latency_histogram& call_times() const noexcept { return call_times_; }
-
-    /// The text format 0.0.4 of Prometheus, as a page of its own. Counters that are still zero are
-    /// left out, except the totals.
-    [[nodiscard]] std::string to_prometheus(const prometheus_options& options = {}) const;
-
-private:
-    using counter = std::atomic<std::uint64_t>;
-    [[nodiscard]] static std::uint64_t load(const counter& value) noexcept {
-        return value.load(std::memory_order_relaxed);
-    }
-
-    counter successes_{0};
-    counter failures_{0};
-    counter attempts_{0};
-    counter hedges_{0};
-    counter refused_hedges_{0};
-    std::array<counter, failure_kind_count> retries_{};
-    std::array<counter, refusal_count> refusals_{};
-    latency_histogram call_times_;
-};
-
-/// One service on a page for Prometheus. Null members are left out.
-struct observed_service {
-    std::string_view labels{};  ///< `service="prices"`
-    const retry_metrics* metrics = nullptr;
-    const token_bucket* bucket = nullptr;      ///< Its level, as a gauge.
-    const circuit_breaker* breaker = nullptr;  ///< Its state, as a gauge for each state.
-};
-
-/// Several services on one page: each family of metrics is described once, as the format demands.
-[[nodiscard]] REPRISE_EXPORT std::string to_prometheus(
-    std::span<const observed_service> services, std::string_view prefix = "reprise");
-
-}  // namespace reprise
-
-/// A strategy in one expression: how often, how far apart, after which failures.
-/// ```
-///     const unsigned first = reprise::retry(reprise::attempts(3), fetch);
-///
-///     const unsigned second = reprise::retry(
-///         reprise::attempts(3).every(100ms).when([](const my_error& e) { return e.is_busy(); }),
-///         fetch);
-///
-///     const auto rule = reprise::attempts(4).exponential(10ms, 1s).on<my_error>();
-/// ```
-/// It is a value: copy it, keep it in a constant, pass it in place to any loop. What you leave out
-/// has a default:
-///
-/// ```
-/// delay     exponential from 100 ms to 20 s with full jitter
-/// failures  all of them, except those that state that a retry is wrong or pointless
-///           (`retry_safety::no`, or a client's fault), and programming errors such as
-///           `std::logic_error` and `std::bad_alloc`, which are retried only if you name them
-/// budget    none. Every call may make all its attempts, also while the service is down. Where many
-///           calls run at once, share a budget: `attempts(3).budget(bucket)`
-/// ```
-///
-/// A minimum wait that the failure names lengthens a delay, as everywhere.
-
-namespace reprise {
+namespace driver {
 
 /// Start with `attempts`. Each function returns a changed copy. Those that take durations throw
 /// `invalid_settings` for values that contradict each other.
@@ -5634,12 +5658,12 @@ public:
     /// `base`, `factor` x `base`, `factor`^2 x `base`, ... up to `cap`, with full jitter unless
     /// `with_jitter` changes it. The cap is at least `base`.
     [[nodiscard]] simple_strategy exponential(
-        duration base, duration cap = backoff_options{}.cap, double factor = 2.0) const {
+        duration base, duration cap = driver::backoff_options{}.cap, double factor = 2.0) const {
         return with({.base = base, .factor = factor, .cap = std::max(base, cap)});
     }
     /// Spreads the delays. `jitter::none` makes them exact.
     [[nodiscard]] simple_strategy with_jitter(reprise::jitter kind = jitter::full) const {
-        backoff_options changed = policies_.backoff().options();
+        driver::backoff_options changed = policies_.backoff().options();
         changed.jitter = kind;
         return simple_strategy(
             policies_.limits(), changed, policies_.retryable(), policies_.budget(),
@@ -5682,14 +5706,14 @@ public:
     /// unknown error code. They are retried unless you pass `refuse` here, which is what
     /// `standard_strategy` does.
     [[nodiscard]] simple_strategy failures_without_facts(when_unstated choice) const {
-        safety_options changed = policies_.retryable().safety.options;
+        driver::safety_options changed = policies_.retryable().safety.options;
         changed.failures_without_facts = choice;
         return with(changed);
     }
     /// Calls without a mark (`call_options::repeat`), after failures of safety `maybe`. They are
     /// retried unless you pass `refuse` here.
     [[nodiscard]] simple_strategy unmarked_calls(when_unstated choice) const {
-        safety_options changed = policies_.retryable().safety.options;
+        driver::safety_options changed = policies_.retryable().safety.options;
         changed.unmarked_calls = choice;
         return with(changed);
     }
@@ -5701,9 +5725,9 @@ public:
             policies_.limits(), policies_.backoff().options(), policies_.retryable(),
             std::move(budget), policies_.parts(), has_own_jitter_);
     }
-    /// The same with the prices of `retry_prices`.
+    /// The same with the prices of `driver::retry_prices`.
     [[nodiscard]] auto budget(std::shared_ptr<token_bucket> bucket) const {
-        return budget(token_bucket_budget(std::move(bucket)));
+        return budget(driver::token_bucket_budget(std::move(bucket)));
     }
 
     /// Asked before each attempt. Share one among all strategies that call the same service.
@@ -5718,15 +5742,21 @@ public:
         changed.observer = detail::both_observers(std::move(changed.observer), std::move(added));
         return with_parts(std::move(changed));
     }
+    /// Makes a span for each call and one for each attempt.
+    [[nodiscard]] auto tracer(std::shared_ptr<retry_tracer> shared) const {
+        driver::shared_parts changed = detail::to_shared(policies_.parts());
+        changed.tracer = std::move(shared);
+        return with_parts(std::move(changed));
+    }
     /// Called with each decision about a failed attempt.
     [[nodiscard]] auto on_decision(std::function<void(const decision_event&)> function) const {
-        auto functions = std::make_shared<observing_functions>();
+        auto functions = std::make_shared<detail::observing_functions>();
         functions->decision = std::move(function);
         return observer(std::move(functions));
     }
     /// Called when a call has ended: attempts, total time, last error.
     [[nodiscard]] auto on_completion(std::function<void(const call_summary&)> function) const {
-        auto functions = std::make_shared<observing_functions>();
+        auto functions = std::make_shared<detail::observing_functions>();
         functions->completion = std::move(function);
         return observer(std::move(functions));
     }
@@ -5743,26 +5773,28 @@ public:
         policies_.succeed(token, at);
     }
     [[nodiscard]] driver::strategy_traits traits() const noexcept { return policies_.traits(); }
-    [[nodiscard]] retry_budget* paying_budget() noexcept { return policies_.paying_budget(); }
+    [[nodiscard]] driver::retry_budget* paying_budget() noexcept {
+        return policies_.paying_budget();
+    }
 
 private:
     template <class OtherSelection, driver::budget_policy OtherBudget, class OtherParts>
     friend class simple_strategy;
 
     simple_strategy(
-        const driver::attempt_limits& limits, const backoff_options& backoff,
+        const driver::attempt_limits& limits, const driver::backoff_options& backoff,
         detail::selected_failures<Selection> failures, Budget budget, Parts parts,
         bool has_own_jitter = false)
         : policies_(
-              limits, std::move(failures), exponential_backoff(backoff), std::move(budget),
+              limits, std::move(failures), driver::exponential_backoff(backoff), std::move(budget),
               std::move(parts)),
           has_own_jitter_(has_own_jitter) {}
 
-    [[nodiscard]] static backoff_options default_backoff() noexcept {
+    [[nodiscard]] static driver::backoff_options default_backoff() noexcept {
         return {.base = std::chrono::milliseconds{100}};
     }
 
-    [[nodiscard]] simple_strategy with(backoff_options changed) const {
+    [[nodiscard]] simple_strategy with(driver::backoff_options changed) const {
         if (has_own_jitter_) {
             changed.jitter = policies_.backoff().options().jitter;
         }
@@ -5770,7 +5802,7 @@ private:
             policies_.limits(), changed, policies_.retryable(), policies_.budget(),
             policies_.parts(), has_own_jitter_);
     }
-    [[nodiscard]] simple_strategy with(const safety_options& changed) const {
+    [[nodiscard]] simple_strategy with(const driver::safety_options& changed) const {
         return simple_strategy(
             policies_.limits(), policies_.backoff().options(),
             {policies_.retryable().selection, {changed}}, policies_.budget(), policies_.parts(),
@@ -5794,22 +5826,24 @@ private:
     }
 
     driver::composed_policies<
-        detail::selected_failures<Selection>, exponential_backoff, Budget, Parts>
+        detail::selected_failures<Selection>, driver::exponential_backoff, Budget, Parts>
         policies_;
     bool has_own_jitter_ = false;
 };
+
+}  // namespace driver
 
 inline namespace REPRISE_VARIANT {  // The type of their results depends on it, but not their names.
 
 /// At most `count` attempts, the first included; at least 1. Throws `invalid_settings` for 0 and
 /// for a negative number.
-[[nodiscard]] inline simple_strategy<> attempts(std::uint32_t count) {
-    return simple_strategy<>(count);
+[[nodiscard]] inline driver::simple_strategy<> attempts(std::uint32_t count) {
+    return driver::simple_strategy<>(count);
 }
 
 /// As many attempts as the deadline allows. Without a deadline or a stop token it never gives up.
-[[nodiscard]] inline simple_strategy<> unlimited_attempts() {
-    return simple_strategy<>(std::nullopt);
+[[nodiscard]] inline driver::simple_strategy<> unlimited_attempts() {
+    return driver::simple_strategy<>(std::nullopt);
 }
 
 }  // namespace REPRISE_VARIANT
@@ -6685,7 +6719,7 @@ namespace reprise::detail {
 void append_failure_text(std::string& out, std::string_view message, std::string_view code);
 
 /// "; retried after 250 ms (budget 495)", "; not retried: ..." with the remedy if that is wanted.
-void append_decision(std::string& out, const history_entry& entry, bool with_remedy);
+void append_decision(std::string& out, const retry_history::entry& entry, bool with_remedy);
 
 }  // namespace reprise::detail
 
@@ -6725,13 +6759,13 @@ void charge(admission& answer, const proposed_retry& retry, const retry_limits& 
 
 admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept {
     admission answer;
-    answer.delay = at_least_zero(retry.delay);
+    answer.delay = driver::at_least_zero(retry.delay);
     const bool is_waiting = retry.is_waiting || answer.delay > duration::zero();
     if (is_waiting && limits.bound != nullptr && limits.bound->is_full()) {
         return refuse(refusal_reason::queue_full);
     }
-    if (limits.deadline == no_deadline ||
-        add_saturated(retry.now, answer.delay) < limits.deadline) {
+    if (limits.deadline == driver::no_deadline ||
+        driver::add_saturated(retry.now, answer.delay) < limits.deadline) {
         return answer;
     }
     switch (limits.at_deadline) {
@@ -6740,7 +6774,7 @@ admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) 
         case deadline_policy::cap:
             // A retry without a delay is sent now, even at the deadline.
             if (answer.delay > duration::zero()) {
-                answer.delay = time_left(retry.now, limits.deadline);
+                answer.delay = driver::time_left(retry.now, limits.deadline);
                 answer.is_capped = true;
             }
             return answer;
@@ -6779,15 +6813,15 @@ void return_charge(std::uint32_t cost, const retry_limits& limits, time_point no
 
 namespace reprise {
 
-retry_budget::~retry_budget() = default;
-void retry_budget::give_back(std::uint32_t, time_point) noexcept {}
-void retry_budget::on_request(time_point) noexcept {}
-void retry_budget::on_failure(const failure_facts&, time_point) noexcept {}
+driver::retry_budget::~retry_budget() = default;
+void driver::retry_budget::give_back(std::uint32_t, time_point) noexcept {}
+void driver::retry_budget::on_request(time_point) noexcept {}
+void driver::retry_budget::on_failure(const failure_facts&, time_point) noexcept {}
 
 namespace {
 
-[[nodiscard]] retry_prices checked_prices(
-    const std::shared_ptr<token_bucket>& bucket, const retry_prices& prices) {
+[[nodiscard]] driver::retry_prices checked_prices(
+    const std::shared_ptr<token_bucket>& bucket, const driver::retry_prices& prices) {
     if (bucket == nullptr) {
         detail::throw_invalid_settings({"bucket", "must not be null"});
     }
@@ -6804,8 +6838,8 @@ namespace {
 
 }  // namespace
 
-token_bucket_budget::token_bucket_budget(
-    std::shared_ptr<token_bucket> bucket, const retry_prices& prices)
+driver::token_bucket_budget::token_bucket_budget(
+    std::shared_ptr<token_bucket> bucket, const driver::retry_prices& prices)
     : bucket_(std::move(bucket)),
       retry_(price(checked_prices(bucket_, prices).retry)),
       timeout_(price(prices.timeout)),
@@ -6815,7 +6849,7 @@ token_bucket_budget::token_bucket_budget(
 
 failure_throttle::failure_throttle(const failure_throttle_options& options)
     : bucket_(std::make_shared<token_bucket>(
-          token_bucket_options{detail::checked(options).units_max, std::nullopt})),
+          token_bucket::options{detail::checked(options).units_max, std::nullopt})),
       ratio_(detail::milli_units(options.ratio)) {}
 
 void failure_throttle::on_failure(const failure_facts&, time_point) noexcept {
@@ -6974,7 +7008,7 @@ std::int64_t windowed_budget::milli_level(time_point now) const noexcept {
 
 namespace reprise {
 
-retry_span::~retry_span() = default;
+retry_tracer::span::~span() = default;
 retry_tracer::~retry_tracer() = default;
 
 namespace detail {
@@ -6994,7 +7028,7 @@ namespace {
     return facts.category == nullptr ? code : std::string(facts.category->name()) + ":" + code;
 }
 
-void end_span(retry_span& span, const failure_facts* failure) noexcept {
+void end_span(retry_tracer::span& span, const failure_facts* failure) noexcept {
     if (failure != nullptr) {
         const std::string type = error_type_of(*failure);
         span.set_attribute(trace_names::error_type, std::string_view(type));
@@ -7011,7 +7045,7 @@ void call_observation::on_start(time_point now) noexcept {
     }
 }
 
-retry_span* call_observation::start_attempt_span(std::uint32_t number) noexcept {
+retry_tracer::span* call_observation::start_attempt_span(std::uint32_t number) noexcept {
     if (call_span_ == nullptr) {
         return nullptr;
     }
@@ -7030,7 +7064,7 @@ void call_observation::on_attempt(std::uint32_t number) noexcept {
 
 void call_observation::on_hedge(std::uint32_t number) noexcept {
     ++attempts_;
-    if (retry_span* const span = start_attempt_span(number)) {
+    if (retry_tracer::span* const span = start_attempt_span(number)) {
         span->set_attribute(trace_names::hedge, std::int64_t{1});
     }
 }
@@ -7064,24 +7098,18 @@ void call_observation::on_attempt_end(const failure_facts* failure) noexcept {
 }
 
 void call_observation::on_decision(
-    const history_entry& entry, const failure_facts& facts, const failure_view& failure,
+    const retry_history::entry& entry, const failure_facts& facts, const failure_view& failure,
     const driver::failure_reason& reason) noexcept {
     const decision_event event{name_, entry, facts, failure, reason};
-    for (retry_observer* observer : {of_call_, of_strategy_}) {
-        if (observer != nullptr) {
-            observer->on_decision(event);
-        }
-    }
+    observer_->on_decision(event);
 }
 
 void call_observation::on_completion(call_summary ended, time_point now) noexcept {
     ended.attempts = attempts_;
-    ended.total_time = time_between(started_, now);
+    ended.total_time = driver::time_between(started_, now);
     ended.last_failure = last_failure_;
-    for (retry_observer* observer : {of_call_, of_strategy_}) {
-        if (observer != nullptr) {
-            observer->on_completion(ended);
-        }
+    if (observer_ != nullptr) {
+        observer_->on_completion(ended);
     }
     if (call_span_ != nullptr) {
         call_span_->set_attribute(trace_names::attempt_count, std::int64_t{attempts_});
@@ -7104,10 +7132,8 @@ void call_observation::on_completion(call_summary ended, time_point now) noexcep
 namespace reprise {
 
 circuit_breaker::circuit_breaker(
-    const circuit_breaker_options& options, failure_predicate counts, state_listener on_change)
-    : fsm_(detail::checked(options)),
-      counts_(std::move(counts)),
-      on_change_(std::move(on_change)) {}
+    const options& chosen, failure_predicate counts, state_listener on_change)
+    : fsm_(detail::checked(chosen)), counts_(std::move(counts)), on_change_(std::move(on_change)) {}
 
 driver::breaker_permit circuit_breaker::try_acquire(time_point now) noexcept {
     if (state() == circuit_state::closed) {
@@ -7200,7 +7226,7 @@ std::string_view to_string(circuit_state state) noexcept {
     return "unknown";
 }
 
-std::optional<settings_error> check(const circuit_breaker_options& options) {
+std::optional<settings_error> driver::check(const circuit_breaker_options& options) {
     if (options.volume_threshold == 0) {
         return settings_error{"volume_threshold", "must be at least 1"};
     }
@@ -7222,7 +7248,7 @@ std::optional<settings_error> check(const circuit_breaker_options& options) {
 
 namespace driver {
 
-circuit_breaker_fsm::circuit_breaker_fsm(const circuit_breaker_options& options) noexcept
+circuit_breaker_fsm::circuit_breaker_fsm(const driver::circuit_breaker_options& options) noexcept
     : options_(options),
       // Rounded up, so that all steps together are never longer than the window.
       step_((options_.rolling_window - duration{1}) / step_count_max + duration{1}),
@@ -7275,7 +7301,7 @@ bool circuit_breaker_fsm::on_due(time_point now) noexcept {
         return false;
     }
     state_ = circuit_state::half_open;
-    due_ = add_saturated(now, options_.probe_timeout);
+    due_ = driver::add_saturated(now, options_.probe_timeout);
     return true;
 }
 
@@ -7295,7 +7321,7 @@ bool circuit_breaker_fsm::close() noexcept {
 
 void circuit_breaker_fsm::sleep_from(time_point now) noexcept {
     state_ = circuit_state::open;
-    due_ = add_saturated(now, options_.sleep_window);
+    due_ = driver::add_saturated(now, options_.sleep_window);
 }
 
 }  // namespace driver
@@ -7314,7 +7340,7 @@ std::string decision_event::failure_text() const {
 }
 
 std::string to_string(const decision_event& event) {
-    const history_entry& entry = event.entry;
+    const retry_history::entry& entry = event.entry;
     std::string text = detail::one_line(event.call);
     text += ": attempt " + std::to_string(entry.attempt());
     if (entry.is_hedge()) {
@@ -7682,7 +7708,7 @@ constexpr std::string_view system_table = "generic";  // `errno`, of which `std:
 
 }  // namespace
 
-failure_facts describe_error_code(const std::error_code& code) noexcept {
+failure_facts detail::describe_error_code(const std::error_code& code) noexcept {
     failure_facts facts;
     facts.code = static_cast<std::uint32_t>(code.value());
     facts.category = &code.category();
@@ -7752,13 +7778,13 @@ failure_facts detail::describe_exception(const std::exception_ptr& thrown) noexc
     } catch (const failure_description& described) {
         return described.retry_facts();
     } catch (const std::system_error& error) {
-        return describe_error_code(error.code());
+        return detail::describe_error_code(error.code());
     } catch (const std::error_code& code) {
-        return describe_error_code(code);
+        return detail::describe_error_code(code);
     } catch (const std::error_condition& condition) {
-        return describe_error_code({condition.value(), condition.category()});
+        return detail::describe_error_code({condition.value(), condition.category()});
     } catch (const std::errc condition) {
-        return describe_error_code(std::make_error_code(condition));
+        return detail::describe_error_code(std::make_error_code(condition));
     } catch (...) {  // it says nothing about retries
     }
 #else
@@ -7914,7 +7940,7 @@ void append_failure_text(std::string& out, std::string_view message, std::string
     }
 }
 
-void append_decision(std::string& out, const history_entry& entry, bool with_remedy) {
+void append_decision(std::string& out, const retry_history::entry& entry, bool with_remedy) {
     if (entry.is_hedge() && entry.refusal() == refusal_reason::none) {
         out += "; hedged by another attempt";
     } else if (entry.refusal() == refusal_reason::none) {
@@ -7923,7 +7949,7 @@ void append_decision(std::string& out, const history_entry& entry, bool with_rem
         out += entry.is_hedge() ? "; not hedged: " : "; not retried: ";
         out += to_string(entry.refusal());
         const std::string_view remedy =
-            with_remedy ? remedy_for(entry.refusal()) : std::string_view();
+            with_remedy ? detail::remedy_for(entry.refusal()) : std::string_view();
         if (!remedy.empty()) {
             out.append(" (").append(remedy).append(")");
         }
@@ -7964,18 +7990,11 @@ failure_facts http_facts(int status) noexcept {
 
 failure_facts http_facts(
     int status, std::string_view retry_after, std::chrono::sys_seconds now,
-    const http_facts_options& options) noexcept {
+    std::chrono::seconds retry_after_max) noexcept {
     failure_facts facts = http_facts(status);
     if (status >= 400 && status <= 599) {
-        facts.minimum_wait = parse_retry_after(retry_after, now, options.retry_after_max);
+        facts.minimum_wait = driver::parse_retry_after(retry_after, now, retry_after_max);
     }
-    return facts;
-}
-
-failure_facts http_connect_failure() noexcept {
-    failure_facts facts;
-    facts.safety = retry_safety::yes;
-    facts.fault = failure_fault::other;
     return facts;
 }
 
@@ -8048,7 +8067,8 @@ void halve_each(counters<std::uint64_t, Count>& all) noexcept {
 
 }  // namespace
 
-latency_histogram& latency_histogram::operator=(const latency_histogram& other) noexcept {
+driver::latency_histogram& driver::latency_histogram::operator=(
+    const driver::latency_histogram& other) noexcept {
     if (this != &other) {
         for (auto& each : counts_) {
             each.store(0, std::memory_order_relaxed);
@@ -8062,20 +8082,20 @@ latency_histogram& latency_histogram::operator=(const latency_histogram& other) 
     return *this;
 }
 
-void latency_histogram::add(const latency_histogram& other) noexcept {
+void driver::latency_histogram::add(const driver::latency_histogram& other) noexcept {
     add_each(counts_, other.counts_);
     add_each(counts_by_limit_, other.counts_by_limit_);
     sum_us_.fetch_add(other.sum_us_.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-void latency_histogram::forget_half() noexcept {
+void driver::latency_histogram::forget_half() noexcept {
     halve_each(counts_);
     halve_each(counts_by_limit_);
     static_cast<void>(halve(sum_us_, std::int64_t{0}));
 }
 
 /// Values below 8 have a place each; above, every power of two has 8.
-std::size_t latency_histogram::place_of(duration latency) noexcept {
+std::size_t driver::latency_histogram::place_of(duration latency) noexcept {
     const std::uint64_t value = microseconds_of(latency);
     if (value < steps_per_octave) {
         return static_cast<std::size_t>(value);
@@ -8085,7 +8105,7 @@ std::size_t latency_histogram::place_of(duration latency) noexcept {
     return std::min(place, steps_per_octave * octave_count - 1);
 }
 
-duration latency_histogram::upper_end(std::size_t place) noexcept {
+duration driver::latency_histogram::upper_end(std::size_t place) noexcept {
     std::uint64_t value = place;
     if (place >= 2 * steps_per_octave) {
         const std::size_t shift = place / steps_per_octave - 1;
@@ -8095,7 +8115,7 @@ duration latency_histogram::upper_end(std::size_t place) noexcept {
     return std::chrono::microseconds{static_cast<std::int64_t>(value)};
 }
 
-void latency_histogram::record(duration latency) noexcept {
+void driver::latency_histogram::record(duration latency) noexcept {
     counts_[place_of(latency)].fetch_add(1, std::memory_order_relaxed);
     const auto limit = std::ranges::lower_bound(limits, latency) - limits.begin();
     counts_by_limit_[static_cast<std::size_t>(limit)].fetch_add(1, std::memory_order_relaxed);
@@ -8104,7 +8124,7 @@ void latency_histogram::record(duration latency) noexcept {
         static_cast<std::int64_t>(microseconds_of(counted)), std::memory_order_relaxed);
 }
 
-std::uint64_t latency_histogram::count() const noexcept {
+std::uint64_t driver::latency_histogram::count() const noexcept {
     std::uint64_t total = 0;
     for (const auto& each : counts_) {
         total += each.load(std::memory_order_relaxed);
@@ -8112,12 +8132,12 @@ std::uint64_t latency_histogram::count() const noexcept {
     return total;
 }
 
-duration latency_histogram::sum() const noexcept {
+duration driver::latency_histogram::sum() const noexcept {
     constexpr auto longest = std::chrono::floor<std::chrono::microseconds>(duration::max());
     return std::min(std::chrono::microseconds{sum_us_.load(std::memory_order_relaxed)}, longest);
 }
 
-duration latency_histogram::percentile(double share) const noexcept {
+duration driver::latency_histogram::percentile(double share) const noexcept {
     const std::uint64_t total = count();
     if (total == 0) {
         return duration::zero();
@@ -8135,8 +8155,8 @@ duration latency_histogram::percentile(double share) const noexcept {
     return upper_end(counts_.size() - 1);
 }
 
-std::array<std::uint64_t, latency_histogram::limits.size() + 1>
-latency_histogram::counts_up_to_limits() const noexcept {
+std::array<std::uint64_t, driver::latency_histogram::limits.size() + 1>
+driver::latency_histogram::counts_up_to_limits() const noexcept {
     std::array<std::uint64_t, limits.size() + 1> counts{};
     std::uint64_t seen = 0;
     for (std::size_t index = 0; index < counts.size(); ++index) {
@@ -8163,8 +8183,8 @@ namespace {
 }
 
 /// The sum of the longest delays of one request.
-[[nodiscard]] duration longest_wait(const standard_options& options) {
-    const exponential_backoff backoff(options.backoff);
+[[nodiscard]] duration longest_wait(const standard_strategy::options& options) {
+    const driver::exponential_backoff backoff(options.backoff);
     duration total{};
     // After this many retries all delays equal the cap, so the rest is a multiplication.
     constexpr std::uint32_t counted_max = 128;
@@ -8180,7 +8200,7 @@ namespace {
 
 }  // namespace
 
-settings_figures figures(const standard_options& options, const lint_context& context) {
+settings_figures figures(const standard_strategy::options& options, const lint_context& context) {
     settings_figures result;
     const double attempts = static_cast<double>(options.attempts_max);
     result.worst_amplification = attempts;
@@ -8192,7 +8212,8 @@ settings_figures figures(const standard_options& options, const lint_context& co
     return result;
 }
 
-std::vector<settings_warning> lint(const standard_options& options, const lint_context& context) {
+std::vector<settings_warning> lint(
+    const standard_strategy::options& options, const lint_context& context) {
     std::vector<settings_warning> warnings;
     const settings_figures facts = figures(options, context);
     if (options.backoff.jitter == jitter::none && options.attempts_max > 1) {
@@ -8255,12 +8276,12 @@ bool completes(void (*call)(void*), void* data) noexcept {
 
 }  // namespace reprise::detail
 
-namespace reprise::detail {
+namespace reprise::driver {
 
 namespace {
 
 [[nodiscard]] std::string exact_text(double value) {
-    return number_text("%.15g", value);
+    return detail::number_text("%.15g", value);
 }
 
 [[nodiscard]] std::string seconds_text(duration time) {
@@ -8292,9 +8313,9 @@ void prometheus_text::sample(std::string_view name, std::string_view label, doub
 }
 
 void prometheus_text::histogram(
-    std::string_view name, std::string_view label, const latency_histogram& times) {
+    std::string_view name, std::string_view label, const driver::latency_histogram& times) {
     const std::string bucket = std::string(name) + "_bucket";
-    constexpr auto& limits = latency_histogram::limits;
+    constexpr auto& limits = driver::latency_histogram::limits;
     const auto counts = times.counts_up_to_limits();
     for (std::size_t index = 0; index < limits.size(); ++index) {
         sample(
@@ -8337,7 +8358,7 @@ std::string prometheus_text::full(std::string_view name) const {
     return std::string(options_.prefix) + "_" + std::string(name);
 }
 
-}  // namespace reprise::detail
+}  // namespace reprise::driver
 
 namespace reprise {
 
@@ -8391,7 +8412,7 @@ std::string_view to_string(refusal_reason reason) noexcept {
     return "unknown refusal";
 }
 
-std::string_view remedy_for(refusal_reason reason) noexcept {
+std::string_view detail::remedy_for(refusal_reason reason) noexcept {
     switch (reason) {
         case refusal_reason::unclassified:
             return "give its type retry_facts(), or set failures_without_facts to retry";
@@ -8558,7 +8579,7 @@ std::optional<std::chrono::sys_seconds> read_asctime_date(std::string_view text)
 
 }  // namespace
 
-std::optional<std::chrono::sys_seconds> parse_http_date(
+std::optional<std::chrono::sys_seconds> driver::parse_http_date(
     std::string_view text, std::chrono::sys_seconds now) noexcept {
     if (std::string_view rest = text;
         take_day_name(rest, day_form::whole) && rest.starts_with(", ")) {
@@ -8573,7 +8594,7 @@ std::optional<std::chrono::sys_seconds> parse_http_date(
     return text.starts_with(' ') ? read_asctime_date(text.substr(1)) : std::nullopt;
 }
 
-std::optional<std::chrono::seconds> parse_retry_after(
+std::optional<std::chrono::seconds> driver::parse_retry_after(
     std::string_view value, std::chrono::sys_seconds now, std::chrono::seconds longest) noexcept {
     constexpr std::string_view blanks = " \t";
     const std::size_t begin = value.find_first_not_of(blanks);
@@ -8582,7 +8603,7 @@ std::optional<std::chrono::seconds> parse_retry_after(
     }
     value = value.substr(begin, value.find_last_not_of(blanks) + 1 - begin);
     if (value.find_first_not_of("0123456789") != std::string_view::npos) {
-        const auto date = parse_http_date(value, now);
+        const auto date = driver::parse_http_date(value, now);
         if (!date || *date - now > longest) {
             return std::nullopt;
         }
@@ -8638,7 +8659,7 @@ public:
 
 }  // namespace
 
-const std::error_category& retry_category() noexcept {
+const std::error_category& detail::retry_category() noexcept {
     static const category instance;
     return instance;
 }
@@ -8671,15 +8692,19 @@ std::string_view driver::to_string(attempt_stage stage) noexcept {
     return "unknown";
 }
 
-std::string_view retry_history::endpoint_of(const history_entry& entry) const noexcept {
-    return entry.endpoint() < endpoints.size() ? std::string_view(endpoints[entry.endpoint()])
-                                               : std::string_view();
+std::string_view driver::place_of(
+    const retry_history& history, const retry_history::entry& entry) noexcept {
+    const bool is_known = history.protocol && entry.place() < history.protocol->places.size();
+    return is_known ? std::string_view(history.protocol->places[entry.place()])
+                    : std::string_view();
 }
 
-std::string_view retry_history::problem_of(const history_entry& entry) const noexcept {
-    const bool is_known =
-        entry.stage() == driver::attempt_stage::dispatch && entry.endpoint() < problems.size();
-    return is_known ? std::string_view(problems[entry.endpoint()]) : std::string_view();
+std::string_view driver::problem_of(
+    const retry_history& history, const retry_history::entry& entry) noexcept {
+    const bool is_known = history.protocol && entry.stage() == driver::attempt_stage::dispatch &&
+                          entry.place() < history.protocol->problems.size();
+    return is_known ? std::string_view(history.protocol->problems[entry.place()])
+                    : std::string_view();
 }
 
 std::uint8_t retry_history::index_of(const std::error_category* category) noexcept {
@@ -8713,16 +8738,16 @@ std::uint8_t retry_history::index_of(std::string_view text) {
     return static_cast<std::uint8_t>(index + 1);
 }
 
-std::string retry_history::message_of(const history_entry& entry) const {
-    if (entry.text() != 0 && entry.text() <= texts.size()) {
-        return texts[entry.text() - 1U];
+std::string retry_history::message_of(const entry& about) const {
+    if (about.text() != 0 && about.text() <= texts.size()) {
+        return texts[about.text() - 1U];
     }
-    const std::size_t index = entry.category();
+    const std::size_t index = about.category();
     if (index == 0 || categories[index - 1] == nullptr) {
         return {};
     }
     return detail::failure_line(
-        detail::text_of_code({static_cast<int>(entry.code()), *categories[index - 1]}),
+        detail::text_of_code({static_cast<int>(about.code()), *categories[index - 1]}),
         text_size_max);
 }
 
@@ -8731,19 +8756,21 @@ namespace {
 using detail::append_decision;
 using detail::milliseconds_text;
 
-[[nodiscard]] std::string code_of(const retry_history& history, const history_entry& entry) {
-    if (!history.has_hexadecimal_codes) {
-        return detail::code_text(entry.code(), entry.category() != 0);
-    }
-    std::array<char, 16> text{};
-    std::snprintf(text.data(), text.size(), "0x%02x", unsigned{entry.code()});
-    return text.data();
+[[nodiscard]] std::string code_of(const retry_history& history, const retry_history::entry& entry) {
+    return history.protocol && history.protocol->code_text != nullptr
+               ? history.protocol->code_text(entry.code())
+               : detail::code_text(entry.code(), entry.category() != 0);
+}
+
+[[nodiscard]] bool has_reasons(const retry_history& history) noexcept {
+    return history.protocol && history.protocol->reason_name != nullptr;
 }
 
 // Appends what failed: the protocol's reason, or the number of the attempt.
-void append_failure(std::string& text, const retry_history& history, const history_entry& entry) {
-    if (history.reason_name != nullptr) {
-        text += history.reason_name(entry.reason_code());
+void append_failure(
+    std::string& text, const retry_history& history, const retry_history::entry& entry) {
+    if (has_reasons(history)) {
+        text += history.protocol->reason_name(entry.reason_code());
         if (entry.code() != 0) {
             text += " (" + code_of(history, entry) + ")";
         }
@@ -8760,13 +8787,14 @@ void append_failure(std::string& text, const retry_history& history, const histo
         text, message, entry.code() == 0 ? std::string() : code_of(history, entry));
 }
 
-// Appends the endpoint and the stage of the failure.
-void append_place(std::string& text, const retry_history& history, const history_entry& entry) {
-    if (const std::string_view name = history.endpoint_of(entry); !name.empty()) {
+// Appends the place and the stage of the failure.
+void append_place(
+    std::string& text, const retry_history& history, const retry_history::entry& entry) {
+    if (const std::string_view name = driver::place_of(history, entry); !name.empty()) {
         text += " at ";
         text += name;
     }
-    if (const std::string_view problem = history.problem_of(entry); !problem.empty()) {
+    if (const std::string_view problem = driver::problem_of(history, entry); !problem.empty()) {
         text += " (";
         text += problem;
         text += ")";
@@ -8788,12 +8816,12 @@ std::string to_string(const retry_history& history) {
         if (index == entries.first_capacity && entries.dropped() != 0) {
             text += "... " + std::to_string(entries.dropped()) + " more ...\n";
         }
-        const history_entry& entry = entries[index];
+        const retry_history::entry& entry = entries[index];
         text += "+" + milliseconds_text(entry.offset()) + "  ";
         append_failure(text, history, entry);
         append_place(text, history, entry);
         // A client's reasons have their own explanations.
-        append_decision(text, entry, history.reason_name == nullptr);
+        append_decision(text, entry, !has_reasons(history));
         text += '\n';
     }
     return text;
@@ -8834,21 +8862,22 @@ void append_number(std::string& json, std::string_view name, std::int64_t value)
     return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
 }
 
-void append_entry(std::string& json, const retry_history& history, const history_entry& entry) {
+void append_entry(
+    std::string& json, const retry_history& history, const retry_history::entry& entry) {
     json += "{\"attempt\":" + std::to_string(entry.attempt());
     append_number(json, "offset_us", microseconds(entry.offset()));
     if (!entry.is_attempt()) {
         append_text(json, "kind", entry.is_hedge() ? "hedge" : "not made");
     }
-    if (history.reason_name != nullptr) {
-        append_text(json, "reason", history.reason_name(entry.reason_code()));
+    if (has_reasons(history)) {
+        append_text(json, "reason", history.protocol->reason_name(entry.reason_code()));
     }
     append_text(json, "failure", history.message_of(entry));
     if (entry.code() != 0) {
         append_number(json, "code", entry.code());
     }
-    append_text(json, "endpoint", history.endpoint_of(entry));
-    append_text(json, "problem", history.problem_of(entry));
+    append_text(json, "place", driver::place_of(history, entry));
+    append_text(json, "problem", driver::problem_of(history, entry));
     if (const auto stage = entry.stage()) {
         append_text(json, "stage", to_string(*stage));
     }
@@ -8872,7 +8901,7 @@ std::string to_json(const retry_history& history) {
     append_number(json, "dropped", static_cast<std::int64_t>(history.entries.dropped()));
     json += ",\"entries\":[";
     bool is_first = true;
-    for (const history_entry& entry : history) {
+    for (const retry_history::entry& entry : history) {
         json += is_first ? "" : ",";
         is_first = false;
         append_entry(json, history, entry);
@@ -8890,29 +8919,30 @@ namespace reprise {
 
 namespace {
 
-[[nodiscard]] failure_kind kind_of(const history_entry& entry) noexcept {
+[[nodiscard]] retry_metrics::failure_kind kind_of(const retry_history::entry& entry) noexcept {
     if (entry.is_timeout()) {
-        return failure_kind::timeout;
+        return retry_metrics::failure_kind::timeout;
     }
-    return entry.is_throttling() ? failure_kind::throttling : failure_kind::other;
+    return entry.is_throttling() ? retry_metrics::failure_kind::throttling
+                                 : retry_metrics::failure_kind::other;
 }
 
 }  // namespace
 
-std::string_view to_string(failure_kind kind) noexcept {
+std::string_view to_string(retry_metrics::failure_kind kind) noexcept {
     switch (kind) {
-        case failure_kind::timeout:
+        case retry_metrics::failure_kind::timeout:
             return "timeout";
-        case failure_kind::throttling:
+        case retry_metrics::failure_kind::throttling:
             return "throttling";
-        case failure_kind::other:
+        case retry_metrics::failure_kind::other:
             return "other";
     }
     return "unknown";
 }
 
 void retry_metrics::on_decision(const decision_event& event) noexcept {
-    const history_entry& entry = event.entry;
+    const retry_history::entry& entry = event.entry;
     const bool is_refused = entry.refusal() != refusal_reason::none;
     if (entry.is_hedge()) {
         (is_refused ? refused_hedges_ : hedges_).fetch_add(1, std::memory_order_relaxed);
@@ -8937,16 +8967,16 @@ std::uint64_t retry_metrics::refusals(refusal_reason reason) const noexcept {
 
 namespace {
 
-using text = detail::prometheus_text;
+using text = driver::prometheus_text;
 
 /// Calls `write(service)` for each service that has `Part`, under its labels. The lines of the
 /// family come first, once.
 template <auto Part, class Write>
 void write_family(
-    text& out, std::span<const observed_service> services, std::array<std::string_view, 3> family,
-    Write&& write) {
+    text& out, std::span<const retry_metrics::service> services,
+    std::array<std::string_view, 3> family, Write&& write) {
     bool is_open = false;
-    for (const observed_service& service : services) {
+    for (const retry_metrics::service& service : services) {
         if (service.*Part == nullptr) {
             continue;
         }
@@ -8958,8 +8988,8 @@ void write_family(
     }
 }
 
-void write_counts(text& out, std::span<const observed_service> services) {
-    constexpr auto metrics = &observed_service::metrics;
+void write_counts(text& out, std::span<const retry_metrics::service> services) {
+    constexpr auto metrics = &retry_metrics::service::metrics;
     write_family<metrics>(
         out, services, {"retry_calls_total", "counter", "Calls that have ended."},
         [&](const retry_metrics& of) {
@@ -8981,7 +9011,7 @@ void write_counts(text& out, std::span<const observed_service> services) {
         out, services, {"retry_retries_total", "counter", "Retries, by the failure before them."},
         [&](const retry_metrics& of) {
             for (std::size_t index = 0; index < retry_metrics::failure_kind_count; ++index) {
-                const auto kind = static_cast<failure_kind>(index);
+                const auto kind = static_cast<retry_metrics::failure_kind>(index);
                 out.sample(
                     "retry_retries_total", text::word_label_of("reason", to_string(kind)),
                     of.retries(kind));
@@ -9010,18 +9040,19 @@ void write_state(text& out, const circuit_breaker& of) {
 
 }  // namespace
 
-std::string to_prometheus(std::span<const observed_service> services, std::string_view prefix) {
-    const prometheus_options options{.prefix = prefix};
+std::string retry_metrics::to_prometheus(
+    std::span<const retry_metrics::service> services, std::string_view prefix) {
+    const driver::prometheus_options options{.prefix = prefix};
     text out(options);
-    constexpr auto metrics = &observed_service::metrics;
+    constexpr auto metrics = &retry_metrics::service::metrics;
     write_counts(out, services);
     write_family<metrics>(
         out, services, {"retry_refusals_total", "counter", "Retries that were refused, by reason."},
         [&](const retry_metrics& of) { write_refusals(out, of); });
-    write_family<&observed_service::bucket>(
+    write_family<&retry_metrics::service::bucket>(
         out, services, {"retry_budget_level", "gauge", "Units left in the token bucket."},
         [&](const token_bucket& of) { out.sample("retry_budget_level", "", of.available()); });
-    write_family<&observed_service::breaker>(
+    write_family<&retry_metrics::service::breaker>(
         out, services,
         {"retry_breaker_state", "gauge", "1 for the state of the circuit breaker, else 0."},
         [&](const circuit_breaker& of) { write_state(out, of); });
@@ -9034,9 +9065,10 @@ std::string to_prometheus(std::span<const observed_service> services, std::strin
     return out.take();
 }
 
-std::string retry_metrics::to_prometheus(const prometheus_options& options) const {
-    const std::array<observed_service, 1> alone{{{.labels = options.labels, .metrics = this}}};
-    return reprise::to_prometheus(alone, options.prefix);
+std::string retry_metrics::to_prometheus(const driver::prometheus_options& options) const {
+    const std::array<retry_metrics::service, 1> alone{
+        {{.labels = options.labels, .metrics = this}}};
+    return to_prometheus(alone, options.prefix);
 }
 
 }  // namespace reprise
@@ -9080,16 +9112,16 @@ private:
 
 }  // namespace
 
-void observing_functions::on_decision(const decision_event& event) noexcept {
+void detail::observing_functions::on_decision(const decision_event& event) noexcept {
     call_if_set(decision, event);
 }
 
-void observing_functions::on_completion(const call_summary& summary) noexcept {
+void detail::observing_functions::on_completion(const call_summary& summary) noexcept {
     call_if_set(completion, summary);
 }
 
 std::shared_ptr<retry_observer> log_to(std::function<void(std::string_view line)> write) {
-    auto logger = std::make_shared<observing_functions>();
+    auto logger = std::make_shared<detail::observing_functions>();
     logger->decision = [write = std::move(write)](const decision_event& event) {
         write(to_string(event));
     };
@@ -9248,21 +9280,22 @@ deferred_answer retry_sink::defer() {
 
 namespace reprise {
 
-retry_strategy::~retry_strategy() = default;
+driver::retry_strategy::~retry_strategy() = default;
 
-driver::decision retry_strategy::on_start(
+driver::decision driver::retry_strategy::on_start(
     driver::token_state& token, const driver::decision_context&) {
     token = driver::token_state{};
     return {};
 }
 
-void retry_strategy::on_success(const driver::token_state&, const driver::decision_context&) {}
+void driver::retry_strategy::on_success(
+    const driver::token_state&, const driver::decision_context&) {}
 
-retry_budget* retry_strategy::paying_budget() noexcept {
+driver::retry_budget* driver::retry_strategy::paying_budget() noexcept {
     return nullptr;
 }
 
-void retry_strategy::ask(
+void driver::retry_strategy::ask(
     const driver::retry_question& question, driver::retry_sink& sink) noexcept {
 #if defined(__cpp_exceptions)
     try {
@@ -9280,12 +9313,12 @@ void retry_strategy::ask(
     }
 }
 
-driver::decision retry_strategy::begin(
+driver::decision driver::retry_strategy::begin(
     driver::token_state& token, const driver::decision_context& at) noexcept {
     return detail::result_or(detail::strategy_failed(), [&] { return on_start(token, at); });
 }
 
-void retry_strategy::succeed(
+void driver::retry_strategy::succeed(
     const driver::token_state& token, const driver::decision_context& at) noexcept {
     static_cast<void>(detail::result_or(false, [&] {
         on_success(token, at);
@@ -9294,7 +9327,7 @@ void retry_strategy::succeed(
 }
 
 driver::retry_action detail::ask(
-    retry_strategy& strategy, const driver::retry_question& question) noexcept {
+    driver::retry_strategy& strategy, const driver::retry_question& question) noexcept {
     driver::retry_sink sink(nullptr, nullptr);
     strategy.ask(question, sink);
     return sink.action().value_or(driver::retry_action::no(refusal_reason::strategy_failed));
@@ -9366,7 +9399,7 @@ void detail::throw_unseen_attempt_timeout() {
          "reprise::attempt& and read attempt::timeout"});
 }
 
-std::optional<settings_error> check(const backoff_options& options) {
+std::optional<settings_error> driver::check(const backoff_options& options) {
     if (!std::isfinite(options.factor)) {
         return refuse("factor", "must be a number");
     }
@@ -9388,7 +9421,7 @@ std::optional<settings_error> check(const backoff_options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const token_bucket_options& options) {
+std::optional<settings_error> check(const token_bucket::options& options) {
     if (!std::isfinite(options.capacity)) {
         return refuse("capacity", "must be a number");
     }
@@ -9407,7 +9440,7 @@ std::optional<settings_error> check(const token_bucket_options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const retry_prices& prices, double capacity) {
+std::optional<settings_error> driver::check(const retry_prices& prices, double capacity) {
     if (auto error = check_price("retry", prices.retry, capacity)) {
         return error;
     }
@@ -9432,7 +9465,7 @@ std::optional<settings_error> driver::check(const attempt_limits& limits) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const standard_options& options) {
+std::optional<settings_error> check(const standard_strategy::options& options) {
     if (auto error = check(driver::attempt_limits{options.attempts_max})) {
         return error;
     }
@@ -9480,12 +9513,12 @@ namespace reprise {
 namespace {
 
 /// Checks all options before any part is built, so that errors contain full field names.
-[[nodiscard]] std::shared_ptr<token_bucket> own_bucket(const standard_options& options) {
+[[nodiscard]] std::shared_ptr<token_bucket> own_bucket(const standard_strategy::options& options) {
     return std::make_shared<token_bucket>(detail::checked(options).bucket);
 }
 
-[[nodiscard]] standard_options for_shared_bucket(
-    standard_options options, const std::shared_ptr<token_bucket>& bucket) {
+[[nodiscard]] standard_strategy::options for_shared_bucket(
+    standard_strategy::options options, const std::shared_ptr<token_bucket>& bucket) {
     if (bucket == nullptr) {
         detail::throw_invalid_settings({"bucket", "must not be null"});
     }
@@ -9495,32 +9528,33 @@ namespace {
 
 }  // namespace
 
-standard_strategy::standard_strategy(const standard_options& options)
-    : standard_strategy(options, own_bucket(options)) {}
+standard_strategy::standard_strategy(const options& chosen)
+    : standard_strategy(chosen, own_bucket(chosen)) {}
 
 standard_strategy::standard_strategy(
-    const standard_options& options,
+    const options& chosen,
     // NOLINTNEXTLINE(performance-unnecessary-value-param): the public form shares ownership
     std::shared_ptr<token_bucket> bucket)
-    : standard_strategy(std::in_place, for_shared_bucket(options, bucket), bucket) {}
+    : standard_strategy(std::in_place, for_shared_bucket(chosen, bucket), bucket) {}
 
 standard_strategy::standard_strategy(
-    std::in_place_t, const standard_options& options, const std::shared_ptr<token_bucket>& bucket)
+    std::in_place_t, const options& chosen, const std::shared_ptr<token_bucket>& bucket)
     : composed_strategy(
-          driver::attempt_limits{options.attempts_max}, stated_safety{options.safety},
-          exponential_backoff{options.backoff}, token_bucket_budget{bucket, options.prices},
-          {.breaker = options.breaker, .observer = options.observer}) {}
+          driver::attempt_limits{chosen.attempts_max}, driver::stated_safety{chosen.safety},
+          driver::exponential_backoff{chosen.backoff},
+          driver::token_bucket_budget{bucket, chosen.prices},
+          {.breaker = chosen.breaker, .observer = chosen.observer, .tracer = chosen.tracer}) {}
 
 namespace presets {
 
-standard_options smithy_guide_options() {
-    standard_options options;
+standard_strategy::options smithy_guide_options() {
+    standard_strategy::options options;
     options.attempts_max = 6;
     return options;
 }
 
-standard_options aws_standard_options() {
-    standard_options options;
+standard_strategy::options aws_standard_options() {
+    standard_strategy::options options;
     options.attempts_max = 3;
     options.prices.refund_last_cost = true;
     return options;
@@ -9529,7 +9563,7 @@ standard_options aws_standard_options() {
 namespace {
 
 [[nodiscard]] standard_strategy with_bucket(
-    const standard_options& options, std::shared_ptr<token_bucket> bucket) {
+    const standard_strategy::options& options, std::shared_ptr<token_bucket> bucket) {
     return bucket == nullptr ? standard_strategy(options)
                              : standard_strategy(options, std::move(bucket));
 }
@@ -9549,27 +9583,30 @@ aws_2_1_strategy aws_2_1(std::shared_ptr<token_bucket> bucket) {
     if (bucket == nullptr) {
         bucket = std::make_shared<token_bucket>();
     }
-    const backoff_options transient{50ms, 2.0, 20s, jitter::full, 5s};
-    const backoff_options throttling{1s, 2.0, 20s, jitter::full, 5s};
-    const retry_prices prices{14.0, 14.0, 5.0, 1.0, true};
+    const driver::backoff_options transient{50ms, 2.0, 20s, jitter::full, 5s};
+    const driver::backoff_options throttling{1s, 2.0, 20s, jitter::full, 5s};
+    const driver::retry_prices prices{14.0, 14.0, 5.0, 1.0, true};
     return aws_2_1_strategy(
-        driver::attempt_limits{3}, stated_safety{}, driver::backoff_by_kind{transient, throttling},
-        token_bucket_budget{std::move(bucket), prices});
+        driver::attempt_limits{3}, driver::stated_safety{},
+        driver::backoff_by_kind{transient, throttling},
+        driver::token_bucket_budget{std::move(bucket), prices});
 }
 
 grpc_a6_strategy grpc_a6(const failure_throttle_options& throttle) {
     using namespace std::chrono_literals;
     return grpc_a6_strategy(
-        driver::attempt_limits{4}, stated_safety{},
-        exponential_backoff{backoff_options{100ms, 2.0, 1s, jitter::full, std::nullopt}},
+        driver::attempt_limits{4}, driver::stated_safety{},
+        driver::exponential_backoff{
+            driver::backoff_options{100ms, 2.0, 1s, jitter::full, std::nullopt}},
         failure_throttle{throttle});
 }
 
 finagle_strategy finagle(const windowed_budget_options& budget) {
     using namespace std::chrono_literals;
     return finagle_strategy(
-        driver::attempt_limits{std::nullopt}, stated_safety{},
-        exponential_backoff{backoff_options{50ms, 2.0, 5s, jitter::full, std::nullopt}},
+        driver::attempt_limits{std::nullopt}, driver::stated_safety{},
+        driver::exponential_backoff{
+            driver::backoff_options{50ms, 2.0, 5s, jitter::full, std::nullopt}},
         windowed_budget{budget});
 }
 
@@ -9621,7 +9658,8 @@ public:
             if (until <= current) {
                 return true;
             }
-            const time_point piece = std::min(until, add_saturated(current, std::chrono::hours{1}));
+            const time_point piece =
+                std::min(until, driver::add_saturated(current, std::chrono::hours{1}));
             stopped.wait_until(lock, piece);
         }
     }
@@ -9639,7 +9677,7 @@ std::uint64_t seed_from_system() noexcept {
 
 }  // namespace
 
-retry_clock& real_clock() noexcept {
+retry_clock& retry_clock::real() noexcept {
     static steady_driver driver;
     return driver;
 }

@@ -142,7 +142,7 @@ TEST(grpc_adapter, reports_an_open_circuit_as_unavailable) {
     scripted_shop server({fails_with(StatusCode::UNAVAILABLE)});
     reprise::testing::virtual_clock clock;
     const auto breaker = std::make_shared<reprise::circuit_breaker>(
-        reprise::circuit_breaker_options{.volume_threshold = 1});
+        reprise::circuit_breaker::options{.volume_threshold = 1});
     const auto find = [&] {
         const auto rule = reprise::attempts(1).breaker(breaker);
         return reprise::retry(rule, reprise::call_options{.clock = &clock}, [&] {

@@ -8,7 +8,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/async_retry.hpp>
 #include <reprise/retry.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 

@@ -13,7 +13,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/retry.hpp>
 
 #include "play.hpp"

@@ -48,12 +48,6 @@ int throwing(reprise::standard_strategy& strategy) {
     return count;
 }
 
-double observed(reprise::standard_strategy& strategy) {
-    reprise::observing_functions log;
-    log.completion = [](const reprise::call_summary& call) { std::printf("%u\n", call.attempts); };
-    return reprise::retry(strategy, {.observer = &log}, fetch);
-}
-
 boost::asio::awaitable<void> with_a_token(
     boost::asio::ip::tcp::socket& socket, boost::asio::mutable_buffer buffer,
     reprise::standard_strategy& strategy) {

@@ -25,7 +25,7 @@ EXPORTED bool accepts_token(void* token) {
            std::errc{};
 }
 EXPORTED std::error_code open_breaker() {
-    return make_error_code(reprise::retry_errc::circuit_open);
+    return reprise::retry_error(reprise::retry_errc::circuit_open).code();
 }
 EXPORTED bool is_open_breaker(const std::error_code& code) {
     return code == reprise::retry_errc::circuit_open &&

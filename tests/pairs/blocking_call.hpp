@@ -20,8 +20,8 @@ inline namespace REPRISE_VARIANT {
 template <class Use>
 void with_strategy(world& w, std::size_t level, const Use& use) {
     if (w.plan().has(feature::virtual_interface)) {
-        virtual_strategy<strategy_type> strategy(w.strategy(level));
-        use(static_cast<retry_strategy&>(strategy));
+        driver::virtual_strategy<strategy_type> strategy(w.strategy(level));
+        use(static_cast<driver::retry_strategy&>(strategy));
     } else {
         strategy_type strategy = w.strategy(level);
         use(strategy);

@@ -21,7 +21,7 @@ enum class feature : std::uint8_t {
     deadline,           ///< A deadline for the call, and sometimes one for each attempt.
     stop,               ///< The caller asks to stop.
     nested,             ///< The operation contains a loop that shares the allowance.
-    observer,           ///< One on the call, one on the strategy.
+    observer,           ///< Of the strategy.
     virtual_interface,  ///< The strategy is a `retry_strategy`.
     no_exceptions,      ///< The loop is compiled with -fno-exceptions.
     blocking,           ///< `retry`

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <reprise/retry/refusal_reason.hpp>
-#include <reprise/retry/retryable.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
+#include <reprise/retry/retry_errc.hpp>
 #include <reprise/retry/time.hpp>
 
 #include "features.hpp"

@@ -1,4 +1,4 @@
-#include <reprise/asio/co_retry.hpp>
+#include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
 
 #if defined(REPRISE_STANDALONE_ASIO)

@@ -88,7 +88,7 @@ world::world(const call_plan& plan, retry_clock& clock, const scheduler& at)
           std::make_unique<loop_level>(*this, plan.budget_units),
           std::make_unique<loop_level>(*this, plan.budget_units)} {
     if (plan_.has(feature::breaker)) {
-        breaker_ = std::make_shared<circuit_breaker>(circuit_breaker_options{
+        breaker_ = std::make_shared<circuit_breaker>(driver::circuit_breaker_options{
             .volume_threshold = breaker_volume, .sleep_window = 50ms, .probe_timeout = 1s});
     }
     if (plan_.stop_at) {
@@ -115,7 +115,7 @@ strategy_type world::strategy(std::size_t index) {
         .when(code_selection{plan_.selected_codes})
         .budget(ledger_budget(&own.charges))
         .breaker(index == innermost ? breaker_ : nullptr)
-        .observer(plan_.has(feature::observer) ? own.of_strategy : nullptr);
+        .observer(plan_.has(feature::observer) ? own.observer : nullptr);
 }
 
 call_options world::options(std::size_t index, const attempt* current) {
@@ -128,7 +128,6 @@ call_options world::options(std::size_t index, const attempt* current) {
         options.stop = stop_.get_token();
     }
     if (plan_.has(feature::observer)) {
-        options.observer = &own.of_call;
         options.history = &own.history;
     }
     if (current == nullptr) {
@@ -136,7 +135,7 @@ call_options world::options(std::size_t index, const attempt* current) {
         options.attempt_timeout = plan_.attempt_timeout;
     } else {
         options.outer_allowance = current->allowance;
-        if (current->deadline != no_deadline) {
+        if (current->deadline != driver::no_deadline) {
             options.deadline = current->deadline;
         }
     }
@@ -286,23 +285,21 @@ void world::verify_level(std::size_t index) {
     if (!plan_.has(feature::observer)) {
         return;
     }
-    const std::array<const watcher*, 2> watchers{&own.of_call, own.of_strategy.get()};
-    for (const watcher* const seen : watchers) {
-        if (seen->completions != own.calls) {
-            report("an observer does not see each call end once" + where);
-        }
-        if (seen->successes != own.charges.success_count()) {
-            report("an observer does not see each success" + where);
-        }
-        if (seen->attempts != own.attempts) {
-            report("an observer does not see each attempt" + where);
-        }
-        if (!plan_.has(feature::hedge) && seen->failed_attempts != own.failures) {
-            report("an observer does not see each decision" + where);
-        }
-        if (!plan_.has(feature::hedge) && own.history.refusal() != seen->last_refusal) {
-            report("history and observer name different ends" + where);
-        }
+    const watcher& seen = *own.observer;
+    if (seen.completions != own.calls) {
+        report("an observer does not see each call end once" + where);
+    }
+    if (seen.successes != own.charges.success_count()) {
+        report("an observer does not see each success" + where);
+    }
+    if (seen.attempts != own.attempts) {
+        report("an observer does not see each attempt" + where);
+    }
+    if (!plan_.has(feature::hedge) && seen.failed_attempts != own.failures) {
+        report("an observer does not see each decision" + where);
+    }
+    if (!plan_.has(feature::hedge) && own.history.refusal() != seen.last_refusal) {
+        report("history and observer name different ends" + where);
     }
 }
 

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include <reprise/retry/call_options.hpp>
-#include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/outcome.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 
@@ -84,7 +84,7 @@ private:
 };
 
 /// The budget of a strategy; copies share the ledger.
-class ledger_budget final : public retry_budget {
+class ledger_budget final : public driver::retry_budget {
 public:
     explicit ledger_budget(ledger* shared) : shared_(shared) {}
     [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point) noexcept override;
@@ -113,8 +113,7 @@ struct loop_level {
     loop_level(world& owner, std::uint32_t units) : charges(owner, units) {}
 
     ledger charges;
-    std::shared_ptr<watcher> of_strategy = std::make_shared<watcher>();
-    watcher of_call;
+    std::shared_ptr<watcher> observer = std::make_shared<watcher>();
     retry_history history;
     std::uint32_t calls = 0;
     std::uint32_t attempts = 0;
@@ -202,7 +201,7 @@ void run_in_coroutine(const call_plan& plan, const std::function<void(world&)>& 
 }  // namespace reprise::feature_pairs
 
 template <>
-struct reprise::unattempted_outcome<reprise::feature_pairs::reply> {
+struct reprise::driver::unattempted_outcome<reprise::feature_pairs::reply> {
     [[nodiscard]] static feature_pairs::reply make(refusal_reason) {
         feature_pairs::reply refused;
         refused.failure.is_unattempted = true;

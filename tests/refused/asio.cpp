@@ -4,7 +4,6 @@
 #include <boost/asio/io_context.hpp>
 #include <cstddef>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/retry.hpp>
 
 namespace asio = boost::asio;
@@ -58,7 +57,7 @@ void run() {
 // refused: SM_08_a_completion_with_a_signed_integer_first
 // message: signed integers, enumerations and raw pointers do not say which values are failures
 template <>
-struct reprise::unattempted_outcome<int> {
+struct reprise::driver::unattempted_outcome<int> {
     static int make(refusal_reason) { return -1; }
 };
 void run(asio::io_context& io) {
@@ -68,7 +67,7 @@ void run(asio::io_context& io) {
 // refused: SM_08_a_completion_with_a_plain_enumeration_first
 // message: signed integers, enumerations and raw pointers do not say which values are failures
 template <>
-struct reprise::unattempted_outcome<curl_code> {
+struct reprise::driver::unattempted_outcome<curl_code> {
     static curl_code make(refusal_reason) { return curl_could_not_connect; }
 };
 void run(asio::io_context& io) {
@@ -79,7 +78,7 @@ void run(asio::io_context& io) {
 // refused: SM_08_a_completion_which_cannot_carry_what_is_thrown
 // message: this result cannot report a failure
 template <>
-struct reprise::unattempted_outcome<int> {
+struct reprise::driver::unattempted_outcome<int> {
     static int make(refusal_reason) { return -1; }
 };
 void run(asio::io_context& io) {
@@ -91,7 +90,7 @@ void run(asio::io_context& io) {
 // accepted: SM_08_asynchronous_results_if_the_program_says_what_they_mean
 // flags: -Wall -Wextra -Werror
 template <>
-struct reprise::unattempted_outcome<int> {
+struct reprise::driver::unattempted_outcome<int> {
     static int make(refusal_reason) { return -1; }
 };
 void run(asio::io_context& io) {

@@ -3,7 +3,6 @@
 
 #include <boost/asio/use_awaitable.hpp>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/couchbase.hpp>
 #include <reprise/couchbase/asio.hpp>
 #include <reprise/retry.hpp>

@@ -29,5 +29,4 @@ int main() {
 // message: libc++ before version 20 needs the flag -fexperimental-library
 // errors: 1
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/testing/virtual_clock.hpp>

@@ -354,7 +354,7 @@ class refusals_rule(planted_tree):
 
     def setUp(self):
         super().setUp()
-        self.plant("libs/retry/include/reprise/retry/refusal_reason.hpp",
+        self.plant("libs/retry/include/reprise/retry/retry_errc.hpp",
                    "#pragma once\nenum class refusal_reason : int {\n    none,  ///< Not refused.\n"
                    "    canceled,  ///< Stopped.\n};\n")
         self.plant("libs/retry/src/refusal_reason.cpp",

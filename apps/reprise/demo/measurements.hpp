@@ -11,7 +11,7 @@
 #include <string>
 
 #include <reprise/couchbase.hpp>
-#include <reprise/retry/latency_histogram.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
 
 namespace reprise::demo {
 
@@ -24,7 +24,7 @@ struct figures {
     std::uint64_t ambiguous = 0;   // ... of which this many may have been applied
     std::map<std::string, std::uint64_t> errors_by_name{};
     retry_counts retries{};
-    latency_histogram latency{};
+    driver::latency_histogram latency{};
     duration slowest{};
 
     void add(const figures& other);

@@ -35,7 +35,7 @@ void check_overrides(const std::vector<reason_override>& overrides) {
 }  // namespace
 
 overriding_strategy::overriding_strategy(
-    std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides)
+    std::shared_ptr<driver::retry_strategy> otherwise, std::vector<reason_override> overrides)
     : otherwise_(std::move(otherwise)), overrides_(std::move(overrides)) {
     if (!otherwise_) {
         throw invalid_settings({"otherwise", "must not be null"});
@@ -64,12 +64,12 @@ void overriding_strategy::on_success(
     otherwise_->on_success(token, at);
 }
 
-retry_budget* overriding_strategy::paying_budget() noexcept {
+driver::retry_budget* overriding_strategy::paying_budget() noexcept {
     return otherwise_->paying_budget();
 }
 
-std::shared_ptr<retry_strategy> overriding(
-    std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides) {
+std::shared_ptr<driver::retry_strategy> overriding(
+    std::shared_ptr<driver::retry_strategy> otherwise, std::vector<reason_override> overrides) {
     return std::make_shared<overriding_strategy>(std::move(otherwise), std::move(overrides));
 }
 

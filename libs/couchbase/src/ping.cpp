@@ -66,7 +66,7 @@ struct check_receiver final : detail::result_receiver<Answer> {
 };
 
 // A service that no node offers is reported at once; everything else is tried until the timeout.
-std::shared_ptr<retry_strategy> strategy_of(const ping_options& options) {
+std::shared_ptr<driver::retry_strategy> strategy_of(const ping_options& options) {
     return options.strategy
                ? options.strategy
                : overriding(

@@ -40,8 +40,8 @@ public:
           loop_(target.client->client().choose_loop()),
           terms_(std::move(terms)),
           options_(options),
-          deadline_(
-              add_saturated(net::steady_now(), options.timeout.value_or(scan_timeout_default))) {
+          deadline_(driver::add_saturated(
+              net::steady_now(), options.timeout.value_or(scan_timeout_default))) {
         if (const auto* sampling = std::get_if<wire::scan_sampling>(&terms_.what)) {
             left_ = sampling->samples;
         }

@@ -17,7 +17,7 @@ TEST(client_error, the_stream_shows_code_and_detail) {
 }
 
 TEST(client_error, RH_35_errors_describe_themselves_to_the_retry_library) {
-    static_assert(reprise::describes_failure<couchbase::error>);
+    static_assert(reprise::driver::describes_failure<couchbase::error>);
     const couchbase::error full(errc::submission_queue_full, "");
     EXPECT_EQ(reprise::facts_of(full).safety, reprise::retry_safety::yes);
     EXPECT_TRUE(reprise::facts_of(full).throttling);

@@ -17,7 +17,7 @@ struct options_of_a_timeout {
 // Another name for the strategy.
 struct options_with_another_name {
     std::optional<duration> timeout{};
-    std::shared_ptr<retry_strategy> retry{};
+    std::shared_ptr<driver::retry_strategy> retry{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -25,7 +25,7 @@ struct options_with_another_name {
 struct options_in_another_order {
     std::optional<duration> timeout{};
     std::shared_ptr<const std::any> user_data{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
 
@@ -33,7 +33,7 @@ struct options_with_a_late_cas {
     std::optional<duration> timeout{};
     durability_level durability = durability_level::none;
     couchbase::cas cas{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };

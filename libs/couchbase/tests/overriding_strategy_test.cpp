@@ -19,7 +19,8 @@ struct strategy_answer {
     friend bool operator==(const strategy_answer&, const strategy_answer&) = default;
 };
 
-strategy_answer ask(retry_strategy& strategy, retry_reason reason, bool is_idempotent = true) {
+strategy_answer ask(
+    driver::retry_strategy& strategy, retry_reason reason, bool is_idempotent = true) {
     driver::retry_question question;
     question.reason = reason;
     question.repeat = is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
@@ -35,7 +36,7 @@ strategy_answer ask(retry_strategy& strategy, retry_reason reason, bool is_idemp
 }
 
 TEST(overriding_strategy, RH_36_overriding_one_reason_leaves_the_others_unchanged) {
-    const std::shared_ptr<retry_strategy> both[] = {
+    const std::shared_ptr<driver::retry_strategy> both[] = {
         std::make_shared<best_effort_strategy>(),
         std::make_shared<fail_fast_on_terminal_error_strategy>()};
     for (const auto& base : both) {

@@ -90,8 +90,9 @@ std::vector<couchbase::retry_question> all_questions() {
                     question.retry_attempts = attempts;
                     question.at.now = now;
                     question.at.random = attempts * 0x9e3779b97f4a7c15U;
-                    question.deadline =
-                        left == reprise::duration::max() ? reprise::no_deadline : now + left;
+                    question.deadline = left == reprise::duration::max()
+                                            ? reprise::driver::no_deadline
+                                            : now + left;
                     if (floor > 0ns) {
                         question.facts.minimum_wait = floor;
                     }

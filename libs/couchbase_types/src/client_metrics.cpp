@@ -30,12 +30,12 @@ void add_one(std::array<std::atomic<std::uint64_t>, Count>& counters, Enum which
 /// Samples of the counters that are not zero, each labelled with its enumerator's name.
 template <class Enum, std::size_t Count>
 void write_reasons(
-    reprise::detail::prometheus_text& out, std::string_view name,
+    reprise::driver::prometheus_text& out, std::string_view name,
     const std::array<std::atomic<std::uint64_t>, Count>& counters) {
     for (std::size_t index = 0; index < Count; ++index) {
         if (const std::uint64_t count = load(counters[index]); count != 0) {
             const std::string_view reason = to_string(static_cast<Enum>(index));
-            out.sample(name, reprise::detail::prometheus_text::label_of("reason", reason), count);
+            out.sample(name, reprise::driver::prometheus_text::label_of("reason", reason), count);
         }
     }
 }
@@ -103,8 +103,8 @@ std::uint64_t client_metrics::orphans() const noexcept {
     return load(orphans_);
 }
 
-std::string client_metrics::to_prometheus(const prometheus_options& options) const {
-    using text = reprise::detail::prometheus_text;
+std::string client_metrics::to_prometheus(const driver::prometheus_options& options) const {
+    using text = reprise::driver::prometheus_text;
     text out(options);
     const auto for_each_used = [&](auto&& write) {
         for (std::size_t index = 0; index < by_service_.size(); ++index) {

@@ -131,7 +131,7 @@ std::optional<settings_error> check(const cluster_options& given) {
         return settings_error{"io_threads", "must be 1 if callers drive the client"};
     }
     if (given.circuit_breaker) {
-        if (auto error = reprise::check(*given.circuit_breaker)) {
+        if (auto error = driver::check(*given.circuit_breaker)) {
             error->field = "circuit_breaker." + error->field;
             return error;
         }

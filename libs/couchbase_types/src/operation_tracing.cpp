@@ -8,7 +8,7 @@ namespace reprise::couchbase {
 namespace {
 
 /// "host:port" or "[address]:port" as OpenTelemetry wants it: an address without brackets.
-void set_server(retry_span& span, std::string_view endpoint) noexcept {
+void set_server(retry_tracer::span& span, std::string_view endpoint) noexcept {
     const std::size_t colon = endpoint.rfind(':');
     if (colon == std::string_view::npos) {
         return;
@@ -27,11 +27,11 @@ void set_server(retry_span& span, std::string_view endpoint) noexcept {
 }
 
 /// The span that the caller put into the operation's options.
-[[nodiscard]] retry_span* parent_of(const operation_start& record) noexcept {
+[[nodiscard]] retry_tracer::span* parent_of(const operation_start& record) noexcept {
     if (record.user_data == nullptr) {
         return nullptr;
     }
-    retry_span* const* const given = std::any_cast<retry_span*>(record.user_data);
+    retry_tracer::span* const* const given = std::any_cast<retry_tracer::span*>(record.user_data);
     return given == nullptr ? nullptr : *given;
 }
 

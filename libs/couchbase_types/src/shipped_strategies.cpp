@@ -5,7 +5,7 @@
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/retry_strategies.hpp>
-#include <reprise/retry/retryable.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
 
 namespace reprise::couchbase {
 
@@ -15,7 +15,7 @@ namespace {
 // the client there is no reason, so the facts of the failure decide.
 refusal_reason check_best_effort(const driver::retry_question& question) noexcept {
     if (question.reason.is_empty()) {
-        return stated_safety{}.check(question.facts, question.repeat);
+        return driver::stated_safety{}.check(question.facts, question.repeat);
     }
     const retry_reason reason = reason_of(question);
     const bool is_allowed =
@@ -51,8 +51,9 @@ backoff_calculator exponential_calculator() {
     };
 }
 
-backoff_calculator jittered_calculator(const backoff_options& options) {
-    return [backoff = exponential_backoff(options)](std::uint32_t attempts, std::uint64_t random) {
+backoff_calculator jittered_calculator(const driver::backoff_options& options) {
+    return [backoff = driver::exponential_backoff(options)](
+               std::uint32_t attempts, std::uint64_t random) {
         return backoff.delay(attempts, duration::zero(), random);
     };
 }

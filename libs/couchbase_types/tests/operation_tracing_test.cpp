@@ -21,7 +21,7 @@ struct book {
     }
 };
 
-class written_span final : public retry_span {
+class written_span final : public retry_tracer::span {
 public:
     written_span(book& out, std::string name) : out_(out), name_(std::move(name)) {}
     void set_attribute(std::string_view name, std::int64_t value) noexcept override {
@@ -43,8 +43,8 @@ private:
 class writing_tracer final : public retry_tracer {
 public:
     explicit writing_tracer(book& out) : out_(out) {}
-    std::unique_ptr<retry_span> start_span(
-        std::string_view name, retry_span* parent) noexcept override {
+    std::unique_ptr<retry_tracer::span> start_span(
+        std::string_view name, retry_tracer::span* parent) noexcept override {
         std::string full(name);
         if (parent != nullptr) {
             full = static_cast<written_span*>(parent)->name() + "/" + full;
@@ -135,7 +135,7 @@ TEST(operation_tracing, an_attempt_that_is_replaced_has_failed_for_an_unknown_re
 TEST(operation_tracing, the_callers_span_is_the_parent) {
     traced t;
     written_span handler(t.seen, "handler");
-    const std::any parent = static_cast<retry_span*>(&handler);
+    const std::any parent = static_cast<retry_tracer::span*>(&handler);
     t.start(&parent);
     EXPECT_EQ(t.seen.lines.front(), "start handler/get travel");
     const std::any other = 5;

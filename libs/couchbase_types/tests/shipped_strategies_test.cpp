@@ -13,7 +13,8 @@ namespace strategies_test {
 using namespace std::chrono_literals;
 
 driver::retry_action ask(
-    retry_strategy& strategy, retry_reason reason, bool is_idempotent, std::uint32_t attempts = 0) {
+    driver::retry_strategy& strategy, retry_reason reason, bool is_idempotent,
+    std::uint32_t attempts = 0) {
     driver::retry_question question;
     question.reason = reason;
     question.repeat = is_idempotent ? repeatability::repeatable : repeatability::not_repeatable;
@@ -36,7 +37,7 @@ public:
 };
 
 // A user's fail-fast strategy, as the documentation describes it.
-class fails_fast final : public retry_strategy {
+class fails_fast final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         sink.answer(driver::retry_action::no());

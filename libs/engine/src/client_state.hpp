@@ -50,14 +50,14 @@ public:
     client_budgets& operator=(const client_budgets&) = delete;
 
     // The service's own, or else the client's. Null: nothing limits its retries.
-    [[nodiscard]] retry_budget* of(wire::service service) const noexcept {
+    [[nodiscard]] driver::retry_budget* of(wire::service service) const noexcept {
         return by_service_[static_cast<std::size_t>(service)];
     }
 
 private:
-    std::optional<token_bucket_budget> of_client_;
+    std::optional<driver::token_bucket_budget> of_client_;
     service_budgets of_services_;
-    std::array<retry_budget*, wire::service_count> by_service_{};
+    std::array<driver::retry_budget*, wire::service_count> by_service_{};
 };
 
 // A text that one loop writes and all loops read.

@@ -136,7 +136,7 @@ void engine_core::on_time(time_point now) {
             case timer_kind::configuration: {
                 auto& pushed = static_cast<pushed_configuration&>(timer);
                 if (std::exchange(has_applied, true)) {  // one for each turn of the loop
-                    return context_.wheel.arm(pushed, add_saturated(now, next_turn));
+                    return context_.wheel.arm(pushed, driver::add_saturated(now, next_turn));
                 }
                 return topology_.apply_push(pushed, now);
             }

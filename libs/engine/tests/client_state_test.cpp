@@ -45,8 +45,9 @@ TEST(client_state, RH_33_a_service_pays_from_its_own_budget_or_else_from_the_cli
     engine_options options;
     client_state without(options, {});
     EXPECT_EQ(without.budgets.of(wire::service::query), nullptr);
-    options.retry_budget = token_bucket_budget(std::make_shared<token_bucket>());
-    options.service_retry_budgets.query = token_bucket_budget(std::make_shared<token_bucket>());
+    options.retry_budget = driver::token_bucket_budget(std::make_shared<token_bucket>());
+    options.service_retry_budgets.query =
+        driver::token_bucket_budget(std::make_shared<token_bucket>());
     client_state client(options, {});
     EXPECT_NE(client.budgets.of(wire::service::query), nullptr);
     EXPECT_NE(client.budgets.of(wire::service::query), client.budgets.of(wire::service::key_value));

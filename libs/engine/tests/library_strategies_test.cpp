@@ -26,7 +26,7 @@ scripted_cluster::hook refuse_some(status code, int count) {
 }
 
 // Retries five times after 3 ms each, and records its calls.
-class diary_strategy final : public retry_strategy {
+class diary_strategy final : public driver::retry_strategy {
 public:
     std::string diary;
     driver::retry_question last;
@@ -56,7 +56,7 @@ public:
     }
 };
 
-class broken_strategy final : public retry_strategy {
+class broken_strategy final : public driver::retry_strategy {
     void retry_after(const driver::retry_question&, driver::retry_sink&) override {
         throw std::runtime_error("broken");
     }
@@ -67,7 +67,7 @@ struct bench {
     std::shared_ptr<diary_strategy> inner = std::make_shared<diary_strategy>();
     engine_driver driver{cluster, options(inner)};
 
-    static engine_options options(std::shared_ptr<retry_strategy> strategy) {
+    static engine_options options(std::shared_ptr<driver::retry_strategy> strategy) {
         engine_options made;
         made.strategy = std::move(strategy);
         return made;
@@ -139,7 +139,7 @@ TEST(library_strategies, its_refusal_ends_the_request_with_the_operations_own_er
 TEST(library_strategies, RH_08_terminal_reasons_are_reported_as_never_safe) {
     bench with;
     with.cluster.nodes[0].sasl_status = status::auth_error;
-    auto standard = std::make_shared<virtual_strategy<standard_strategy>>();
+    auto standard = std::make_shared<driver::virtual_strategy<standard_strategy>>();
     engine_driver driver(with.cluster, bench::options(standard));
     const auto read = driver.get("k");
     driver.advance(500ms);
@@ -160,12 +160,12 @@ TEST(library_strategies, RH_02_an_inner_strategy_that_throws_fails_the_request) 
 
 TEST(library_strategies, the_standard_strategy_pays_for_retries_and_gets_its_last_price_back) {
     scripted_cluster cluster(1);
-    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
-    standard_options quick;
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{.capacity = 100});
+    standard_strategy::options quick;
     quick.backoff.base = 1ms;
     quick.backoff.cap = 10ms;
     quick.prices.refund_last_cost = true;
-    auto standard = std::make_shared<virtual_strategy<standard_strategy>>(quick, bucket);
+    auto standard = std::make_shared<driver::virtual_strategy<standard_strategy>>(quick, bucket);
     engine_driver driver(cluster, bench::options(standard));
     driver.connect();
     cluster.on_request = refuse_some(status::etmpfail, 2);
@@ -179,14 +179,14 @@ TEST(library_strategies, the_standard_strategy_pays_for_retries_and_gets_its_las
 
 TEST(library_strategies, RH_33_a_strategy_with_its_own_budget_does_not_charge_the_clients) {
     scripted_cluster cluster(1);
-    const auto own = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
-    const auto shared = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
-    standard_options quick;
+    const auto own = std::make_shared<token_bucket>(token_bucket::options{.capacity = 100});
+    const auto shared = std::make_shared<token_bucket>(token_bucket::options{.capacity = 100});
+    standard_strategy::options quick;
     quick.backoff.base = 1ms;
     quick.backoff.cap = 10ms;
     engine_options options =
-        bench::options(std::make_shared<virtual_strategy<standard_strategy>>(quick, own));
-    options.retry_budget = token_bucket_budget(shared);
+        bench::options(std::make_shared<driver::virtual_strategy<standard_strategy>>(quick, own));
+    options.retry_budget = driver::token_bucket_budget(shared);
     engine_driver driver(cluster, options);
     driver.connect();
     cluster.on_request = refuse_some(status::etmpfail, 2);

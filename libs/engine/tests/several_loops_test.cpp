@@ -110,8 +110,8 @@ TEST(several_loops, RH_50_retries_are_paid_from_one_budget) {
     scripted_cluster cluster(1);
     engine_options options;
     const auto bucket =
-        std::make_shared<token_bucket>(token_bucket_options{.capacity = 10, .initial = {}});
-    retry_prices prices;
+        std::make_shared<token_bucket>(token_bucket::options{.capacity = 10, .initial = {}});
+    driver::retry_prices prices;
     prices.retry = 10.0;
     options.retry_budget.emplace(bucket, prices);
     two_loops client(cluster, std::move(options));

@@ -12,7 +12,7 @@ using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
 // Best effort that always waits for half a second and counts the questions.
-std::shared_ptr<retry_strategy> counting(std::shared_ptr<int> asked) {
+std::shared_ptr<driver::retry_strategy> counting(std::shared_ptr<int> asked) {
     return std::make_shared<best_effort_strategy>(
         [asked = std::move(asked)](std::uint32_t, std::uint64_t) -> duration {
             ++*asked;
@@ -90,7 +90,7 @@ TEST(
     options.strategy = counting(asked);
     options.kv_timeout = 10s;
     options.kv_connections_per_node = 2;
-    options.circuit_breaker = circuit_breaker_options{
+    options.circuit_breaker = driver::circuit_breaker_options{
         .volume_threshold = 1, .error_threshold_percent = 1, .sleep_window = 5ms};
     engine_driver driver(cluster, options);
     driver.connect();

@@ -38,7 +38,7 @@ namespace {
         }
         return text;
     }
-    const backoff_options& backoff = retries.backoff;
+    const driver::backoff_options& backoff = retries.backoff;
     if (backoff.base == duration::zero() && backoff.step == duration::zero()) {
         return "no delay";
     }

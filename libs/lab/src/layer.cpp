@@ -43,15 +43,16 @@ void layer::restart(std::uint32_t client) {
 std::int64_t layer::level_sum() const noexcept {
     std::int64_t sum = 0;
     for (const auto& budget : budgets_) {
-        sum += has_buckets_
-                   ? static_cast<const token_bucket_budget&>(*budget).bucket()->milli_level()
-                   : 0;
+        sum +=
+            has_buckets_
+                ? static_cast<const driver::token_bucket_budget&>(*budget).bucket()->milli_level()
+                : 0;
     }
     return sum;
 }
 
 std::int64_t layer::capacity_sum() const noexcept {
-    return has_buckets_ ? static_cast<const token_bucket_budget&>(*budgets_.front())
+    return has_buckets_ ? static_cast<const driver::token_bucket_budget&>(*budgets_.front())
                                   .bucket()
                                   ->milli_capacity() *
                               static_cast<std::int64_t>(budgets_.size())
@@ -71,7 +72,7 @@ void layer::record_latency(duration latency) noexcept {
     }
 }
 
-std::unique_ptr<retry_budget> layer::make_budget() const {
+std::unique_ptr<driver::retry_budget> layer::make_budget() const {
     budget_options described = options_.budget;
     if (auto* bucket = std::get_if<bucket_options>(&described); bucket != nullptr && is_warm_) {
         bucket->bucket.initial.reset();
@@ -85,7 +86,7 @@ std::unique_ptr<layer_strategy> layer::make_strategy() {
         parts.breaker = std::make_shared<circuit_breaker>(*options_.breaker);
     }
     return std::make_unique<layer_strategy>(
-        driver::attempt_limits{options_.attempts_max}, stated_safety{},
+        driver::attempt_limits{options_.attempts_max}, driver::stated_safety{},
         retry_json::detail::configured_backoff(options_), selected_budget(&selected_),
         std::move(parts));
 }

@@ -7,21 +7,22 @@
 #include <vector>
 
 #include <reprise/lab/retry_options.hpp>
-#include <reprise/retry/composed_strategy.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
 #include <reprise/retry/driver/retry_session.hpp>
-#include <reprise/retry/latency_histogram.hpp>
-#include <reprise/retry_json/detail/configured_policies.hpp>
+#include <reprise/retry_json/strategy_from_json.hpp>
 
 namespace reprise::lab::detail {
 
 /// Passes everything on to the budget of the client whose turn it is. A million clients would need
 /// a million strategies otherwise.
-class selected_budget final : public retry_budget {
+class selected_budget final : public driver::retry_budget {
 public:
     static constexpr bool needs_time = true;
 
     /// `*selected` is the budget to use; null: retries are free.
-    explicit selected_budget(retry_budget* const* selected) noexcept : selected_(selected) {}
+    explicit selected_budget(driver::retry_budget* const* selected) noexcept
+        : selected_(selected) {}
 
     [[nodiscard]] driver::payment try_pay(
         const failure_facts& facts, time_point now) noexcept override {
@@ -49,11 +50,12 @@ public:
     }
 
 private:
-    retry_budget* const* selected_;
+    driver::retry_budget* const* selected_;
 };
 
-using layer_strategy = composed_strategy<
-    stated_safety, retry_json::detail::configured_backoff, selected_budget, driver::shared_parts>;
+using layer_strategy = driver::composed_strategy<
+    driver::stated_safety, retry_json::detail::configured_backoff, selected_budget,
+    driver::shared_parts>;
 using layer_session = driver::retry_session<layer_strategy>;
 
 /// One layer of callers. A decision belongs to the client that was selected last.
@@ -80,9 +82,10 @@ public:
 
     /// Milli-units in the selected client's bucket; 0 if there is none.
     [[nodiscard]] std::int64_t selected_level() const noexcept {
-        return has_buckets_
-                   ? static_cast<const token_bucket_budget*>(selected_)->bucket()->milli_level()
-                   : 0;
+        return has_buckets_ ? static_cast<const driver::token_bucket_budget*>(selected_)
+                                  ->bucket()
+                                  ->milli_level()
+                            : 0;
     }
     [[nodiscard]] bool has_buckets() const noexcept { return has_buckets_; }
     /// Of all buckets together.
@@ -98,17 +101,18 @@ public:
     void record_latency(duration latency) noexcept;
 
 private:
-    [[nodiscard]] std::unique_ptr<retry_budget> make_budget() const;
+    [[nodiscard]] std::unique_ptr<driver::retry_budget> make_budget() const;
     [[nodiscard]] std::unique_ptr<layer_strategy> make_strategy();
 
     retry_options options_;
     bool is_warm_;
     bool has_buckets_;
-    retry_budget* selected_ = nullptr;
-    std::vector<std::unique_ptr<retry_budget>> budgets_;  ///< None, one for all, or one for each.
+    driver::retry_budget* selected_ = nullptr;
+    std::vector<std::unique_ptr<driver::retry_budget>>
+        budgets_;  ///< None, one for all, or one for each.
     std::vector<std::unique_ptr<layer_strategy>> strategies_;  ///< One for all, or one for each.
     duration hedge_delay_{};
-    latency_histogram latencies_;
+    driver::latency_histogram latencies_;
     std::uint32_t recorded_ = 0;
 };
 

@@ -20,7 +20,7 @@ std::vector<settings_warning> lint(const retry_options& retries, const lint_cont
     if (!retries.attempts_max || !retries.delays.empty()) {
         return warnings;  // The library's figures follow from attempts and backoff.
     }
-    standard_options options;
+    standard_strategy::options options;
     options.attempts_max = *retries.attempts_max;
     options.backoff = retries.backoff;
     lint_context known = context;

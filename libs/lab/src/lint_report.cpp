@@ -213,7 +213,7 @@ constexpr double svg_height = 180.0;
     retries.deadline.reset();
     run_result result = run(herd);
     model spread = herd;
-    backoff_options& backoff = spread.clients.retries.backoff;
+    driver::backoff_options& backoff = spread.clients.retries.backoff;
     backoff.jitter = jitter::full;
     if (backoff.cap == duration::zero()) {  // Without a delay, there is nothing to spread.
         backoff.base = std::chrono::milliseconds{5};

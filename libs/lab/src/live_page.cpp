@@ -51,7 +51,7 @@ void add_budget(std::string& code, const budget_options& budget) {
         code += "options.prices.retry = options.prices.timeout = 0;  // no budget: see lint\n";
     } else {
         code +=
-            "// The budget is not a token bucket: use reprise::composed_strategy with\n"
+            "// The budget is not a token bucket: use reprise::driver::composed_strategy with\n"
             "// reprise::failure_throttle or reprise::windowed_budget.\n";
     }
 }
@@ -61,7 +61,7 @@ void add_budget(std::string& code, const budget_options& budget) {
 std::string to_cpp(const retry_options& retries) {
     std::string code =
         "#include <reprise/retry/standard_strategy.hpp>\n\n"
-        "reprise::standard_options options;\n";
+        "reprise::standard_strategy::options options;\n";
     code += "options.attempts_max = " + std::to_string(retries.attempts_max.value_or(1000)) + ";\n";
     code += "options.backoff.base = " + cpp_time(retries.backoff.base) + ";\n";
     code += "options.backoff.factor = " + cpp_number(retries.backoff.factor) + ";\n";

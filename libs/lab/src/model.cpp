@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <reprise/lab/slot.hpp>
-#include <reprise/retry_json/detail/settings_problem.hpp>
+#include <reprise/retry_json/detail/settings_text.hpp>
 
 namespace reprise::lab {
 

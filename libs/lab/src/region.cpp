@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <reprise/retry_json/detail/settings_problem.hpp>
+#include <reprise/retry_json/detail/settings_text.hpp>
 
 #include "number_text.hpp"
 

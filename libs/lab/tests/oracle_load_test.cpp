@@ -50,14 +50,14 @@ TEST(load_oracle, retries_at_an_independent_failure_rate_add_a_geometric_series)
 }
 
 TEST(load_oracle, a_success_funded_bucket_adds_five_percent_at_half_and_nothing_at_total_failure) {
-    const retry_prices tenth{1.0, 1.0, std::nullopt, 0.1, false};
+    const driver::retry_prices tenth{1.0, 1.0, std::nullopt, 0.1, false};
     expect_within(run(failing_model(0.5, paid_attempts(10, tenth))).amplification(), 1.053, 0.02);
     expect_within(run(failing_model(1.0, paid_attempts(10, tenth))).amplification(), 1.0, 1e-9);
 }
 
 TEST(load_oracle, an_aws_quota_that_binds_adds_what_its_prices_allow) {
     const auto with_cost = [](double cost) {
-        return retry_prices{cost, cost, std::nullopt, 1.0, true};
+        return driver::retry_prices{cost, cost, std::nullopt, 1.0, true};
     };
     expect_within(
         run(failing_model(0.5, paid_attempts(3, with_cost(5.0)))).amplification(), 1.2, 0.02);

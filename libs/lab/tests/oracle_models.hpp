@@ -22,7 +22,7 @@ inline retry_options free_attempts(std::uint32_t attempts) {
 }
 
 /// Attempts paid for by one bucket that all clients share and that starts empty.
-inline retry_options paid_attempts(std::uint32_t attempts, const retry_prices& prices) {
+inline retry_options paid_attempts(std::uint32_t attempts, const driver::retry_prices& prices) {
     retry_options options = free_attempts(attempts);
     options.budget = bucket_options{{.capacity = 500.0, .initial = 0.0}, prices};
     options.budget_sharing = sharing::shared;

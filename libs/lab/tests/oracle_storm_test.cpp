@@ -38,7 +38,7 @@ struct herd_result {
     double seconds = 0.0;
 };
 
-herd_result run_herd(const backoff_options& backoff) {
+herd_result run_herd(const driver::backoff_options& backoff) {
     herd_result sum;
     constexpr int seeds = 30;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -116,10 +116,10 @@ TEST(storm_oracle, a_server_that_drops_expired_work_brings_useful_work_back_at_o
 
 TEST(storm_oracle, jitter_keeps_a_herd_of_writers_apart) {
     const auto shaped = [](jitter kind) {
-        return backoff_options{5ms, 2.0, 2000ms, kind, std::nullopt};
+        return driver::backoff_options{5ms, 2.0, 2000ms, kind, std::nullopt};
     };
     const herd_result full = run_herd(shaped(jitter::full));
-    const auto relative = [&](const backoff_options& backoff) {
+    const auto relative = [&](const driver::backoff_options& backoff) {
         const herd_result result = run_herd(backoff);
         return herd_result{result.calls / full.calls, result.seconds / full.seconds};
     };

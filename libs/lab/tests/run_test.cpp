@@ -188,7 +188,7 @@ TEST(run, shedding_load_keeps_answers_in_time) {
 TEST(run, a_breaker_keeps_attempts_away_from_a_service_that_is_down) {
     model asked = with_trouble(healthy_model(), {.kind = trouble_kind::crash});
     asked.clients.retries.breaker =
-        circuit_breaker_options{.rolling_window = 1s, .sleep_window = 1s};
+        driver::circuit_breaker_options{.rolling_window = 1s, .sleep_window = 1s};
     const run_result result = run(asked);
     EXPECT_LT(result.totals().rejected, 1000U);
     EXPECT_GT(result.totals().refused(refusal_reason::circuit_open), 3000U);

@@ -399,9 +399,12 @@ void driver::start_derivation(engine::derive_key_action&& action) {
 }
 
 void driver::arm_timer() {
-    const time_point due = is_stopping_ ? no_deadline : engine_->next_due().value_or(no_deadline);
-    if (due == no_deadline) {
-        if (std::exchange(armed_for_, no_deadline) != no_deadline) {
+    const time_point due = is_stopping_
+                               ? reprise::driver::no_deadline
+                               : engine_->next_due().value_or(reprise::driver::no_deadline);
+    if (due == reprise::driver::no_deadline) {
+        if (std::exchange(armed_for_, reprise::driver::no_deadline) !=
+            reprise::driver::no_deadline) {
             timer_->cancel();
         }
         return;
@@ -418,7 +421,7 @@ void driver::arm_timer() {
         if (ec || self == nullptr) {
             return;
         }
-        self->armed_for_ = no_deadline;
+        self->armed_for_ = reprise::driver::no_deadline;
         self->read_clock();
         self->engine_->on_time(self->now_);
         self->run_engine();

@@ -140,7 +140,7 @@ private:
     engine::engine_options options_;
     connection_table connections_;
     std::optional<steady_timer> timer_;   // empty once the context is gone
-    time_point armed_for_ = no_deadline;  // the timer; not later than the engine needs it
+    time_point armed_for_ = reprise::driver::no_deadline;  // the timer; not later than the engine needs it
     time_point now_{};
     std::unique_ptr<engine::client_engine> engine_;
     engine::action_list actions_;

@@ -36,13 +36,13 @@ void charge(admission& answer, const proposed_retry& retry, const retry_limits& 
 
 admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept {
     admission answer;
-    answer.delay = at_least_zero(retry.delay);
+    answer.delay = driver::at_least_zero(retry.delay);
     const bool is_waiting = retry.is_waiting || answer.delay > duration::zero();
     if (is_waiting && limits.bound != nullptr && limits.bound->is_full()) {
         return refuse(refusal_reason::queue_full);
     }
-    if (limits.deadline == no_deadline ||
-        add_saturated(retry.now, answer.delay) < limits.deadline) {
+    if (limits.deadline == driver::no_deadline ||
+        driver::add_saturated(retry.now, answer.delay) < limits.deadline) {
         return answer;
     }
     switch (limits.at_deadline) {
@@ -51,7 +51,7 @@ admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) 
         case deadline_policy::cap:
             // A retry without a delay is sent now, even at the deadline.
             if (answer.delay > duration::zero()) {
-                answer.delay = time_left(retry.now, limits.deadline);
+                answer.delay = driver::time_left(retry.now, limits.deadline);
                 answer.is_capped = true;
             }
             return answer;

@@ -5,15 +5,15 @@
 
 namespace reprise {
 
-retry_budget::~retry_budget() = default;
-void retry_budget::give_back(std::uint32_t, time_point) noexcept {}
-void retry_budget::on_request(time_point) noexcept {}
-void retry_budget::on_failure(const failure_facts&, time_point) noexcept {}
+driver::retry_budget::~retry_budget() = default;
+void driver::retry_budget::give_back(std::uint32_t, time_point) noexcept {}
+void driver::retry_budget::on_request(time_point) noexcept {}
+void driver::retry_budget::on_failure(const failure_facts&, time_point) noexcept {}
 
 namespace {
 
-[[nodiscard]] retry_prices checked_prices(
-    const std::shared_ptr<token_bucket>& bucket, const retry_prices& prices) {
+[[nodiscard]] driver::retry_prices checked_prices(
+    const std::shared_ptr<token_bucket>& bucket, const driver::retry_prices& prices) {
     if (bucket == nullptr) {
         detail::throw_invalid_settings({"bucket", "must not be null"});
     }
@@ -30,8 +30,8 @@ namespace {
 
 }  // namespace
 
-token_bucket_budget::token_bucket_budget(
-    std::shared_ptr<token_bucket> bucket, const retry_prices& prices)
+driver::token_bucket_budget::token_bucket_budget(
+    std::shared_ptr<token_bucket> bucket, const driver::retry_prices& prices)
     : bucket_(std::move(bucket)),
       retry_(price(checked_prices(bucket_, prices).retry)),
       timeout_(price(prices.timeout)),
@@ -41,7 +41,7 @@ token_bucket_budget::token_bucket_budget(
 
 failure_throttle::failure_throttle(const failure_throttle_options& options)
     : bucket_(std::make_shared<token_bucket>(
-          token_bucket_options{detail::checked(options).units_max, std::nullopt})),
+          token_bucket::options{detail::checked(options).units_max, std::nullopt})),
       ratio_(detail::milli_units(options.ratio)) {}
 
 void failure_throttle::on_failure(const failure_facts&, time_point) noexcept {

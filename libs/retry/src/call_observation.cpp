@@ -8,7 +8,7 @@
 
 namespace reprise {
 
-retry_span::~retry_span() = default;
+retry_tracer::span::~span() = default;
 retry_tracer::~retry_tracer() = default;
 
 namespace detail {
@@ -28,7 +28,7 @@ namespace {
     return facts.category == nullptr ? code : std::string(facts.category->name()) + ":" + code;
 }
 
-void end_span(retry_span& span, const failure_facts* failure) noexcept {
+void end_span(retry_tracer::span& span, const failure_facts* failure) noexcept {
     if (failure != nullptr) {
         const std::string type = error_type_of(*failure);
         span.set_attribute(trace_names::error_type, std::string_view(type));
@@ -45,7 +45,7 @@ void call_observation::on_start(time_point now) noexcept {
     }
 }
 
-retry_span* call_observation::start_attempt_span(std::uint32_t number) noexcept {
+retry_tracer::span* call_observation::start_attempt_span(std::uint32_t number) noexcept {
     if (call_span_ == nullptr) {
         return nullptr;
     }
@@ -64,7 +64,7 @@ void call_observation::on_attempt(std::uint32_t number) noexcept {
 
 void call_observation::on_hedge(std::uint32_t number) noexcept {
     ++attempts_;
-    if (retry_span* const span = start_attempt_span(number)) {
+    if (retry_tracer::span* const span = start_attempt_span(number)) {
         span->set_attribute(trace_names::hedge, std::int64_t{1});
     }
 }
@@ -98,24 +98,18 @@ void call_observation::on_attempt_end(const failure_facts* failure) noexcept {
 }
 
 void call_observation::on_decision(
-    const history_entry& entry, const failure_facts& facts, const failure_view& failure,
+    const retry_history::entry& entry, const failure_facts& facts, const failure_view& failure,
     const driver::failure_reason& reason) noexcept {
     const decision_event event{name_, entry, facts, failure, reason};
-    for (retry_observer* observer : {of_call_, of_strategy_}) {
-        if (observer != nullptr) {
-            observer->on_decision(event);
-        }
-    }
+    observer_->on_decision(event);
 }
 
 void call_observation::on_completion(call_summary ended, time_point now) noexcept {
     ended.attempts = attempts_;
-    ended.total_time = time_between(started_, now);
+    ended.total_time = driver::time_between(started_, now);
     ended.last_failure = last_failure_;
-    for (retry_observer* observer : {of_call_, of_strategy_}) {
-        if (observer != nullptr) {
-            observer->on_completion(ended);
-        }
+    if (observer_ != nullptr) {
+        observer_->on_completion(ended);
     }
     if (call_span_ != nullptr) {
         call_span_->set_attribute(trace_names::attempt_count, std::int64_t{attempts_});

@@ -7,10 +7,8 @@
 namespace reprise {
 
 circuit_breaker::circuit_breaker(
-    const circuit_breaker_options& options, failure_predicate counts, state_listener on_change)
-    : fsm_(detail::checked(options)),
-      counts_(std::move(counts)),
-      on_change_(std::move(on_change)) {}
+    const options& chosen, failure_predicate counts, state_listener on_change)
+    : fsm_(detail::checked(chosen)), counts_(std::move(counts)), on_change_(std::move(on_change)) {}
 
 driver::breaker_permit circuit_breaker::try_acquire(time_point now) noexcept {
     if (state() == circuit_state::closed) {

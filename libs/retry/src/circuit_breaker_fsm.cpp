@@ -2,7 +2,7 @@
 #include <iterator>
 #include <utility>
 
-#include <reprise/retry/driver/circuit_breaker_fsm.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
 
 namespace reprise {
 
@@ -18,7 +18,7 @@ std::string_view to_string(circuit_state state) noexcept {
     return "unknown";
 }
 
-std::optional<settings_error> check(const circuit_breaker_options& options) {
+std::optional<settings_error> driver::check(const circuit_breaker_options& options) {
     if (options.volume_threshold == 0) {
         return settings_error{"volume_threshold", "must be at least 1"};
     }
@@ -40,7 +40,7 @@ std::optional<settings_error> check(const circuit_breaker_options& options) {
 
 namespace driver {
 
-circuit_breaker_fsm::circuit_breaker_fsm(const circuit_breaker_options& options) noexcept
+circuit_breaker_fsm::circuit_breaker_fsm(const driver::circuit_breaker_options& options) noexcept
     : options_(options),
       // Rounded up, so that all steps together are never longer than the window.
       step_((options_.rolling_window - duration{1}) / step_count_max + duration{1}),
@@ -93,7 +93,7 @@ bool circuit_breaker_fsm::on_due(time_point now) noexcept {
         return false;
     }
     state_ = circuit_state::half_open;
-    due_ = add_saturated(now, options_.probe_timeout);
+    due_ = driver::add_saturated(now, options_.probe_timeout);
     return true;
 }
 
@@ -113,7 +113,7 @@ bool circuit_breaker_fsm::close() noexcept {
 
 void circuit_breaker_fsm::sleep_from(time_point now) noexcept {
     state_ = circuit_state::open;
-    due_ = add_saturated(now, options_.sleep_window);
+    due_ = driver::add_saturated(now, options_.sleep_window);
 }
 
 }  // namespace driver

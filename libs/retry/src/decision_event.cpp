@@ -17,7 +17,7 @@ std::string decision_event::failure_text() const {
 }
 
 std::string to_string(const decision_event& event) {
-    const history_entry& entry = event.entry;
+    const retry_history::entry& entry = event.entry;
     std::string text = detail::one_line(event.call);
     text += ": attempt " + std::to_string(entry.attempt());
     if (entry.is_hedge()) {

@@ -4,9 +4,8 @@
 #include <string_view>
 #include <system_error>
 
-#include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
 #include <reprise/retry/failure_facts.hpp>
-#include <reprise/retry/retryable.hpp>
 
 namespace reprise {
 
@@ -60,7 +59,7 @@ constexpr std::string_view system_table = "generic";  // `errno`, of which `std:
 
 }  // namespace
 
-failure_facts describe_error_code(const std::error_code& code) noexcept {
+failure_facts detail::describe_error_code(const std::error_code& code) noexcept {
     failure_facts facts;
     facts.code = static_cast<std::uint32_t>(code.value());
     facts.category = &code.category();
@@ -130,13 +129,13 @@ failure_facts detail::describe_exception(const std::exception_ptr& thrown) noexc
     } catch (const failure_description& described) {
         return described.retry_facts();
     } catch (const std::system_error& error) {
-        return describe_error_code(error.code());
+        return detail::describe_error_code(error.code());
     } catch (const std::error_code& code) {
-        return describe_error_code(code);
+        return detail::describe_error_code(code);
     } catch (const std::error_condition& condition) {
-        return describe_error_code({condition.value(), condition.category()});
+        return detail::describe_error_code({condition.value(), condition.category()});
     } catch (const std::errc condition) {
-        return describe_error_code(std::make_error_code(condition));
+        return detail::describe_error_code(std::make_error_code(condition));
     } catch (...) {  // it says nothing about retries
     }
 #else

@@ -5,7 +5,7 @@
 #include <string>
 #include <system_error>
 
-#include <reprise/retry/failure_view.hpp>
+#include <reprise/retry/failure_facts.hpp>
 
 #include "failure_line.hpp"
 
@@ -154,7 +154,7 @@ void append_failure_text(std::string& out, std::string_view message, std::string
     }
 }
 
-void append_decision(std::string& out, const history_entry& entry, bool with_remedy) {
+void append_decision(std::string& out, const retry_history::entry& entry, bool with_remedy) {
     if (entry.is_hedge() && entry.refusal() == refusal_reason::none) {
         out += "; hedged by another attempt";
     } else if (entry.refusal() == refusal_reason::none) {
@@ -163,7 +163,7 @@ void append_decision(std::string& out, const history_entry& entry, bool with_rem
         out += entry.is_hedge() ? "; not hedged: " : "; not retried: ";
         out += to_string(entry.refusal());
         const std::string_view remedy =
-            with_remedy ? remedy_for(entry.refusal()) : std::string_view();
+            with_remedy ? detail::remedy_for(entry.refusal()) : std::string_view();
         if (!remedy.empty()) {
             out.append(" (").append(remedy).append(")");
         }

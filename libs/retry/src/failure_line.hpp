@@ -30,6 +30,6 @@ namespace reprise::detail {
 void append_failure_text(std::string& out, std::string_view message, std::string_view code);
 
 /// "; retried after 250 ms (budget 495)", "; not retried: ..." with the remedy if that is wanted.
-void append_decision(std::string& out, const history_entry& entry, bool with_remedy);
+void append_decision(std::string& out, const retry_history::entry& entry, bool with_remedy);
 
 }  // namespace reprise::detail

@@ -30,18 +30,11 @@ failure_facts http_facts(int status) noexcept {
 
 failure_facts http_facts(
     int status, std::string_view retry_after, std::chrono::sys_seconds now,
-    const http_facts_options& options) noexcept {
+    std::chrono::seconds retry_after_max) noexcept {
     failure_facts facts = http_facts(status);
     if (status >= 400 && status <= 599) {
-        facts.minimum_wait = parse_retry_after(retry_after, now, options.retry_after_max);
+        facts.minimum_wait = driver::parse_retry_after(retry_after, now, retry_after_max);
     }
-    return facts;
-}
-
-failure_facts http_connect_failure() noexcept {
-    failure_facts facts;
-    facts.safety = retry_safety::yes;
-    facts.fault = failure_fault::other;
     return facts;
 }
 

@@ -2,7 +2,7 @@
 #include <bit>
 #include <cmath>
 
-#include <reprise/retry/latency_histogram.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
 
 namespace reprise {
 
@@ -48,7 +48,8 @@ void halve_each(counters<std::uint64_t, Count>& all) noexcept {
 
 }  // namespace
 
-latency_histogram& latency_histogram::operator=(const latency_histogram& other) noexcept {
+driver::latency_histogram& driver::latency_histogram::operator=(
+    const driver::latency_histogram& other) noexcept {
     if (this != &other) {
         for (auto& each : counts_) {
             each.store(0, std::memory_order_relaxed);
@@ -62,20 +63,20 @@ latency_histogram& latency_histogram::operator=(const latency_histogram& other) 
     return *this;
 }
 
-void latency_histogram::add(const latency_histogram& other) noexcept {
+void driver::latency_histogram::add(const driver::latency_histogram& other) noexcept {
     add_each(counts_, other.counts_);
     add_each(counts_by_limit_, other.counts_by_limit_);
     sum_us_.fetch_add(other.sum_us_.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-void latency_histogram::forget_half() noexcept {
+void driver::latency_histogram::forget_half() noexcept {
     halve_each(counts_);
     halve_each(counts_by_limit_);
     static_cast<void>(halve(sum_us_, std::int64_t{0}));
 }
 
 /// Values below 8 have a place each; above, every power of two has 8.
-std::size_t latency_histogram::place_of(duration latency) noexcept {
+std::size_t driver::latency_histogram::place_of(duration latency) noexcept {
     const std::uint64_t value = microseconds_of(latency);
     if (value < steps_per_octave) {
         return static_cast<std::size_t>(value);
@@ -85,7 +86,7 @@ std::size_t latency_histogram::place_of(duration latency) noexcept {
     return std::min(place, steps_per_octave * octave_count - 1);
 }
 
-duration latency_histogram::upper_end(std::size_t place) noexcept {
+duration driver::latency_histogram::upper_end(std::size_t place) noexcept {
     std::uint64_t value = place;
     if (place >= 2 * steps_per_octave) {
         const std::size_t shift = place / steps_per_octave - 1;
@@ -95,7 +96,7 @@ duration latency_histogram::upper_end(std::size_t place) noexcept {
     return std::chrono::microseconds{static_cast<std::int64_t>(value)};
 }
 
-void latency_histogram::record(duration latency) noexcept {
+void driver::latency_histogram::record(duration latency) noexcept {
     counts_[place_of(latency)].fetch_add(1, std::memory_order_relaxed);
     const auto limit = std::ranges::lower_bound(limits, latency) - limits.begin();
     counts_by_limit_[static_cast<std::size_t>(limit)].fetch_add(1, std::memory_order_relaxed);
@@ -104,7 +105,7 @@ void latency_histogram::record(duration latency) noexcept {
         static_cast<std::int64_t>(microseconds_of(counted)), std::memory_order_relaxed);
 }
 
-std::uint64_t latency_histogram::count() const noexcept {
+std::uint64_t driver::latency_histogram::count() const noexcept {
     std::uint64_t total = 0;
     for (const auto& each : counts_) {
         total += each.load(std::memory_order_relaxed);
@@ -112,12 +113,12 @@ std::uint64_t latency_histogram::count() const noexcept {
     return total;
 }
 
-duration latency_histogram::sum() const noexcept {
+duration driver::latency_histogram::sum() const noexcept {
     constexpr auto longest = std::chrono::floor<std::chrono::microseconds>(duration::max());
     return std::min(std::chrono::microseconds{sum_us_.load(std::memory_order_relaxed)}, longest);
 }
 
-duration latency_histogram::percentile(double share) const noexcept {
+duration driver::latency_histogram::percentile(double share) const noexcept {
     const std::uint64_t total = count();
     if (total == 0) {
         return duration::zero();
@@ -135,8 +136,8 @@ duration latency_histogram::percentile(double share) const noexcept {
     return upper_end(counts_.size() - 1);
 }
 
-std::array<std::uint64_t, latency_histogram::limits.size() + 1>
-latency_histogram::counts_up_to_limits() const noexcept {
+std::array<std::uint64_t, driver::latency_histogram::limits.size() + 1>
+driver::latency_histogram::counts_up_to_limits() const noexcept {
     std::array<std::uint64_t, limits.size() + 1> counts{};
     std::uint64_t seen = 0;
     for (std::size_t index = 0; index < counts.size(); ++index) {

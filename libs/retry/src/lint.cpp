@@ -18,8 +18,8 @@ namespace {
 }
 
 /// The sum of the longest delays of one request.
-[[nodiscard]] duration longest_wait(const standard_options& options) {
-    const exponential_backoff backoff(options.backoff);
+[[nodiscard]] duration longest_wait(const standard_strategy::options& options) {
+    const driver::exponential_backoff backoff(options.backoff);
     duration total{};
     // After this many retries all delays equal the cap, so the rest is a multiplication.
     constexpr std::uint32_t counted_max = 128;
@@ -35,7 +35,7 @@ namespace {
 
 }  // namespace
 
-settings_figures figures(const standard_options& options, const lint_context& context) {
+settings_figures figures(const standard_strategy::options& options, const lint_context& context) {
     settings_figures result;
     const double attempts = static_cast<double>(options.attempts_max);
     result.worst_amplification = attempts;
@@ -47,7 +47,8 @@ settings_figures figures(const standard_options& options, const lint_context& co
     return result;
 }
 
-std::vector<settings_warning> lint(const standard_options& options, const lint_context& context) {
+std::vector<settings_warning> lint(
+    const standard_strategy::options& options, const lint_context& context) {
     std::vector<settings_warning> warnings;
     const settings_figures facts = figures(options, context);
     if (options.backoff.jitter == jitter::none && options.attempts_max > 1) {

@@ -1,13 +1,13 @@
-#include <reprise/retry/detail/prometheus_text.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
 
 #include "failure_line.hpp"
 
-namespace reprise::detail {
+namespace reprise::driver {
 
 namespace {
 
 [[nodiscard]] std::string exact_text(double value) {
-    return number_text("%.15g", value);
+    return detail::number_text("%.15g", value);
 }
 
 [[nodiscard]] std::string seconds_text(duration time) {
@@ -39,9 +39,9 @@ void prometheus_text::sample(std::string_view name, std::string_view label, doub
 }
 
 void prometheus_text::histogram(
-    std::string_view name, std::string_view label, const latency_histogram& times) {
+    std::string_view name, std::string_view label, const driver::latency_histogram& times) {
     const std::string bucket = std::string(name) + "_bucket";
-    constexpr auto& limits = latency_histogram::limits;
+    constexpr auto& limits = driver::latency_histogram::limits;
     const auto counts = times.counts_up_to_limits();
     for (std::size_t index = 0; index < limits.size(); ++index) {
         sample(
@@ -84,4 +84,4 @@ std::string prometheus_text::full(std::string_view name) const {
     return std::string(options_.prefix) + "_" + std::string(name);
 }
 
-}  // namespace reprise::detail
+}  // namespace reprise::driver

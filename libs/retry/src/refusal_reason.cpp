@@ -1,4 +1,4 @@
-#include <reprise/retry/refusal_reason.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise {
 
@@ -52,7 +52,7 @@ std::string_view to_string(refusal_reason reason) noexcept {
     return "unknown refusal";
 }
 
-std::string_view remedy_for(refusal_reason reason) noexcept {
+std::string_view detail::remedy_for(refusal_reason reason) noexcept {
     switch (reason) {
         case refusal_reason::unclassified:
             return "give its type retry_facts(), or set failures_without_facts to retry";

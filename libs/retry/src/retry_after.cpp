@@ -156,7 +156,7 @@ std::optional<std::chrono::sys_seconds> read_asctime_date(std::string_view text)
 
 }  // namespace
 
-std::optional<std::chrono::sys_seconds> parse_http_date(
+std::optional<std::chrono::sys_seconds> driver::parse_http_date(
     std::string_view text, std::chrono::sys_seconds now) noexcept {
     if (std::string_view rest = text;
         take_day_name(rest, day_form::whole) && rest.starts_with(", ")) {
@@ -171,7 +171,7 @@ std::optional<std::chrono::sys_seconds> parse_http_date(
     return text.starts_with(' ') ? read_asctime_date(text.substr(1)) : std::nullopt;
 }
 
-std::optional<std::chrono::seconds> parse_retry_after(
+std::optional<std::chrono::seconds> driver::parse_retry_after(
     std::string_view value, std::chrono::sys_seconds now, std::chrono::seconds longest) noexcept {
     constexpr std::string_view blanks = " \t";
     const std::size_t begin = value.find_first_not_of(blanks);
@@ -180,7 +180,7 @@ std::optional<std::chrono::seconds> parse_retry_after(
     }
     value = value.substr(begin, value.find_last_not_of(blanks) + 1 - begin);
     if (value.find_first_not_of("0123456789") != std::string_view::npos) {
-        const auto date = parse_http_date(value, now);
+        const auto date = driver::parse_http_date(value, now);
         if (!date || *date - now > longest) {
             return std::nullopt;
         }

@@ -41,7 +41,7 @@ public:
 
 }  // namespace
 
-const std::error_category& retry_category() noexcept {
+const std::error_category& detail::retry_category() noexcept {
     static const category instance;
     return instance;
 }

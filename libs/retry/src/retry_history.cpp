@@ -21,15 +21,19 @@ std::string_view driver::to_string(attempt_stage stage) noexcept {
     return "unknown";
 }
 
-std::string_view retry_history::endpoint_of(const history_entry& entry) const noexcept {
-    return entry.endpoint() < endpoints.size() ? std::string_view(endpoints[entry.endpoint()])
-                                               : std::string_view();
+std::string_view driver::place_of(
+    const retry_history& history, const retry_history::entry& entry) noexcept {
+    const bool is_known = history.protocol && entry.place() < history.protocol->places.size();
+    return is_known ? std::string_view(history.protocol->places[entry.place()])
+                    : std::string_view();
 }
 
-std::string_view retry_history::problem_of(const history_entry& entry) const noexcept {
-    const bool is_known =
-        entry.stage() == driver::attempt_stage::dispatch && entry.endpoint() < problems.size();
-    return is_known ? std::string_view(problems[entry.endpoint()]) : std::string_view();
+std::string_view driver::problem_of(
+    const retry_history& history, const retry_history::entry& entry) noexcept {
+    const bool is_known = history.protocol && entry.stage() == driver::attempt_stage::dispatch &&
+                          entry.place() < history.protocol->problems.size();
+    return is_known ? std::string_view(history.protocol->problems[entry.place()])
+                    : std::string_view();
 }
 
 std::uint8_t retry_history::index_of(const std::error_category* category) noexcept {
@@ -63,16 +67,16 @@ std::uint8_t retry_history::index_of(std::string_view text) {
     return static_cast<std::uint8_t>(index + 1);
 }
 
-std::string retry_history::message_of(const history_entry& entry) const {
-    if (entry.text() != 0 && entry.text() <= texts.size()) {
-        return texts[entry.text() - 1U];
+std::string retry_history::message_of(const entry& about) const {
+    if (about.text() != 0 && about.text() <= texts.size()) {
+        return texts[about.text() - 1U];
     }
-    const std::size_t index = entry.category();
+    const std::size_t index = about.category();
     if (index == 0 || categories[index - 1] == nullptr) {
         return {};
     }
     return detail::failure_line(
-        detail::text_of_code({static_cast<int>(entry.code()), *categories[index - 1]}),
+        detail::text_of_code({static_cast<int>(about.code()), *categories[index - 1]}),
         text_size_max);
 }
 
@@ -81,19 +85,21 @@ namespace {
 using detail::append_decision;
 using detail::milliseconds_text;
 
-[[nodiscard]] std::string code_of(const retry_history& history, const history_entry& entry) {
-    if (!history.has_hexadecimal_codes) {
-        return detail::code_text(entry.code(), entry.category() != 0);
-    }
-    std::array<char, 16> text{};
-    std::snprintf(text.data(), text.size(), "0x%02x", unsigned{entry.code()});
-    return text.data();
+[[nodiscard]] std::string code_of(const retry_history& history, const retry_history::entry& entry) {
+    return history.protocol && history.protocol->code_text != nullptr
+               ? history.protocol->code_text(entry.code())
+               : detail::code_text(entry.code(), entry.category() != 0);
+}
+
+[[nodiscard]] bool has_reasons(const retry_history& history) noexcept {
+    return history.protocol && history.protocol->reason_name != nullptr;
 }
 
 // Appends what failed: the protocol's reason, or the number of the attempt.
-void append_failure(std::string& text, const retry_history& history, const history_entry& entry) {
-    if (history.reason_name != nullptr) {
-        text += history.reason_name(entry.reason_code());
+void append_failure(
+    std::string& text, const retry_history& history, const retry_history::entry& entry) {
+    if (has_reasons(history)) {
+        text += history.protocol->reason_name(entry.reason_code());
         if (entry.code() != 0) {
             text += " (" + code_of(history, entry) + ")";
         }
@@ -110,13 +116,14 @@ void append_failure(std::string& text, const retry_history& history, const histo
         text, message, entry.code() == 0 ? std::string() : code_of(history, entry));
 }
 
-// Appends the endpoint and the stage of the failure.
-void append_place(std::string& text, const retry_history& history, const history_entry& entry) {
-    if (const std::string_view name = history.endpoint_of(entry); !name.empty()) {
+// Appends the place and the stage of the failure.
+void append_place(
+    std::string& text, const retry_history& history, const retry_history::entry& entry) {
+    if (const std::string_view name = driver::place_of(history, entry); !name.empty()) {
         text += " at ";
         text += name;
     }
-    if (const std::string_view problem = history.problem_of(entry); !problem.empty()) {
+    if (const std::string_view problem = driver::problem_of(history, entry); !problem.empty()) {
         text += " (";
         text += problem;
         text += ")";
@@ -138,12 +145,12 @@ std::string to_string(const retry_history& history) {
         if (index == entries.first_capacity && entries.dropped() != 0) {
             text += "... " + std::to_string(entries.dropped()) + " more ...\n";
         }
-        const history_entry& entry = entries[index];
+        const retry_history::entry& entry = entries[index];
         text += "+" + milliseconds_text(entry.offset()) + "  ";
         append_failure(text, history, entry);
         append_place(text, history, entry);
         // A client's reasons have their own explanations.
-        append_decision(text, entry, history.reason_name == nullptr);
+        append_decision(text, entry, !has_reasons(history));
         text += '\n';
     }
     return text;
@@ -184,21 +191,22 @@ void append_number(std::string& json, std::string_view name, std::int64_t value)
     return std::chrono::duration_cast<std::chrono::microseconds>(time).count();
 }
 
-void append_entry(std::string& json, const retry_history& history, const history_entry& entry) {
+void append_entry(
+    std::string& json, const retry_history& history, const retry_history::entry& entry) {
     json += "{\"attempt\":" + std::to_string(entry.attempt());
     append_number(json, "offset_us", microseconds(entry.offset()));
     if (!entry.is_attempt()) {
         append_text(json, "kind", entry.is_hedge() ? "hedge" : "not made");
     }
-    if (history.reason_name != nullptr) {
-        append_text(json, "reason", history.reason_name(entry.reason_code()));
+    if (has_reasons(history)) {
+        append_text(json, "reason", history.protocol->reason_name(entry.reason_code()));
     }
     append_text(json, "failure", history.message_of(entry));
     if (entry.code() != 0) {
         append_number(json, "code", entry.code());
     }
-    append_text(json, "endpoint", history.endpoint_of(entry));
-    append_text(json, "problem", history.problem_of(entry));
+    append_text(json, "place", driver::place_of(history, entry));
+    append_text(json, "problem", driver::problem_of(history, entry));
     if (const auto stage = entry.stage()) {
         append_text(json, "stage", to_string(*stage));
     }
@@ -222,7 +230,7 @@ std::string to_json(const retry_history& history) {
     append_number(json, "dropped", static_cast<std::int64_t>(history.entries.dropped()));
     json += ",\"entries\":[";
     bool is_first = true;
-    for (const history_entry& entry : history) {
+    for (const retry_history::entry& entry : history) {
         json += is_first ? "" : ",";
         is_first = false;
         append_entry(json, history, entry);

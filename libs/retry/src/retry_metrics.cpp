@@ -6,29 +6,30 @@ namespace reprise {
 
 namespace {
 
-[[nodiscard]] failure_kind kind_of(const history_entry& entry) noexcept {
+[[nodiscard]] retry_metrics::failure_kind kind_of(const retry_history::entry& entry) noexcept {
     if (entry.is_timeout()) {
-        return failure_kind::timeout;
+        return retry_metrics::failure_kind::timeout;
     }
-    return entry.is_throttling() ? failure_kind::throttling : failure_kind::other;
+    return entry.is_throttling() ? retry_metrics::failure_kind::throttling
+                                 : retry_metrics::failure_kind::other;
 }
 
 }  // namespace
 
-std::string_view to_string(failure_kind kind) noexcept {
+std::string_view to_string(retry_metrics::failure_kind kind) noexcept {
     switch (kind) {
-        case failure_kind::timeout:
+        case retry_metrics::failure_kind::timeout:
             return "timeout";
-        case failure_kind::throttling:
+        case retry_metrics::failure_kind::throttling:
             return "throttling";
-        case failure_kind::other:
+        case retry_metrics::failure_kind::other:
             return "other";
     }
     return "unknown";
 }
 
 void retry_metrics::on_decision(const decision_event& event) noexcept {
-    const history_entry& entry = event.entry;
+    const retry_history::entry& entry = event.entry;
     const bool is_refused = entry.refusal() != refusal_reason::none;
     if (entry.is_hedge()) {
         (is_refused ? refused_hedges_ : hedges_).fetch_add(1, std::memory_order_relaxed);
@@ -53,16 +54,16 @@ std::uint64_t retry_metrics::refusals(refusal_reason reason) const noexcept {
 
 namespace {
 
-using text = detail::prometheus_text;
+using text = driver::prometheus_text;
 
 /// Calls `write(service)` for each service that has `Part`, under its labels. The lines of the
 /// family come first, once.
 template <auto Part, class Write>
 void write_family(
-    text& out, std::span<const observed_service> services, std::array<std::string_view, 3> family,
-    Write&& write) {
+    text& out, std::span<const retry_metrics::service> services,
+    std::array<std::string_view, 3> family, Write&& write) {
     bool is_open = false;
-    for (const observed_service& service : services) {
+    for (const retry_metrics::service& service : services) {
         if (service.*Part == nullptr) {
             continue;
         }
@@ -74,8 +75,8 @@ void write_family(
     }
 }
 
-void write_counts(text& out, std::span<const observed_service> services) {
-    constexpr auto metrics = &observed_service::metrics;
+void write_counts(text& out, std::span<const retry_metrics::service> services) {
+    constexpr auto metrics = &retry_metrics::service::metrics;
     write_family<metrics>(
         out, services, {"retry_calls_total", "counter", "Calls that have ended."},
         [&](const retry_metrics& of) {
@@ -97,7 +98,7 @@ void write_counts(text& out, std::span<const observed_service> services) {
         out, services, {"retry_retries_total", "counter", "Retries, by the failure before them."},
         [&](const retry_metrics& of) {
             for (std::size_t index = 0; index < retry_metrics::failure_kind_count; ++index) {
-                const auto kind = static_cast<failure_kind>(index);
+                const auto kind = static_cast<retry_metrics::failure_kind>(index);
                 out.sample(
                     "retry_retries_total", text::word_label_of("reason", to_string(kind)),
                     of.retries(kind));
@@ -126,18 +127,19 @@ void write_state(text& out, const circuit_breaker& of) {
 
 }  // namespace
 
-std::string to_prometheus(std::span<const observed_service> services, std::string_view prefix) {
-    const prometheus_options options{.prefix = prefix};
+std::string retry_metrics::to_prometheus(
+    std::span<const retry_metrics::service> services, std::string_view prefix) {
+    const driver::prometheus_options options{.prefix = prefix};
     text out(options);
-    constexpr auto metrics = &observed_service::metrics;
+    constexpr auto metrics = &retry_metrics::service::metrics;
     write_counts(out, services);
     write_family<metrics>(
         out, services, {"retry_refusals_total", "counter", "Retries that were refused, by reason."},
         [&](const retry_metrics& of) { write_refusals(out, of); });
-    write_family<&observed_service::bucket>(
+    write_family<&retry_metrics::service::bucket>(
         out, services, {"retry_budget_level", "gauge", "Units left in the token bucket."},
         [&](const token_bucket& of) { out.sample("retry_budget_level", "", of.available()); });
-    write_family<&observed_service::breaker>(
+    write_family<&retry_metrics::service::breaker>(
         out, services,
         {"retry_breaker_state", "gauge", "1 for the state of the circuit breaker, else 0."},
         [&](const circuit_breaker& of) { write_state(out, of); });
@@ -150,9 +152,10 @@ std::string to_prometheus(std::span<const observed_service> services, std::strin
     return out.take();
 }
 
-std::string retry_metrics::to_prometheus(const prometheus_options& options) const {
-    const std::array<observed_service, 1> alone{{{.labels = options.labels, .metrics = this}}};
-    return reprise::to_prometheus(alone, options.prefix);
+std::string retry_metrics::to_prometheus(const driver::prometheus_options& options) const {
+    const std::array<retry_metrics::service, 1> alone{
+        {{.labels = options.labels, .metrics = this}}};
+    return to_prometheus(alone, options.prefix);
 }
 
 }  // namespace reprise

@@ -44,16 +44,16 @@ private:
 
 }  // namespace
 
-void observing_functions::on_decision(const decision_event& event) noexcept {
+void detail::observing_functions::on_decision(const decision_event& event) noexcept {
     call_if_set(decision, event);
 }
 
-void observing_functions::on_completion(const call_summary& summary) noexcept {
+void detail::observing_functions::on_completion(const call_summary& summary) noexcept {
     call_if_set(completion, summary);
 }
 
 std::shared_ptr<retry_observer> log_to(std::function<void(std::string_view line)> write) {
-    auto logger = std::make_shared<observing_functions>();
+    auto logger = std::make_shared<detail::observing_functions>();
     logger->decision = [write = std::move(write)](const decision_event& event) {
         write(to_string(event));
     };

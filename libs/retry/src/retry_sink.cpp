@@ -1,6 +1,6 @@
 #include <utility>
 
-#include <reprise/retry/driver/retry_sink.hpp>
+#include <reprise/retry/driver/retry_question.hpp>
 
 namespace reprise::driver {
 

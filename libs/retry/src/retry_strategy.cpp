@@ -2,25 +2,26 @@
 #include <cstdint>
 #include <string>
 
-#include <reprise/retry/retry_strategy.hpp>
+#include <reprise/retry/driver/retry_strategy.hpp>
 
 namespace reprise {
 
-retry_strategy::~retry_strategy() = default;
+driver::retry_strategy::~retry_strategy() = default;
 
-driver::decision retry_strategy::on_start(
+driver::decision driver::retry_strategy::on_start(
     driver::token_state& token, const driver::decision_context&) {
     token = driver::token_state{};
     return {};
 }
 
-void retry_strategy::on_success(const driver::token_state&, const driver::decision_context&) {}
+void driver::retry_strategy::on_success(
+    const driver::token_state&, const driver::decision_context&) {}
 
-retry_budget* retry_strategy::paying_budget() noexcept {
+driver::retry_budget* driver::retry_strategy::paying_budget() noexcept {
     return nullptr;
 }
 
-void retry_strategy::ask(
+void driver::retry_strategy::ask(
     const driver::retry_question& question, driver::retry_sink& sink) noexcept {
 #if defined(__cpp_exceptions)
     try {
@@ -38,12 +39,12 @@ void retry_strategy::ask(
     }
 }
 
-driver::decision retry_strategy::begin(
+driver::decision driver::retry_strategy::begin(
     driver::token_state& token, const driver::decision_context& at) noexcept {
     return detail::result_or(detail::strategy_failed(), [&] { return on_start(token, at); });
 }
 
-void retry_strategy::succeed(
+void driver::retry_strategy::succeed(
     const driver::token_state& token, const driver::decision_context& at) noexcept {
     static_cast<void>(detail::result_or(false, [&] {
         on_success(token, at);
@@ -52,7 +53,7 @@ void retry_strategy::succeed(
 }
 
 driver::retry_action detail::ask(
-    retry_strategy& strategy, const driver::retry_question& question) noexcept {
+    driver::retry_strategy& strategy, const driver::retry_question& question) noexcept {
     driver::retry_sink sink(nullptr, nullptr);
     strategy.ask(question, sink);
     return sink.action().value_or(driver::retry_action::no(refusal_reason::strategy_failed));

@@ -5,7 +5,8 @@
 #include <cstdlib>
 #include <limits>
 
-#include <reprise/retry/composed_strategy.hpp>
+#include <reprise/retry/budget.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
 namespace reprise {
@@ -62,7 +63,7 @@ void detail::throw_unseen_attempt_timeout() {
          "reprise::attempt& and read attempt::timeout"});
 }
 
-std::optional<settings_error> check(const backoff_options& options) {
+std::optional<settings_error> driver::check(const backoff_options& options) {
     if (!std::isfinite(options.factor)) {
         return refuse("factor", "must be a number");
     }
@@ -84,7 +85,7 @@ std::optional<settings_error> check(const backoff_options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const token_bucket_options& options) {
+std::optional<settings_error> check(const token_bucket::options& options) {
     if (!std::isfinite(options.capacity)) {
         return refuse("capacity", "must be a number");
     }
@@ -103,7 +104,7 @@ std::optional<settings_error> check(const token_bucket_options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const retry_prices& prices, double capacity) {
+std::optional<settings_error> driver::check(const retry_prices& prices, double capacity) {
     if (auto error = check_price("retry", prices.retry, capacity)) {
         return error;
     }
@@ -128,7 +129,7 @@ std::optional<settings_error> driver::check(const attempt_limits& limits) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const standard_options& options) {
+std::optional<settings_error> check(const standard_strategy::options& options) {
     if (auto error = check(driver::attempt_limits{options.attempts_max})) {
         return error;
     }

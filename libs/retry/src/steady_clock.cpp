@@ -51,7 +51,8 @@ public:
             if (until <= current) {
                 return true;
             }
-            const time_point piece = std::min(until, add_saturated(current, std::chrono::hours{1}));
+            const time_point piece =
+                std::min(until, driver::add_saturated(current, std::chrono::hours{1}));
             stopped.wait_until(lock, piece);
         }
     }
@@ -69,7 +70,7 @@ std::uint64_t seed_from_system() noexcept {
 
 }  // namespace
 
-retry_clock& real_clock() noexcept {
+retry_clock& retry_clock::real() noexcept {
     static steady_driver driver;
     return driver;
 }

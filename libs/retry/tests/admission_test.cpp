@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 constexpr time_point asked_at{1h};
 
 /// Records what it is asked. Pays until its units are used up.
-class noted_budget final : public retry_budget {
+class noted_budget final : public driver::retry_budget {
 public:
     explicit noted_budget(int left) : left_(left) {}
     driver::payment try_pay(const failure_facts& facts, time_point) noexcept override {

@@ -169,22 +169,22 @@ TEST(blocking, SM_04_without_an_initial_token_exactly_one_attempt_is_made) {
 
 TEST(blocking, SM_05_a_refusal_never_replaces_the_operations_own_error) {
     fixture f;
-    standard_options empty;
+    standard_strategy::options empty;
     empty.bucket.initial = 4.0;
-    standard_strategy strategy(empty);
     struct log final : retry_observer {
         void on_decision(const decision_event& event) noexcept override { last = event.entry; }
-        history_entry last{};
-    } log;
+        retry_history::entry last{};
+    };
+    const auto seen = std::make_shared<log>();
+    empty.observer = seen;
+    standard_strategy strategy(empty);
     scripted_operation operation{testing::timed_out()};
-    call_options options = f.options();
-    options.observer = &log;
-    const auto result = retry(strategy, options, operation);
+    const auto result = retry(strategy, f.options(), operation);
     ASSERT_FALSE(result.has_value());
     EXPECT_EQ(result.error().facts, testing::timed_out());
     EXPECT_EQ(f.trace.refusal(), refusal_reason::budget_exhausted);
     EXPECT_EQ(f.trace.entries.back().budget_level(), detail::milli_units(4));
-    EXPECT_EQ(log.last.refusal(), refusal_reason::budget_exhausted) << "the refusal is logged";
+    EXPECT_EQ(seen->last.refusal(), refusal_reason::budget_exhausted) << "the refusal is logged";
 }
 
 TEST(blocking, SM_07_success_returns_the_token_exactly_once) {
@@ -303,7 +303,7 @@ TEST(blocking, SM_19_stopping_ends_a_wait_at_once_with_the_last_error) {
 // bucket of all others.
 TEST(blocking, a_retry_whose_wait_is_canceled_costs_nothing) {
     fixture f;
-    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10.0});
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{.capacity = 10.0});
     std::stop_source stop;
     f.clock.after(100ms, [&] { stop.request_stop(); });
     call_options options = f.options();
@@ -321,9 +321,9 @@ TEST(blocking, a_retry_whose_wait_is_canceled_costs_nothing) {
 // The same for a breaker that opens during the wait, because of other calls.
 TEST(blocking, a_retry_that_the_breaker_refuses_after_its_wait_costs_nothing) {
     fixture f;
-    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10.0});
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{.capacity = 10.0});
     const auto breaker = std::make_shared<circuit_breaker>(
-        circuit_breaker_options{.volume_threshold = 2, .sleep_window = 10s});
+        driver::circuit_breaker_options{.volume_threshold = 2, .sleep_window = 10s});
     f.clock.after(100ms, [&] {
         for (int i = 0; i < 2; ++i) {
             breaker->on_failure(driver::breaker_permit::regular, {}, f.clock.now());
@@ -523,18 +523,17 @@ TEST(blocking, the_real_clock_wakes_at_once_when_stopped_from_another_thread) {
 
 TEST(blocking, a_wait_on_the_real_clock_that_could_be_stopped_is_not_cut_short) {
     const std::stop_source stop;
-    const time_point begun = real_clock().now();
+    const time_point begun = retry_clock::real().now();
     auto operation = testing::scripted_operation{testing::transient()};
     const auto rule = attempts(2).every(20ms).with_jitter(jitter::none);
     EXPECT_TRUE(retry(rule, {.stop = stop.get_token()}, operation).has_value());
-    EXPECT_GE(real_clock().now() - begun, 20ms);
+    EXPECT_GE(retry_clock::real().now() - begun, 20ms);
 }
 
-TEST(blocking, no_retry_makes_one_attempt) {
+TEST(blocking, one_attempt_is_no_retry) {
     fixture f;
-    no_retry strategy;
     auto operation = scripted_operation{testing::transient()}.fail_forever();
-    EXPECT_FALSE(retry(strategy, f.options(), operation).has_value());
+    EXPECT_FALSE(retry(attempts(1), f.options(), operation).has_value());
     EXPECT_EQ(operation.calls(), 1U);
     EXPECT_EQ(f.trace.refusal(), refusal_reason::attempts_exhausted);
 }

@@ -113,7 +113,8 @@ TEST(windowed_budget, each_request_deposits_its_share_and_a_retry_takes_a_unit) 
 
 TEST(token_bucket_budget, each_kind_of_failure_has_its_price) {
     const auto bucket = std::make_shared<token_bucket>();
-    token_bucket_budget budget(bucket, {.retry = 1, .timeout = 2, .throttling = 3, .refund = 4});
+    driver::token_bucket_budget budget(
+        bucket, {.retry = 1, .timeout = 2, .throttling = 3, .refund = 4});
     EXPECT_EQ(budget.try_pay(testing::transient(), start).cost, 1000U);
     EXPECT_EQ(budget.try_pay(testing::timed_out(), start).cost, 2000U);
     EXPECT_EQ(budget.try_pay(testing::throttled(), start).cost, 3000U);
@@ -124,7 +125,8 @@ TEST(token_bucket_budget, each_kind_of_failure_has_its_price) {
 
 TEST(token_bucket_budget, a_success_returns_the_last_cost_only_after_a_retry) {
     const auto bucket = std::make_shared<token_bucket>();
-    token_bucket_budget budget(bucket, {.retry = 20, .refund = 3, .refund_last_cost = true});
+    driver::token_bucket_budget budget(
+        bucket, {.retry = 20, .refund = 3, .refund_last_cost = true});
     ASSERT_TRUE(budget.try_pay(testing::transient(), start).paid);
     budget.on_success(20'000, 1, start);
     EXPECT_EQ(bucket->milli_level(), detail::milli_units(483));

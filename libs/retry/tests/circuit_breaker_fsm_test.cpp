@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <reprise/retry/driver/circuit_breaker_fsm.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
 
 namespace reprise::circuit_breaker_fsm_test {
 
@@ -19,20 +19,20 @@ void feed(driver::circuit_breaker_fsm& breaker, int count, bool has_failed, time
 }
 
 driver::circuit_breaker_fsm opened_at(time_point now) {
-    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{driver::circuit_breaker_options{}};
     feed(breaker, 20, failed, now);
     return breaker;
 }
 
 TEST(circuit_breaker_fsm, RH_34_opens_at_half_of_twenty_requests_and_not_before) {
-    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{driver::circuit_breaker_options{}};
     feed(breaker, 19, failed, window_begin);
     EXPECT_TRUE(breaker.allows());
     EXPECT_EQ(breaker.next_due(), std::nullopt);
     breaker.on_outcome(failed, window_begin + 1s);
     EXPECT_FALSE(breaker.allows());
     EXPECT_EQ(breaker.next_due(), window_begin + 6s);
-    driver::circuit_breaker_fsm half{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm half{driver::circuit_breaker_options{}};
     feed(half, 11, good, window_begin);
     feed(half, 10, failed, window_begin);
     EXPECT_TRUE(half.allows());  // 10 of 21
@@ -41,11 +41,11 @@ TEST(circuit_breaker_fsm, RH_34_opens_at_half_of_twenty_requests_and_not_before)
 }
 
 TEST(circuit_breaker_fsm, RH_34_the_share_is_exact) {
-    driver::circuit_breaker_fsm below{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm below{driver::circuit_breaker_options{}};
     feed(below, 101, good, window_begin);
     feed(below, 100, failed, window_begin);
     EXPECT_TRUE(below.allows());  // 100 of 201
-    driver::circuit_breaker_fsm equal{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm equal{driver::circuit_breaker_options{}};
     feed(equal, 100, good, window_begin);
     feed(equal, 99, failed, window_begin);
     EXPECT_TRUE(equal.allows());  // 99 of 199
@@ -54,7 +54,7 @@ TEST(circuit_breaker_fsm, RH_34_the_share_is_exact) {
 }
 
 TEST(circuit_breaker_fsm, RH_34_outcomes_older_than_the_window_do_not_count) {
-    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{driver::circuit_breaker_options{}};
     feed(breaker, 19, failed, window_begin);
     breaker.on_outcome(failed, window_begin + 60s);
     EXPECT_TRUE(breaker.allows());
@@ -66,7 +66,7 @@ TEST(circuit_breaker_fsm, RH_34_outcomes_older_than_the_window_do_not_count) {
 
 TEST(circuit_breaker_fsm, RH_34_the_window_rolls_and_is_never_reset) {
     // One request opens the count at 0 s; the failures come around the 60 s that follow it.
-    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{driver::circuit_breaker_options{}};
     breaker.on_outcome(good, window_begin);
     feed(breaker, 15, failed, window_begin + 59s);
     EXPECT_TRUE(breaker.allows());
@@ -77,7 +77,7 @@ TEST(circuit_breaker_fsm, RH_34_the_window_rolls_and_is_never_reset) {
 }
 
 TEST(circuit_breaker_fsm, RH_34_old_successes_leave_the_window_one_step_at_a_time) {
-    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{driver::circuit_breaker_options{}};
     for (int second = 0; second < 60; ++second) {
         feed(breaker, 1, good, window_begin + second * 1s);
     }
@@ -92,7 +92,7 @@ TEST(circuit_breaker_fsm, RH_34_old_successes_leave_the_window_one_step_at_a_tim
 }
 
 TEST(circuit_breaker_fsm, RH_34_a_steady_share_below_the_threshold_never_opens_it) {
-    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{driver::circuit_breaker_options{}};
     for (int round = 0; round < 10000; ++round) {
         const time_point now = window_begin + round * 37ms;
         breaker.on_outcome(round % 5 < 2 ? failed : good, now);
@@ -101,11 +101,11 @@ TEST(circuit_breaker_fsm, RH_34_a_steady_share_below_the_threshold_never_opens_i
 }
 
 TEST(circuit_breaker_fsm, RH_34_after_a_long_silence_nothing_counts_and_short_windows_work) {
-    driver::circuit_breaker_fsm breaker{circuit_breaker_options{}};
+    driver::circuit_breaker_fsm breaker{driver::circuit_breaker_options{}};
     feed(breaker, 19, failed, window_begin);
     feed(breaker, 1, failed, window_begin + 24h * 300);
     EXPECT_TRUE(breaker.allows());
-    circuit_breaker_options options;
+    driver::circuit_breaker_options options;
     options.rolling_window = duration{1};  // a nanosecond: only what comes at the same time
     driver::circuit_breaker_fsm brief(options);
     feed(brief, 19, failed, window_begin);
@@ -138,7 +138,7 @@ TEST(circuit_breaker_fsm, RH_34_a_probe_decides_between_closed_and_another_sleep
 }
 
 TEST(circuit_breaker_fsm, RH_34_each_limit_can_be_configured) {
-    circuit_breaker_options options;
+    driver::circuit_breaker_options options;
     options.volume_threshold = 4;
     options.error_threshold_percent = 75;
     options.rolling_window = 30s;
@@ -181,7 +181,7 @@ TEST(circuit_breaker_fsm, an_outcome_that_is_reported_late_does_not_age_the_othe
 }
 
 TEST(circuit_breaker_fsm, contradictions_are_refused_by_name) {
-    const auto field_of = [](const circuit_breaker_options& options) {
+    const auto field_of = [](const driver::circuit_breaker_options& options) {
         const auto error = check(options);
         return error ? error->field : "";
     };

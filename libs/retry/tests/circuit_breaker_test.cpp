@@ -18,7 +18,7 @@ namespace reprise::circuit_breaker_test {
 
 using namespace std::chrono_literals;
 
-constexpr circuit_breaker_options four{.volume_threshold = 4};
+constexpr driver::circuit_breaker_options four{.volume_threshold = 4};
 
 struct down : std::runtime_error {
     down() : std::runtime_error("down") {}
@@ -153,7 +153,7 @@ TEST(circuit_breaker, a_retry_that_waits_longer_than_the_sleep_becomes_the_probe
 }
 
 /// Waits before the first attempt.
-class patient_strategy final : public retry_strategy {
+class patient_strategy final : public driver::retry_strategy {
 public:
     patient_strategy(circuit_breaker& breaker, duration delay)
         : retry_strategy({.needs_time = true, .circuit = &breaker}), delay_(delay) {}
@@ -175,7 +175,7 @@ TEST(circuit_breaker, SM_01_is_asked_after_the_delay_of_the_initial_token) {
     s.open();
     s.is_up = true;
     patient_strategy strategy(*s.breaker, 5s);
-    retry_strategy& plain = strategy;
+    driver::retry_strategy& plain = strategy;
     EXPECT_EQ(retry(plain, s.options, throws_on_failure([&] { return s.answer(); })), 5);
     EXPECT_EQ(s.breaker->state(), circuit_state::closed) << "the sleep was over by then";
 }
@@ -232,7 +232,8 @@ TEST(circuit_breaker, is_shared_by_different_strategies) {
         static_cast<void>(
             retry(standard, s.options, throws_on_failure([&] { return s.answer(); }))),
         retry_error);
-    virtual_strategy<standard_strategy> plugin(standard_options{.breaker = s.breaker});
+    driver::virtual_strategy<standard_strategy> plugin(
+        standard_strategy::options{.breaker = s.breaker});
     EXPECT_THROW(
         static_cast<void>(retry(plugin, s.options, throws_on_failure([&] { return s.answer(); }))),
         retry_error);
@@ -264,7 +265,7 @@ TEST(circuit_breaker, threads_share_it_with_the_metrics_of_their_calls) {
     constexpr int calls_each = 500;
     std::atomic<int> changes = 0;
     const auto breaker = std::make_shared<circuit_breaker>(
-        circuit_breaker_options{.volume_threshold = 4, .sleep_window = 50us}, nullptr,
+        driver::circuit_breaker_options{.volume_threshold = 4, .sleep_window = 50us}, nullptr,
         [&](circuit_state from, circuit_state to) { changes += from == to ? 1000 : 1; });
     const auto metrics = std::make_shared<retry_metrics>();
     std::atomic<int> refused = 0;

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include <reprise/retry.hpp>
-#include <reprise/retry/latency_histogram.hpp>
+#include <reprise/retry/budget.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
 #include <reprise/testing/scripted.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
@@ -77,13 +78,13 @@ TEST(clocks, a_windowed_budget_forgets_credit_at_any_uptime_and_after_any_jump) 
 
 TEST(clocks, sums_of_times_stay_in_range) {
     constexpr duration one{1};
-    EXPECT_EQ(add_saturated(time_point::max(), one), time_point::max());
-    EXPECT_EQ(add_saturated(time_point::max() - one, one), time_point::max());
-    EXPECT_EQ(add_saturated(time_point::max(), duration::max()), time_point::max());
-    EXPECT_EQ(add_saturated(time_point::min(), -one), time_point::min());
-    EXPECT_EQ(add_saturated(time_point::min() + one, -one), time_point::min());
-    EXPECT_EQ(add_saturated(time_point::min(), duration::min()), time_point::min());
-    EXPECT_EQ(add_saturated(time_point{5s}, -2s), time_point{3s});
+    EXPECT_EQ(driver::add_saturated(time_point::max(), one), time_point::max());
+    EXPECT_EQ(driver::add_saturated(time_point::max() - one, one), time_point::max());
+    EXPECT_EQ(driver::add_saturated(time_point::max(), duration::max()), time_point::max());
+    EXPECT_EQ(driver::add_saturated(time_point::min(), -one), time_point::min());
+    EXPECT_EQ(driver::add_saturated(time_point::min() + one, -one), time_point::min());
+    EXPECT_EQ(driver::add_saturated(time_point::min(), duration::min()), time_point::min());
+    EXPECT_EQ(driver::add_saturated(time_point{5s}, -2s), time_point{3s});
 }
 
 TEST(clocks, a_windowed_budget_refills_its_reserve_at_any_uptime) {
@@ -101,7 +102,7 @@ TEST(clocks, a_windowed_budget_refills_its_reserve_at_any_uptime) {
 
 TEST(clocks, budgets_without_time_do_the_same_at_any_uptime) {
     for (const time_point start : starts()) {
-        token_bucket_budget bucket(std::make_shared<token_bucket>());
+        driver::token_bucket_budget bucket(std::make_shared<token_bucket>());
         failure_throttle throttle;
         EXPECT_EQ(bucket.try_pay({}, start).level, detail::milli_units(495));
         bucket.on_success(0, 1, start + year);
@@ -145,7 +146,7 @@ TEST(clocks, a_circuit_breaker_forgets_its_window_after_any_jump) {
 }
 
 TEST(clocks, a_histogram_takes_any_duration) {
-    latency_histogram seen;
+    driver::latency_histogram seen;
     for (const duration each : {duration::min(), -year, duration{-1}, duration{0}, duration{1ms}}) {
         seen.record(each);
     }
@@ -178,7 +179,7 @@ TEST(clocks, a_call_waits_and_records_the_same_at_any_uptime) {
 
 TEST(clocks, a_history_saturates_where_its_fields_end) {
     constexpr duration wrap_of_delays = std::chrono::microseconds{std::int64_t{1} << 37U};
-    history_entry entry;
+    retry_history::entry entry;
     for (const duration each : {wrap_of_microseconds, year, duration::max()}) {
         entry.set_offset(each);
         entry.set_delay(each);

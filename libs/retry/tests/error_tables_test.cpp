@@ -228,7 +228,7 @@ TEST(error_tables, codes_of_other_categories_have_the_facts_of_the_condition_the
 }
 
 TEST(error_tables, an_open_circuit_is_safe_although_it_equals_try_again) {
-    EXPECT_EQ(facts_of(make_error_code(retry_errc::circuit_open)).safety, retry_safety::yes);
+    EXPECT_EQ(facts_of(detail::to_code(retry_errc::circuit_open)).safety, retry_safety::yes);
 }
 
 }  // namespace reprise::error_tables_test

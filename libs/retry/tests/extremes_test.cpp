@@ -30,13 +30,14 @@ const failure_facts failures[] = {
 struct played_call {
     testing::virtual_clock clock;
     retry_history trace;
-    observing_functions observer;
-    call_options options{.history = &trace, .observer = &observer, .clock = &clock};
+    std::shared_ptr<detail::observing_functions> observer =
+        std::make_shared<detail::observing_functions>();
+    call_options options{.history = &trace, .clock = &clock};
     int completions = 0;
     duration total{};
 
     explicit played_call(time_point start) : clock(start) {
-        observer.completion = [this](const call_summary& ended) {
+        observer->completion = [this](const call_summary& ended) {
             ++completions;
             total = ended.total_time;
         };
@@ -54,7 +55,9 @@ struct played_call {
 // The difference of the two times overflowed: the call had taken a negative time.
 TEST(extremes, a_call_from_the_earliest_time_to_the_latest_takes_the_longest_duration) {
     played_call call(time_point::min());
-    EXPECT_EQ(call.fail(attempts(4).every(duration::max()), testing::transient()), 4U);
+    EXPECT_EQ(
+        call.fail(attempts(4).every(duration::max()).observer(call.observer), testing::transient()),
+        4U);
     EXPECT_EQ(call.clock.now(), time_point::max());
     EXPECT_EQ(call.clock.elapsed(), duration::max());
     EXPECT_EQ(call.total, duration::max());
@@ -73,7 +76,8 @@ void play_all(const Rule& make_rule) {
                         call.options.timeout = timeout;
                         call.options.attempt_timeout = attempt_timeout;
                         call.options.repeat = mark;
-                        const std::size_t attempts_made = call.fail(make_rule(), failure);
+                        const std::size_t attempts_made =
+                            call.fail(make_rule().observer(call.observer), failure);
                         const bool is_marked = mark == repeatability::not_repeatable;
                         const bool is_final = failure.safety == retry_safety::no ||
                                               (is_marked && failure.safety != retry_safety::yes);
@@ -91,8 +95,8 @@ TEST(extremes, any_clock_and_duration_with_a_breaker_and_any_budget) {
     play_all([] {
         return attempts(4)
             .budget(std::make_shared<token_bucket>())
-            .breaker(
-                std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 3}));
+            .breaker(std::make_shared<circuit_breaker>(
+                driver::circuit_breaker_options{.volume_threshold = 3}));
     });
     play_all([] { return attempts(4).linear(duration::max()).budget(windowed_budget{}); });
     play_all([] {
@@ -104,7 +108,7 @@ TEST(extremes, any_clock_and_duration_with_a_breaker_and_any_budget) {
 }
 
 /// Misbehaves in one way, with a budget of its own.
-class bad_strategy final : public retry_strategy {
+class bad_strategy final : public driver::retry_strategy {
 public:
     enum class way {
         throws_at_start,
@@ -117,7 +121,8 @@ public:
     static constexpr way ways[] = {way::throws_at_start,   way::throws, way::answers_and_throws,
                                    way::defers_and_throws, way::drops,  way::silent};
 
-    explicit bad_strategy(way chosen) : chosen_(chosen) {}
+    bad_strategy(way chosen, retry_observer& observer)
+        : retry_strategy({.observer = &observer}), chosen_(chosen) {}
     driver::decision on_start(driver::token_state&, const driver::decision_context&) override {
         if (chosen_ == way::throws_at_start) {
             throw 1;
@@ -138,9 +143,9 @@ public:
             throw 1;
         }
     }
-    [[nodiscard]] retry_budget* paying_budget() noexcept override { return &budget; }
+    [[nodiscard]] driver::retry_budget* paying_budget() noexcept override { return &budget; }
 
-    token_bucket_budget budget{std::make_shared<token_bucket>()};
+    driver::token_bucket_budget budget{std::make_shared<token_bucket>()};
 
 private:
     way chosen_;
@@ -150,12 +155,12 @@ TEST(extremes, a_bad_strategy_with_a_throwing_observer_and_a_stop_completes_once
     for (const auto way : bad_strategy::ways) {
         for (const auto& timeout : lengths) {
             for (const bool is_stopped : {false, true}) {
-                bad_strategy strategy(way);
                 played_call call(time_point{});
+                bad_strategy strategy(way, *call.observer);
                 std::stop_source stop;
                 call.options.stop = stop.get_token();
                 call.options.timeout = timeout;
-                call.observer.decision = [&](const decision_event&) {
+                call.observer->decision = [&](const decision_event&) {
                     if (is_stopped) {
                         stop.request_stop();
                     }

@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <string>
 
-#include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
+#include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/outcome.hpp>
-#include <reprise/retry/retryable.hpp>
 
 namespace facts_test {
 
@@ -69,15 +69,16 @@ TEST(failure_facts, SM_08_a_users_own_type_takes_part_in_three_ways_without_inhe
     EXPECT_EQ(facts_of(facts_test::with_traits{7}).safety, retry_safety::yes);
     EXPECT_TRUE(facts_of(facts_test::with_function{}).throttling);
     EXPECT_TRUE(facts_of(facts_test::with_member{}).timeout);
-    EXPECT_TRUE(describes_failure<facts_test::with_function>);
-    EXPECT_FALSE(describes_failure<facts_test::without_facts>);
+    EXPECT_TRUE(driver::describes_failure<facts_test::with_function>);
+    EXPECT_FALSE(driver::describes_failure<facts_test::without_facts>);
 }
 
 TEST(failure_facts, SM_08_a_type_without_facts_has_empty_facts_and_is_not_retried) {
     const failure_facts facts = facts_of(facts_test::without_facts{});
     EXPECT_EQ(facts, failure_facts{});
     EXPECT_EQ(
-        stated_safety{}.check(facts, repeatability::unspecified), refusal_reason::unclassified);
+        driver::stated_safety{}.check(facts, repeatability::unspecified),
+        refusal_reason::unclassified);
 }
 
 TEST(failure_facts, a_description_that_throws_counts_as_no_facts) {
@@ -125,7 +126,10 @@ TEST(failure_facts, SM_08_a_code_that_is_thrown_as_it_is_has_its_own_facts) {
     EXPECT_EQ(facts_if_thrown(refused), expected);
     EXPECT_EQ(
         detail::text_of_thrown(std::make_exception_ptr(std::make_error_code(refused))),
-        "Connection refused");
+        detail::text_of(std::make_error_code(refused)));
+    EXPECT_NE(
+        detail::text_of(std::make_error_code(refused)).find("onnection refused"), std::string::npos)
+        << "systems differ in the first letter";
 }
 
 TEST(failure_facts, SM_08_anything_shaped_like_expected_is_a_result) {
@@ -182,7 +186,7 @@ TEST(failure_facts, SM_10_stated_safety_beats_fault) {
         {{.safety = rs::maybe}, static_cast<repeatability>(9), refusal_reason::not_repeatable},
     };
     for (const row& each : rows) {
-        EXPECT_EQ(stated_safety{}.check(each.facts, each.repeat), each.expected)
+        EXPECT_EQ(driver::stated_safety{}.check(each.facts, each.repeat), each.expected)
             << "row " << (&each - rows);
     }
 }

@@ -75,7 +75,7 @@ struct inlined_diary : diary {
 };
 
 /// The same strategy behind the virtual interface.
-class plugged_diary final : public retry_strategy, public diary {
+class plugged_diary final : public driver::retry_strategy, public diary {
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         driver::token_state token = question.token;
         sink.answer(diary::retry_after(token, question));
@@ -96,7 +96,7 @@ template <class... List, class Operation>
         }
     };
     play(inlined);
-    play(static_cast<retry_strategy&>(plugged));
+    play(static_cast<driver::retry_strategy&>(plugged));
     EXPECT_EQ(inlined.seen, plugged.seen);
     return inlined.seen;
 }
@@ -197,16 +197,16 @@ TEST(failure_view, SM_02_a_refresh_sees_the_result_that_a_predicate_calls_a_fail
 }
 
 TEST(failure_view, a_policy_of_a_composed_strategy_may_look_at_the_failure) {
-    struct only_blue : stated_safety {
+    struct only_blue : driver::stated_safety {
         [[nodiscard]] refusal_reason check(const driver::retry_question& question) const noexcept {
             const auto* quota = question.failure.get_if<quota_error>();
             return quota != nullptr && quota->tenant == "blue"
-                       ? stated_safety::check(question.facts, question.repeat)
+                       ? driver::stated_safety::check(question.facts, question.repeat)
                        : refusal_reason::unsafe;
         }
     };
-    composed_strategy strategy(
-        driver::attempt_limits{3}, only_blue{}, exponential_backoff{}, driver::no_budget{});
+    driver::composed_strategy strategy(
+        driver::attempt_limits{3}, only_blue{}, driver::exponential_backoff{}, driver::no_budget{});
     const auto attempts = [&](const std::string& tenant) {
         testing::virtual_clock clock;
         int calls = 0;

@@ -26,7 +26,7 @@ struct scale {
     testing::virtual_clock clock;
     retry_history history;
     call_options options{.history = &history, .clock = &clock};
-    simple_strategy<> rule = attempts(3).every(1s);
+    driver::simple_strategy<> rule = attempts(3).every(1s);
 };
 
 TEST(fallback, a_value_replaces_the_last_error_after_all_attempts) {

@@ -67,7 +67,7 @@ TEST(filter, SM_10_a_stated_no_is_final_in_every_form_of_a_filter_and_for_every_
 }
 
 TEST(filter, SM_10_a_strategy_that_proposes_a_retry_of_a_stated_no_is_refused) {
-    struct stubborn final : retry_strategy {
+    struct stubborn final : driver::retry_strategy {
         void retry_after(
             const driver::retry_question& question, driver::retry_sink& sink) override {
             sink.answer(
@@ -80,7 +80,8 @@ TEST(filter, SM_10_a_strategy_that_proposes_a_retry_of_a_stated_no_is_refused) {
             return refusal_reason::none;
         }
     };
-    composed_strategy policies({3}, everything{}, exponential_backoff{}, driver::no_budget{});
+    driver::composed_strategy policies(
+        {3}, everything{}, driver::exponential_backoff{}, driver::no_budget{});
     bench b;
     for (const repeatability mark : marks) {
         EXPECT_EQ(b.calls(plug_in, lost_post, mark), 1U);

@@ -16,8 +16,8 @@ const std::chrono::sys_seconds reference{std::chrono::seconds{784111777}};
 // The delay that a throttled answer with this header asks for.
 std::optional<duration> minimum_wait(
     std::string_view retry_after, std::chrono::sys_seconds now,
-    const http_facts_options& options = {}) {
-    return http_facts(429, retry_after, now, options).minimum_wait;
+    std::chrono::seconds retry_after_max = std::chrono::hours{24}) {
+    return http_facts(429, retry_after, now, retry_after_max).minimum_wait;
 }
 
 }  // namespace http_test
@@ -52,7 +52,7 @@ TEST(http_facts, SM_12_statuses_give_safety_fault_throttling_and_timeout) {
     for (const int status : {-1, 0, 100, 200, 302, 399, 600, 100000}) {
         EXPECT_EQ(http_facts(status), failure_facts{}) << status;
     }
-    EXPECT_EQ(http_connect_failure().safety, retry_safety::yes);
+    EXPECT_EQ(failure_facts::not_sent().safety, retry_safety::yes);
 }
 
 TEST(http_facts, SM_12_a_call_that_must_not_be_repeated_is_not_repeated_after_any_5xx) {
@@ -67,7 +67,8 @@ TEST(http_facts, SM_12_a_call_that_must_not_be_repeated_is_not_repeated_after_an
         EXPECT_EQ(attempts(http_facts(status), repeatability::not_repeatable), 1U) << status;
     }
     EXPECT_EQ(attempts(http_facts(503), repeatability::unspecified), 5U);
-    for (const failure_facts& safe : {http_facts(408), http_facts(429), http_connect_failure()}) {
+    for (const failure_facts& safe :
+         {http_facts(408), http_facts(429), failure_facts::not_sent()}) {
         EXPECT_EQ(attempts(safe, repeatability::not_repeatable), 5U) << safe.code;
     }
 }
@@ -104,8 +105,7 @@ TEST(http_facts, SM_12_unparsable_negative_and_huge_values_are_ignored) {
     EXPECT_EQ(http_test::minimum_wait("86400", {}), 24h);
     EXPECT_EQ(http_test::minimum_wait("86401", {}), std::nullopt) << "above 24 h";
     EXPECT_EQ(http_test::minimum_wait("9223372036854775807", {}), std::nullopt);
-    EXPECT_EQ(http_test::minimum_wait("86401", {}, {.retry_after_max = 48h}), 86401s)
-        << "configurable";
+    EXPECT_EQ(http_test::minimum_wait("86401", {}, 48h), 86401s) << "configurable";
     EXPECT_EQ(
         http_test::minimum_wait("Mon, 06 Nov 2034 08:49:37 GMT", http_test::reference),
         std::nullopt);

@@ -15,7 +15,7 @@ namespace late_answer_test {
 using namespace std::chrono_literals;
 
 /// Keeps each question until the test answers it.
-class thinking_strategy final : public retry_strategy {
+class thinking_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         kept = sink.defer();
@@ -40,7 +40,7 @@ struct call {
         options.clock = &clock;
         options.history = &trace;
         options.stop = stop.get_token();
-        retry_strategy& plain = strategy;
+        driver::retry_strategy& plain = strategy;
         return retry(plain, options, operation).has_value();
     }
 };
@@ -67,7 +67,7 @@ TEST(late_answer, an_answer_from_another_thread_wakes_the_loop) {
         });
     };
     testing::scripted_operation operation{testing::transient()};
-    retry_strategy& plain = strategy;
+    driver::retry_strategy& plain = strategy;
     EXPECT_TRUE(retry(plain, {.timeout = 1min}, operation).has_value());
     answering.join();
 }

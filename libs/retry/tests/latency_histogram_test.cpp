@@ -2,14 +2,14 @@
 
 #include <limits>
 
-#include <reprise/retry/latency_histogram.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
 
 namespace reprise {
 
 using namespace std::chrono_literals;
 
 TEST(latency_histogram, counts_what_is_shorter_than_a_microsecond_as_one) {
-    latency_histogram histogram;
+    driver::latency_histogram histogram;
     histogram.record(0ns);
     EXPECT_EQ(histogram.count(), 1U);
     EXPECT_EQ(histogram.sum(), 1us);
@@ -21,7 +21,7 @@ TEST(latency_histogram, counts_what_is_shorter_than_a_microsecond_as_one) {
 
 TEST(latency_histogram, is_exact_below_16_microseconds_and_within_an_eighth_above) {
     for (int value = 1; value < 100'000; value += 1 + value / 7) {
-        latency_histogram histogram;
+        driver::latency_histogram histogram;
         histogram.record(value * 1us);
         const duration found = histogram.percentile(0.5);
         EXPECT_GE(found, value * 1us);
@@ -30,7 +30,7 @@ TEST(latency_histogram, is_exact_below_16_microseconds_and_within_an_eighth_abov
 }
 
 TEST(latency_histogram, a_percentile_is_the_smallest_value_with_that_share_below_it) {
-    latency_histogram histogram;
+    driver::latency_histogram histogram;
     EXPECT_EQ(histogram.percentile(0.5), 0ns) << "nothing was recorded";
     for (int value = 1; value <= 4; ++value) {
         histogram.record(value * 1us);
@@ -46,26 +46,26 @@ TEST(latency_histogram, a_percentile_is_the_smallest_value_with_that_share_below
 }
 
 TEST(latency_histogram, what_is_longer_than_its_range_counts_in_the_last_place) {
-    latency_histogram histogram;
+    driver::latency_histogram histogram;
     histogram.record(24h * 365);
     EXPECT_EQ(histogram.count(), 1U);
     EXPECT_GT(histogram.percentile(1.0), 24h * 12);
 }
 
 TEST(latency_histogram, adds_copies_and_forgets_all_its_counts) {
-    latency_histogram histogram;
+    driver::latency_histogram histogram;
     for (int index = 0; index < 3; ++index) {
         histogram.record(2us);
     }
     histogram.record(20s);
-    latency_histogram other;
+    driver::latency_histogram other;
     other.record(7ms);
     other = histogram;
     EXPECT_EQ(other.count(), 4U) << "an assignment replaces";
     EXPECT_EQ(other.sum(), 20s + 6us);
     EXPECT_EQ(other.counts_up_to_limits().front(), 3U);
     EXPECT_EQ(other.counts_up_to_limits().back(), 4U);
-    const latency_histogram& same = other;
+    const driver::latency_histogram& same = other;
     other = same;
     EXPECT_EQ(other.count(), 4U) << "an assignment to itself keeps what there is";
     other.add(histogram);
@@ -83,7 +83,7 @@ TEST(latency_histogram, adds_copies_and_forgets_all_its_counts) {
 // Halves used to be rounded up: a service that had once been slow in many ways stayed slow for
 // ever.
 TEST(latency_histogram, forgets_single_records_in_many_places) {
-    latency_histogram histogram;
+    driver::latency_histogram histogram;
     for (int exponent = 0; exponent < 20; ++exponent) {
         histogram.record((1 << exponent) * 1us);
     }

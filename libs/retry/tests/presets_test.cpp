@@ -7,6 +7,7 @@
 #include <string>
 
 #include <reprise/retry.hpp>
+#include <reprise/retry/presets.hpp>
 #include <reprise/testing/scripted.hpp>
 
 namespace reprise {
@@ -29,7 +30,7 @@ template <class Strategy>
         retry(strategy, {.history = &trace, .clock = &clock, .random = random.source()}, operation);
     std::string text;
     for (std::size_t i = 0; i < trace.entries.size(); ++i) {
-        const history_entry& entry = trace.entries[i];
+        const retry_history::entry& entry = trace.entries[i];
         if (entry.refusal() != refusal_reason::none) {
             text += "!" + std::string(to_string(entry.refusal()));
             continue;

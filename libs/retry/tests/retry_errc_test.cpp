@@ -42,7 +42,7 @@ struct slow_start {
 TEST(retry_errc, a_call_that_finds_its_breaker_open_fails_with_circuit_open) {
     testing::virtual_clock clock;
     const auto breaker =
-        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 1});
+        std::make_shared<circuit_breaker>(driver::circuit_breaker_options{.volume_threshold = 1});
     breaker->on_failure(driver::breaker_permit::regular, {}, clock.now());
     const auto error = error_of(
         [&] { retry(attempts(1).breaker(breaker), call_options{.clock = &clock}, [] {}); });
@@ -95,8 +95,8 @@ TEST(retry_errc, invalid_settings_inside_an_operation_are_not_retried) {
 
 TEST(retry_errc, results_and_exceptions_carry_the_same_code) {
     for (const refusal_reason why : {refusal_reason::circuit_open, refusal_reason::canceled}) {
-        const std::error_code code = unattempted_outcome<std::error_code>::make(why);
-        EXPECT_EQ(&code.category(), &retry_category());
+        const std::error_code code = driver::unattempted_outcome<std::error_code>::make(why);
+        EXPECT_EQ(&code.category(), &detail::retry_category());
         EXPECT_EQ(detail::refusal_of(static_cast<retry_errc>(code.value())), why);
         EXPECT_NE(code.message(), "unknown error");
     }

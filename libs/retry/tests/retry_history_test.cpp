@@ -16,8 +16,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-history_entry entry_of(std::uint32_t attempt, refusal_reason refusal = refusal_reason::none) {
-    history_entry entry;
+retry_history::entry entry_of(
+    std::uint32_t attempt, refusal_reason refusal = refusal_reason::none) {
+    retry_history::entry entry;
     entry.set_attempt(attempt);
     entry.set_refusal(refusal);
     return entry;
@@ -27,12 +28,12 @@ history_entry entry_of(std::uint32_t attempt, refusal_reason refusal = refusal_r
 
 TEST(retry_history, shows_failures_delays_and_the_refusal) {
     retry_history history;
-    history_entry first = entry_of(1);
+    retry_history::entry first = entry_of(1);
     first.set_code(503);
     first.set_delay(250ms);
     first.set_budget_level(495'000);
     history.record(first);
-    history_entry second = entry_of(2, refusal_reason::budget_exhausted);
+    retry_history::entry second = entry_of(2, refusal_reason::budget_exhausted);
     second.set_offset(251ms);
     second.set_budget_level(3'500);
     second.set_facts(true, true);
@@ -53,7 +54,7 @@ TEST(retry_history, is_a_range_of_its_entries_in_order_of_time) {
         history.record(entry_of(attempt));
     }
     std::vector<std::uint32_t> attempts;
-    for (const history_entry& entry : history) {
+    for (const retry_history::entry& entry : history) {
         attempts.push_back(entry.attempt());
     }
     ASSERT_EQ(attempts.size(), 32U);
@@ -61,19 +62,19 @@ TEST(retry_history, is_a_range_of_its_entries_in_order_of_time) {
     EXPECT_EQ(attempts[7], 8U);
     EXPECT_EQ(attempts[8], 17U);
     EXPECT_EQ(attempts.back(), 40U);
-    EXPECT_EQ(std::ranges::count(history, 17U, &history_entry::attempt), 1);
+    EXPECT_EQ(std::ranges::count(history, 17U, &retry_history::entry::attempt), 1);
 }
 
 TEST(retry_history, is_written_as_json_for_machines) {
     retry_history history;
     EXPECT_EQ(to_json(history), R"({"failed_attempts":0,"dropped":0,"entries":[]})");
-    history_entry first = entry_of(1);
+    retry_history::entry first = entry_of(1);
     first.set_code(503);
     first.set_delay(250ms);
     first.set_budget_level(495'000);
     first.set_text(history.index_of(std::string_view("a \"quoted\" \\ path")));
     history.record(first);
-    history_entry second = entry_of(2, refusal_reason::budget_exhausted);
+    retry_history::entry second = entry_of(2, refusal_reason::budget_exhausted);
     second.set_offset(251ms);
     second.set_facts(true, true);
     history.record(second);
@@ -87,7 +88,7 @@ TEST(retry_history, is_written_as_json_for_machines) {
 }
 
 TEST(retry_history, keeps_times_attempts_and_levels_within_their_bounds) {
-    history_entry entry = entry_of(70'000);
+    retry_history::entry entry = entry_of(70'000);
     entry.set_offset(24h * 365);
     entry.set_delay(-1s);
     entry.set_budget_level(std::int64_t{1} << 40);
@@ -133,27 +134,29 @@ TEST(retry_history, shows_the_message_of_a_code_beside_its_number) {
 
 TEST(retry_history, shows_what_a_protocol_adds) {
     retry_history history;
-    history.reason_name = [](std::uint8_t code) noexcept -> std::string_view {
+    driver::protocol_notes notes;
+    notes.reason_name = [](std::uint8_t code) noexcept -> std::string_view {
         return code == 3 ? "BUSY" : "LOST";
     };
-    history.has_hexadecimal_codes = true;
-    history.endpoints = {"a:1", "b:2"};
-    history.problems = {"connection refused", ""};
-    history_entry answered = entry_of(1);
+    notes.code_text = [](std::uint32_t code) { return "0x0" + std::to_string(code); };
+    notes.places = {"a:1", "b:2"};
+    notes.problems = {"connection refused", ""};
+    history.protocol = std::make_shared<driver::protocol_notes>(notes);
+    retry_history::entry answered = entry_of(1);
     answered.set_reason(3);
     answered.set_code(7);
-    answered.set_endpoint(0);
+    answered.set_place(0);
     answered.set_stage(driver::attempt_stage::response);
     answered.set_delay(1ms);
     history.record(answered);
-    history_entry unsent = entry_of(2);
+    retry_history::entry unsent = entry_of(2);
     unsent.set_reason(4);
-    unsent.set_endpoint(0);
+    unsent.set_place(0);
     unsent.set_stage(driver::attempt_stage::dispatch);
     history.record(unsent);
-    history_entry lost = entry_of(3, refusal_reason::unsafe);
+    retry_history::entry lost = entry_of(3, refusal_reason::unsafe);
     lost.set_reason(4);
-    lost.set_endpoint(1);
+    lost.set_place(1);
     lost.set_stage(driver::attempt_stage::network);
     history.record(lost);
     EXPECT_EQ(
@@ -161,27 +164,31 @@ TEST(retry_history, shows_what_a_protocol_adds) {
         "+0 ms  BUSY (0x07) at a:1, response; retried after 1 ms\n"
         "+0 ms  LOST at a:1 (connection refused), dispatch; retried after 0 ms\n"
         "+0 ms  LOST at b:2, network; not retried: unsafe to retry\n");
+    history.clear();
+    EXPECT_EQ(history.protocol, nullptr) << "a loop that uses it again adds nothing";
 }
 
-TEST(retry_history, an_index_behind_the_last_endpoint_names_none) {
+TEST(retry_history, an_index_behind_the_last_place_names_none) {
+    driver::protocol_notes notes;
+    notes.places = {"a:1", "gone:2"};
+    notes.problems = {"refused", "gone"};
+    notes.places.pop_back();
+    notes.problems.pop_back();
     retry_history history;
-    history.endpoints = {"a:1", "gone:2"};
-    history.problems = {"refused", "gone"};
-    history.endpoints.pop_back();
-    history.problems.pop_back();
-    history_entry entry = entry_of(1);
+    history.protocol = std::make_shared<driver::protocol_notes>(notes);
+    retry_history::entry entry = entry_of(1);
     entry.set_stage(driver::attempt_stage::dispatch);
-    entry.set_endpoint(0);
-    EXPECT_EQ(history.endpoint_of(entry), "a:1");
-    EXPECT_EQ(history.problem_of(entry), "refused");
-    entry.set_endpoint(1);
-    EXPECT_EQ(history.endpoint_of(entry), "");
-    EXPECT_EQ(history.problem_of(entry), "");
+    entry.set_place(0);
+    EXPECT_EQ(driver::place_of(history, entry), "a:1");
+    EXPECT_EQ(driver::problem_of(history, entry), "refused");
+    entry.set_place(1);
+    EXPECT_EQ(driver::place_of(history, entry), "");
+    EXPECT_EQ(driver::problem_of(history, entry), "");
 }
 
 TEST(retry_history, shows_hedges) {
     retry_history history;
-    history_entry hedge = entry_of(1);
+    retry_history::entry hedge = entry_of(1);
     hedge.set_is_hedge();
     hedge.set_budget_level(2'000);
     history.record(hedge);
@@ -209,14 +216,14 @@ TEST(retry_history, a_code_of_a_fourth_category_is_a_plain_number) {
     EXPECT_EQ(history.index_of(&categories[0]), 1);
     EXPECT_EQ(history.index_of(&categories[3]), 0);
     EXPECT_EQ(history.index_of(nullptr), 0);
-    history_entry entry = entry_of(1);
+    retry_history::entry entry = entry_of(1);
     entry.set_category(1);
     EXPECT_EQ(history.message_of(entry), "SSL error") << "an abbreviation keeps its case";
 }
 
 TEST(retry_history, a_code_of_a_category_may_be_negative) {
     retry_history history;
-    history_entry entry = entry_of(1);
+    retry_history::entry entry = entry_of(1);
     entry.set_code(static_cast<std::uint32_t>(-7));
     history.record(entry);
     EXPECT_NE(to_string(history).find("4294967289"), std::string::npos) << "a plain number";

@@ -26,7 +26,7 @@ struct watched {
     testing::virtual_clock clock;
     std::vector<call_summary> calls;
     std::vector<std::string> errors;
-    std::vector<history_entry> decisions;
+    std::vector<retry_history::entry> decisions;
 
     [[nodiscard]] auto rule() {
         return attempts(3)
@@ -75,36 +75,21 @@ TEST(retry_observer, a_call_that_is_canceled_while_it_waits_ends_once) {
     EXPECT_EQ(w.errors[0], "broken");
 }
 
-TEST(retry_observer, a_call_has_its_own_observer_beside_that_of_the_strategy) {
+TEST(retry_observer, what_a_function_throws_is_ignored) {
     watched w;
-    observing_functions own;
     int ended = 0;
-    own.completion = [&](const call_summary&) {
+    const auto rule = w.rule().on_completion([&](const call_summary&) {
         ++ended;
-        throw broken();  // Ignored.
-    };
-    static_cast<void>(
-        retry(w.rule(), {.observer = &own, .clock = &w.clock}, [] { return std::error_code(); }));
+        throw broken();
+    });
+    static_cast<void>(retry(rule, {.clock = &w.clock}, [] { return std::error_code(); }));
     EXPECT_EQ(ended, 1);
     EXPECT_EQ(w.calls.size(), 1U);
 }
 
-TEST(retry_observer, an_observer_of_both_the_call_and_its_strategy_is_told_once) {
-    watched w;
-    const auto shared = std::make_shared<observing_functions>();
-    std::string seen;
-    shared->decision = [&](const decision_event&) { seen += 'd'; };
-    shared->completion = [&](const call_summary&) { seen += 'e'; };
-    testing::scripted_operation service{testing::transient(), testing::timed_out()};
-    static_cast<void>(retry(
-        attempts(3).observer(shared), {.observer = shared.get(), .clock = &w.clock},
-        std::ref(service)));
-    EXPECT_EQ(seen, "dde");
-}
-
 TEST(retry_observer, of_two_observers_both_see_each_decision_and_each_end) {
-    const auto first = std::make_shared<observing_functions>();
-    const auto second = std::make_shared<observing_functions>();
+    const auto first = std::make_shared<detail::observing_functions>();
+    const auto second = std::make_shared<detail::observing_functions>();
     std::string seen;
     first->decision = [&](const decision_event&) { seen += 'a'; };
     first->completion = [&](const call_summary&) { seen += 'A'; };
@@ -121,7 +106,7 @@ TEST(retry_observer, of_two_observers_both_see_each_decision_and_each_end) {
 TEST(retry_observer, an_open_circuit_breaker_ends_a_call_without_attempts) {
     watched w;
     const auto breaker =
-        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 1});
+        std::make_shared<circuit_breaker>(driver::circuit_breaker_options{.volume_threshold = 1});
     breaker->on_failure(breaker->try_acquire({}), {}, {});
     const auto good = [] { return std::error_code(); };
     static_cast<void>(retry(w.rule().breaker(breaker), {.clock = &w.clock}, good));
@@ -142,7 +127,7 @@ TEST(retry_metrics, count_calls_attempts_retries_and_refusals) {
     EXPECT_EQ(metrics->successes(), 1U);
     EXPECT_EQ(metrics->failures(), 1U);
     EXPECT_EQ(metrics->attempts(), 3U);
-    EXPECT_EQ(metrics->retries(failure_kind::timeout), 1U);
+    EXPECT_EQ(metrics->retries(retry_metrics::failure_kind::timeout), 1U);
     EXPECT_EQ(metrics->refusals(refusal_reason::unsafe), 1U);
     const std::string text = metrics->to_prometheus({.prefix = "shop", .labels = "zone=\"a\""});
     for (const char* line : {
@@ -161,26 +146,26 @@ TEST(retry_metrics, count_calls_attempts_retries_and_refusals) {
 
 TEST(retry_metrics, a_throttled_timeout_counts_as_a_timeout) {
     retry_metrics metrics;
-    history_entry entry;
+    retry_history::entry entry;
     entry.set_facts(true, true);
     metrics.on_decision({.entry = entry});
-    EXPECT_EQ(metrics.retries(failure_kind::timeout), 1U);
-    EXPECT_EQ(metrics.retries(failure_kind::throttling), 0U);
+    EXPECT_EQ(metrics.retries(retry_metrics::failure_kind::timeout), 1U);
+    EXPECT_EQ(metrics.retries(retry_metrics::failure_kind::throttling), 0U);
     entry.set_facts(false, true);
     metrics.on_decision({.entry = entry});
-    EXPECT_EQ(metrics.retries(failure_kind::timeout), 1U);
-    EXPECT_EQ(metrics.retries(failure_kind::throttling), 1U);
+    EXPECT_EQ(metrics.retries(retry_metrics::failure_kind::timeout), 1U);
+    EXPECT_EQ(metrics.retries(retry_metrics::failure_kind::throttling), 1U);
     entry.set_facts(false, false);
     metrics.on_decision({.entry = entry});
-    EXPECT_EQ(metrics.retries(failure_kind::throttling), 1U);
-    EXPECT_EQ(metrics.retries(failure_kind::other), 1U);
+    EXPECT_EQ(metrics.retries(retry_metrics::failure_kind::throttling), 1U);
+    EXPECT_EQ(metrics.retries(retry_metrics::failure_kind::other), 1U);
 }
 
 // A hedge that is refused leaves its call alone, which mostly succeeds. Once, it counted as a retry
 // that was refused, so that a full service looked like one whose calls fail.
 TEST(retry_metrics, a_refused_hedge_is_no_refused_retry) {
     retry_metrics metrics;
-    history_entry entry;
+    retry_history::entry entry;
     entry.set_is_hedge();
     metrics.on_decision({.entry = entry});
     entry.set_refusal(refusal_reason::budget_exhausted);
@@ -204,10 +189,10 @@ TEST(retry_metrics, several_services_share_one_valid_page) {
     retry_metrics stock;
     const token_bucket bucket({.capacity = 20});
     const circuit_breaker breaker;
-    const std::array<observed_service, 2> services{
+    const std::array<retry_metrics::service, 2> services{
         {{.labels = "service=\"prices\"", .metrics = &prices, .bucket = &bucket},
          {.labels = "service=\"stock\"", .metrics = &stock, .breaker = &breaker}}};
-    const std::string text = to_prometheus(services, "shop");
+    const std::string text = retry_metrics::to_prometheus(services, "shop");
     std::istringstream lines(text);
     std::set<std::string> described;
     std::string open_family;
@@ -266,11 +251,11 @@ TEST(prometheus_text, buckets_have_exact_limits_and_are_cumulative) {
 }
 
 TEST(prometheus_text, label_values_are_escaped) {
-    EXPECT_EQ(detail::prometheus_text::label_of("path", "C:\\\"a\"\n"), R"(path="C:\\\"a\"\n")");
+    EXPECT_EQ(driver::prometheus_text::label_of("path", "C:\\\"a\"\n"), R"(path="C:\\\"a\"\n")");
 }
 
 TEST(latency_histogram, percentiles_are_right_within_an_eighth) {
-    latency_histogram times;
+    driver::latency_histogram times;
     EXPECT_EQ(times.percentile(0.5), 0s);
     for (int index = 1; index <= 1000; ++index) {
         times.record(index * 1ms);
@@ -283,7 +268,7 @@ TEST(latency_histogram, percentiles_are_right_within_an_eighth) {
         EXPECT_GE(found, exact) << share;
         EXPECT_LE(found, exact * 1.126) << share;
     }
-    ASSERT_EQ(latency_histogram::limits[7], 500ms);
+    ASSERT_EQ(driver::latency_histogram::limits[7], 500ms);
     EXPECT_EQ(times.counts_up_to_limits()[7], 500U);
     times.record(-1s);
     times.record(duration::max());
@@ -291,11 +276,11 @@ TEST(latency_histogram, percentiles_are_right_within_an_eighth) {
 }
 
 TEST(latency_histogram, adds_copies_and_forgets) {
-    latency_histogram times;
+    driver::latency_histogram times;
     for (int index = 0; index < 7; ++index) {
         times.record(10ms);
     }
-    latency_histogram others(times);
+    driver::latency_histogram others(times);
     others.record(1s);
     times.add(others);
     EXPECT_EQ(times.count(), 15U);
@@ -315,7 +300,7 @@ TEST(latency_histogram, adds_copies_and_forgets) {
 struct written_tracer final : retry_tracer {
     std::string text;
 
-    struct span final : retry_span {
+    struct span final : retry_tracer::span {
         span(std::string& out, std::string name) : out_(out), name_(std::move(name)) {}
         void set_attribute(std::string_view name, std::int64_t value) noexcept override {
             name_ += " " + std::string(name) + "=" + std::to_string(value);
@@ -330,25 +315,27 @@ struct written_tracer final : retry_tracer {
         std::string name_;
     };
 
-    std::unique_ptr<retry_span> start_span(
-        std::string_view name, retry_span* parent) noexcept override {
+    std::unique_ptr<retry_tracer::span> start_span(
+        std::string_view name, retry_tracer::span* parent) noexcept override {
         return std::make_unique<span>(text, (parent != nullptr ? "- " : "") + std::string(name));
     }
 };
 
 TEST(retry_tracer, a_call_is_a_span_and_each_attempt_a_child) {
     testing::virtual_clock clock;
-    written_tracer tracer;
+    const auto shared = std::make_shared<written_tracer>();
+    const written_tracer& tracer = *shared;
+    const auto once = attempts(1).tracer(shared);
     testing::scripted_operation service{testing::timed_out()};
-    const call_options options{.tracer = &tracer, .name = "fetch price", .clock = &clock};
-    static_cast<void>(retry(attempts(2).every(1s), options, std::ref(service)));
-    EXPECT_THROW(retry(attempts(1), options, [] { throw broken(); }), broken);
+    const call_options options{.name = "fetch price", .clock = &clock};
+    static_cast<void>(retry(attempts(2).every(1s).tracer(shared), options, std::ref(service)));
+    EXPECT_THROW(retry(once, options, [] { throw broken(); }), broken);
     const auto hang_up = [] { return make_error_code(std::errc::connection_reset); };
-    static_cast<void>(retry(attempts(1), options, hang_up));
+    static_cast<void>(retry(once, options, hang_up));
     const auto breaker =
-        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 1});
+        std::make_shared<circuit_breaker>(driver::circuit_breaker_options{.volume_threshold = 1});
     breaker->on_failure(breaker->try_acquire(clock.now()), {}, clock.now());
-    static_cast<void>(retry(attempts(1).breaker(breaker), options, hang_up));
+    static_cast<void>(retry(once.breaker(breaker), options, hang_up));
     const std::string reset =
         "generic:" + std::to_string(static_cast<int>(std::errc::connection_reset));
     EXPECT_EQ(

@@ -4,7 +4,7 @@
 
 #include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/driver/orchestrator.hpp>
-#include <reprise/retry/retry_strategy.hpp>
+#include <reprise/retry/driver/retry_strategy.hpp>
 
 namespace reprise {
 
@@ -25,7 +25,7 @@ TEST(retry_progress, counts_all_retries_and_the_token_only_those_of_its_strategy
 
 // Seed 1068 of the simulation: a success returned the price of a retry that preceded the last one.
 TEST(retry_progress, RH_33_an_unpaid_retry_leaves_nothing_to_return) {
-    token_bucket_budget budget(std::make_shared<token_bucket>());
+    driver::token_bucket_budget budget(std::make_shared<token_bucket>());
     retry_progress progress;
     ASSERT_TRUE(progress.on_proposal(driver::retry_action::after(1ms), {}, {.budget = &budget})
                     .is_admitted());
@@ -35,7 +35,7 @@ TEST(retry_progress, RH_33_an_unpaid_retry_leaves_nothing_to_return) {
 }
 
 TEST(retry_progress, a_retry_that_is_not_made_returns_only_what_it_took) {
-    token_bucket_budget budget(std::make_shared<token_bucket>());
+    driver::token_bucket_budget budget(std::make_shared<token_bucket>());
     driver::retry_allowance allowance(3);
     const retry_limits limits{.allowance = &allowance, .budget = &budget};
     retry_progress progress;
@@ -55,7 +55,7 @@ TEST(retry_progress, a_retry_that_is_not_made_returns_only_what_it_took) {
 }
 
 TEST(retry_progress, RH_13_a_capped_retry_is_charged_when_it_is_woken_and_only_once) {
-    token_bucket_budget budget(std::make_shared<token_bucket>());
+    driver::token_bucket_budget budget(std::make_shared<token_bucket>());
     const retry_limits limits{
         .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .budget = &budget};
     retry_progress progress;
@@ -84,13 +84,14 @@ TEST(retry_progress, RH_13_a_woken_retry_that_nobody_pays_for_is_not_made) {
 namespace retry_progress_test {
 
 struct recorded_decisions final : decision_recorder {
-    std::vector<history_entry> entries;
-    void record(history_entry& entry, const failed_attempt&, const retry_step&) noexcept override {
+    std::vector<retry_history::entry> entries;
+    void record(
+        retry_history::entry& entry, const failed_attempt&, const retry_step&) noexcept override {
         entries.push_back(entry);
     }
 };
 
-class two_seconds final : public retry_strategy {
+class two_seconds final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         sink.answer(driver::retry_action::after(2s));
@@ -104,7 +105,7 @@ TEST(retry_progress, RH_13_a_woken_retry_that_is_not_made_is_recorded_with_its_a
     retry_progress_test::recorded_decisions recorded;
     driver::retry_allowance none(0);
     retry_progress progress;
-    orchestrator<retry_strategy> core(strategy, progress, nullptr);
+    orchestrator<driver::retry_strategy> core(strategy, progress, nullptr);
     request_terms terms;
     terms.limits = {
         .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .allowance = &none};

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 namespace plugin_test {
 
 /// A user's plug-in: two attempts, 10 ms apart. It throws in the calls that the test selects.
-class two_attempts final : public retry_strategy {
+class two_attempts final : public driver::retry_strategy {
 public:
     explicit two_attempts(bool throwing = false)
         : retry_strategy({.needs_time = true, .retries_max = 1}), throwing_(throwing) {}
@@ -47,10 +47,11 @@ private:
 };
 
 /// Changes one rule only: it retries conflicts, which the standard classification refuses.
-struct also_conflicts : stated_safety {
+struct also_conflicts : driver::stated_safety {
     [[nodiscard]] refusal_reason check(
         const failure_facts& facts, repeatability repeat) const noexcept {
-        return facts.code == 409 ? refusal_reason::none : stated_safety::check(facts, repeat);
+        return facts.code == 409 ? refusal_reason::none
+                                 : driver::stated_safety::check(facts, repeat);
     }
 };
 
@@ -61,7 +62,7 @@ TEST(plugin, the_virtual_interface_drives_the_same_loop) {
     testing::virtual_clock clock;
     clock.advance(5s);
     auto operation = testing::scripted_operation{testing::transient()}.fail_forever();
-    retry_strategy& plain = strategy;
+    driver::retry_strategy& plain = strategy;
     EXPECT_FALSE(retry(plain, {.clock = &clock}, operation).has_value());
     EXPECT_EQ(operation.calls(), 2U);
     EXPECT_EQ(clock.waits(), (std::vector<duration>{10ms}));
@@ -86,7 +87,7 @@ TEST(plugin, a_throwing_plug_in_is_a_refusal_and_breaks_nothing) {
     testing::virtual_clock clock;
     retry_history trace;
     testing::scripted_operation operation{testing::transient()};
-    retry_strategy& plain = strategy;
+    driver::retry_strategy& plain = strategy;
     const auto result = retry(plain, {.history = &trace, .clock = &clock}, operation);
     EXPECT_FALSE(result.has_value());
     EXPECT_EQ(trace.refusal(), refusal_reason::strategy_failed);
@@ -98,13 +99,13 @@ TEST(plugin, a_throwing_plug_in_is_a_refusal_and_breaks_nothing) {
 namespace plugin_test {
 
 /// Gives no answer.
-class forgetful final : public retry_strategy {
+class forgetful final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink&) override {}
 };
 
 /// Cannot even begin.
-class never_begins final : public retry_strategy {
+class never_begins final : public driver::retry_strategy {
 public:
     driver::decision on_start(driver::token_state&, const driver::decision_context&) override {
         throw std::logic_error("plug-in");
@@ -132,7 +133,7 @@ TEST(plugin, one_that_throws_at_the_start_has_failed) {
 namespace plugin_test {
 
 /// Answers in one of three ways, then throws.
-class answers_and_throws final : public retry_strategy {
+class answers_and_throws final : public driver::retry_strategy {
 public:
     explicit answers_and_throws(bool defers) : defers_(defers) {}
     driver::deferred_answer kept;
@@ -172,7 +173,7 @@ TEST(plugin, one_that_throws_has_failed_whatever_it_answered_before) {
 namespace plugin_test {
 
 /// Retries everything and looks at nothing.
-class blind final : public retry_strategy {
+class blind final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         sink.answer(
@@ -211,15 +212,15 @@ TEST(plugin, SM_18_the_converter_decides_as_the_strategy_inside) {
         return clock.waits();
     };
     standard_strategy inlined;
-    std::unique_ptr<retry_strategy> converted =
-        std::make_unique<virtual_strategy<standard_strategy>>(standard_options{});
+    std::unique_ptr<driver::retry_strategy> converted =
+        std::make_unique<driver::virtual_strategy<standard_strategy>>(standard_strategy::options{});
     EXPECT_EQ(run(inlined), run(*converted));
     EXPECT_EQ(converted->traits().retries_max, 4U);
 }
 
 TEST(plugin, composition_changes_one_question_and_leaves_the_others) {
-    composed_strategy strategy(
-        driver::attempt_limits{3}, plugin_test::also_conflicts{}, exponential_backoff{},
+    driver::composed_strategy strategy(
+        driver::attempt_limits{3}, plugin_test::also_conflicts{}, driver::exponential_backoff{},
         driver::no_budget{});
     testing::virtual_clock clock;
     const failure_facts conflict{.fault = failure_fault::client, .code = 409};

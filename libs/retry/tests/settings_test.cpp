@@ -20,7 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// The field that `change` makes invalid.
 template <class Change>
 [[nodiscard]] std::string refused_field(Change&& change) {
-    standard_options options;
+    standard_strategy::options options;
     change(options);
     const auto error = check(options);
     if (!error) {
@@ -46,7 +46,7 @@ TEST(settings, contradictions_are_refused_by_field_name) {
     using settings_test::infinity;
     using settings_test::nan;
     using settings_test::refused_field;
-    using o = standard_options;
+    using o = standard_strategy::options;
     EXPECT_EQ(refused_field([](o& s) { s.attempts_max = 0; }), "attempts_max");
     // `attempts(-1)`, which was unlimited.
     EXPECT_EQ(refused_field([](o& s) { s.attempts_max = 0xffffffffU; }), "attempts_max");
@@ -78,16 +78,16 @@ TEST(settings, other_budgets_check_their_options_too) {
         check(windowed_budget_options{.minimum_per_second = settings_test::nan})->field,
         "minimum_per_second");
     EXPECT_EQ(check(windowed_budget_options{.window = 10ms})->field, "window");
-    EXPECT_THROW(token_bucket_budget(nullptr), invalid_settings);
+    EXPECT_THROW(driver::token_bucket_budget(nullptr), invalid_settings);
     EXPECT_THROW(static_cast<void>(presets::finagle({.window = 0s})), invalid_settings);
-    EXPECT_THROW(exponential_backoff({.base = 2s, .cap = 1s}), invalid_settings);
-    const auto small = std::make_shared<token_bucket>(token_bucket_options{3});
+    EXPECT_THROW(driver::exponential_backoff({.base = 2s, .cap = 1s}), invalid_settings);
+    const auto small = std::make_shared<token_bucket>(token_bucket::options{3});
     EXPECT_THROW(standard_strategy({}, small), invalid_settings) << "a retry costs 5";
 }
 
 TEST(settings, the_ends_of_each_range_are_accepted) {
     using settings_test::refused_field;
-    using o = standard_options;
+    using o = standard_strategy::options;
     const auto accepts = [](auto&& change) { EXPECT_EQ(refused_field(change), "accepted"); };
     accepts([](o& s) { s.attempts_max = 1; });
     accepts([](o& s) { s.attempts_max = 0x7fffffffU; });
@@ -131,7 +131,7 @@ TEST(settings, figures_describe_the_effect_of_the_settings) {
     EXPECT_DOUBLE_EQ(f.lasting_amplification, 1.2);
     EXPECT_EQ(f.give_up_after, 15s);
     EXPECT_DOUBLE_EQ(f.recovery_load, 200.0);
-    standard_options endless;
+    standard_strategy::options endless;
     endless.attempts_max = 0x7fffffffU;
     endless.backoff.cap = duration::max();
     EXPECT_EQ(figures(endless).give_up_after, duration::max()) << "no overflow";
@@ -140,7 +140,7 @@ TEST(settings, figures_describe_the_effect_of_the_settings) {
 TEST(settings, lint_is_quiet_about_the_defaults_and_names_each_danger) {
     EXPECT_TRUE(lint({}).empty());
     using settings_test::warns;
-    standard_options options;
+    standard_strategy::options options;
     options.backoff.jitter = jitter::none;
     EXPECT_TRUE(warns(lint(options), "backoff.jitter"));
     options = {};
@@ -161,7 +161,7 @@ TEST(settings, lint_is_quiet_about_the_defaults_and_names_each_danger) {
 }
 
 TEST(settings, lint_warns_of_calls_that_take_more_than_five_minutes_to_fail) {
-    standard_options options;
+    standard_strategy::options options;
     options.attempts_max = 2;
     for (const auto& [longest, is_long] : {std::pair{299s, false}, {330s, true}}) {
         options.backoff.base = longest;
@@ -178,7 +178,7 @@ TEST(settings, lint_warns_of_calls_that_take_more_than_five_minutes_to_fail) {
 
 TEST(settings, lint_warns_of_nothing_that_a_single_attempt_cannot_do) {
     using settings_test::warns;
-    standard_options options;
+    standard_strategy::options options;
     options.backoff.jitter = jitter::none;
     options.backoff.base = 0s;
     options.prices.retry = 0;
@@ -192,7 +192,7 @@ TEST(settings, lint_warns_of_nothing_that_a_single_attempt_cannot_do) {
 
 TEST(settings, lint_warns_of_calls_that_take_minutes_to_fail) {
     using settings_test::warns;
-    standard_options options;
+    standard_strategy::options options;
     options.attempts_max = 4;
     options.backoff = {.base = 100s, .factor = 1.0, .cap = 100s};
     EXPECT_EQ(figures(options).give_up_after, 5min);

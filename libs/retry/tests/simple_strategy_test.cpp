@@ -217,7 +217,7 @@ TEST(simple_strategy, respects_the_minimum_wait_that_a_service_names) {
 
 TEST(simple_strategy, copies_share_the_budget_that_pays) {
     shelf s;
-    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{.capacity = 10});
     const auto rule = attempts(3).every(1ms).budget(bucket);
     s.fail(rule, shop_error("lost"));
     EXPECT_EQ(s.calls, 3);
@@ -243,7 +243,7 @@ TEST(simple_strategy, contradictions_are_refused_by_name) {
     EXPECT_THROW(static_cast<void>(attempts(0)), invalid_settings);
     EXPECT_THROW(static_cast<void>(attempts(3).every(-1s)), invalid_settings);
     EXPECT_THROW(static_cast<void>(attempts(3).linear(2s, 1s)), invalid_settings);
-    EXPECT_EQ(check(backoff_options{.step = -1s})->field, "step");
+    EXPECT_EQ(check(driver::backoff_options{.step = -1s})->field, "step");
 }
 
 }  // namespace reprise::simple_strategy_test

@@ -14,7 +14,7 @@ namespace reprise {
 namespace bucket_test {
 
 [[nodiscard]] driver::retry_question ask(const failure_facts& facts) {
-    return {facts, {time_point{}, 0}, no_deadline, repeatability::unspecified};
+    return {facts, {time_point{}, 0}, driver::no_deadline, repeatability::unspecified};
 }
 
 }  // namespace bucket_test
@@ -30,8 +30,8 @@ TEST(token_bucket, SM_14_pays_the_whole_cost_or_nothing) {
 }
 
 TEST(token_bucket, SM_14_a_timeout_costs_its_price_also_when_it_is_throttling) {
-    const auto cost = [](const retry_prices& prices, bool throttling, bool timeout) {
-        token_bucket_budget budget(std::make_shared<token_bucket>(), prices);
+    const auto cost = [](const driver::retry_prices& prices, bool throttling, bool timeout) {
+        driver::token_bucket_budget budget(std::make_shared<token_bucket>(), prices);
         return budget.try_pay({.throttling = throttling, .timeout = timeout}, time_point{}).cost;
     };
     EXPECT_EQ(cost({}, true, true), detail::milli_units(10)) << "as in Smithy's guide";
@@ -69,7 +69,7 @@ TEST(token_bucket, SM_14_defaults_are_500_5_10_and_1) {
 }
 
 TEST(token_bucket, SM_14_capacity_prices_and_refund_can_be_configured) {
-    standard_options options;
+    standard_strategy::options options;
     options.bucket.capacity = 40;
     options.prices = {.retry = 7, .timeout = 11, .throttling = 3, .refund = 2};
     standard_strategy strategy(options);
@@ -104,7 +104,7 @@ TEST(token_bucket, SM_14_a_random_walk_agrees_with_plain_arithmetic) {
 }
 
 TEST(token_bucket, SM_15_the_initial_token_is_granted_when_the_bucket_is_empty) {
-    standard_options options;
+    standard_strategy::options options;
     options.bucket.initial = 0.0;
     standard_strategy strategy(options);
     driver::token_result first = strategy.acquire_initial_token();
@@ -117,7 +117,7 @@ TEST(token_bucket, SM_15_the_initial_token_is_granted_when_the_bucket_is_empty) 
 }
 
 TEST(token_bucket, SM_15_a_bucket_that_was_refilled_pays_for_the_retry) {
-    auto bucket = std::make_shared<token_bucket>(token_bucket_options{500, 0.0});
+    auto bucket = std::make_shared<token_bucket>(token_bucket::options{500, 0.0});
     standard_strategy strategy({}, bucket);
     driver::token_result first = strategy.acquire_initial_token();
     bucket->give(detail::milli_units(5));
@@ -125,7 +125,7 @@ TEST(token_bucket, SM_15_a_bucket_that_was_refilled_pays_for_the_retry) {
 }
 
 TEST(token_bucket, cold_start_earns_its_burst_from_successes) {
-    auto bucket = std::make_shared<token_bucket>(token_bucket_options{500, 0.0});
+    auto bucket = std::make_shared<token_bucket>(token_bucket::options{500, 0.0});
     standard_strategy strategy({}, bucket);
     for (int request = 0; request < 5; ++request) {
         auto token = strategy.acquire_initial_token();
@@ -138,9 +138,9 @@ TEST(token_bucket, cold_start_earns_its_burst_from_successes) {
 }
 
 TEST(token_bucket, SM_17_one_bucket_serves_several_strategies) {
-    auto bucket = std::make_shared<token_bucket>(token_bucket_options{10});
+    auto bucket = std::make_shared<token_bucket>(token_bucket::options{10});
     standard_strategy reads({}, bucket);
-    standard_options impatient;
+    standard_strategy::options impatient;
     impatient.attempts_max = 2;
     standard_strategy writes(impatient, bucket);
     auto read = reads.acquire_initial_token();
@@ -185,7 +185,7 @@ TEST(token_bucket, SM_06_is_exact_under_concurrency) {
 
 TEST(token_bucket, SM_06_the_price_is_reserved_and_not_only_checked) {
     // There are units for exactly 100 retries. Two threads together may make no more and no fewer.
-    standard_options options;
+    standard_strategy::options options;
     options.bucket.capacity = 500;
     options.attempts_max = 1'000'000;
     standard_strategy strategy(options);

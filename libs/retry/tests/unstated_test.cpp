@@ -51,7 +51,7 @@ struct bench {
     }
 };
 
-[[nodiscard]] standard_options with(const safety_options& safety) {
+[[nodiscard]] standard_strategy::options with(const driver::safety_options& safety) {
     return {.attempts_max = 3, .safety = safety};
 }
 
@@ -174,7 +174,7 @@ TEST(unstated, SM_10_an_unmarked_call_is_retried_after_maybe_unless_the_strategy
         EXPECT_EQ(
             b.failing(refusing, each.facts, repeatability::not_repeatable), each.not_repeatable);
     };
-    const safety_options refuse{.unmarked_calls = when_unstated::refuse};
+    const driver::safety_options refuse{.unmarked_calls = when_unstated::refuse};
     for (const row& each : rows) {
         SCOPED_TRACE(&each - rows);
         standard_strategy standard(with({}));

@@ -7,7 +7,7 @@ wake_target::~wake_target() = default;
 async_clock::~async_clock() = default;
 
 async_clock* detail::async_clock_of(retry_clock* clock) {
-    if (clock == nullptr || clock == &real_clock()) {
+    if (clock == nullptr || clock == &retry_clock::real()) {
         return nullptr;
     }
     auto* const found = dynamic_cast<async_clock*>(clock);

@@ -6,11 +6,11 @@
 
 namespace reprise {
 
-failure_facts describe_error_code(const boost::system::error_code& code) noexcept {
-    return describe_error_code(static_cast<std::error_code>(code));
+failure_facts detail::describe_error_code(const boost::system::error_code& code) noexcept {
+    return detail::describe_error_code(static_cast<std::error_code>(code));
 }
 
-boost::system::error_code unattempted_outcome<boost::system::error_code>::make(
+boost::system::error_code driver::unattempted_outcome<boost::system::error_code>::make(
     refusal_reason why) noexcept {
     if (why == refusal_reason::circuit_open) {
         return detail::unattempted_error(why);

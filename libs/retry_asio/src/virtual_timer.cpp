@@ -36,11 +36,11 @@ void virtual_timer::at(time_point when, std::function<void()> action) {
 }
 
 void virtual_timer::after(duration delay, std::function<void()> action) {
-    at(add_saturated(now(), delay), std::move(action));
+    at(driver::add_saturated(now(), delay), std::move(action));
 }
 
 void virtual_timer::advance(duration by) {
-    const time_point until = add_saturated(now(), at_least_zero(by));
+    const time_point until = driver::add_saturated(now(), driver::at_least_zero(by));
     while (step(until)) {
     }
 }

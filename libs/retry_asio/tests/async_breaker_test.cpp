@@ -3,7 +3,6 @@
 #include <memory>
 #include <optional>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/simple_strategy.hpp>
@@ -25,11 +24,12 @@ struct outage {
     retry_history trace;
     call_options options{.history = &trace, .clock = &time};
     std::shared_ptr<circuit_breaker> breaker =
-        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 2});
+        std::make_shared<circuit_breaker>(driver::circuit_breaker_options{.volume_threshold = 2});
     error_code ec = asio::error::would_block;
     int value = -1;
     int calls = 0;
     bool is_up = false;
+    std::vector<std::string> ended;  // the last error of each call
 
     [[nodiscard]] auto service() {
         return [this](const attempt&, auto handler) {
@@ -43,9 +43,10 @@ struct outage {
     template <class Initiate>
     void ask(Initiate initiate) {
         bool is_inside = true;
+        const auto strategy = attempts(5).every(1s).breaker(breaker).on_completion(
+            [this](const call_summary& call) { ended.push_back(call.last_error.text()); });
         async_retry<void(error_code, int)>(
-            io, attempts(5).every(1s).breaker(breaker), options, std::move(initiate),
-            [&, this](error_code code, int number) {
+            io, strategy, options, std::move(initiate), [&, this](error_code code, int number) {
                 EXPECT_FALSE(is_inside) << "a handler never runs inside its initiating call";
                 ec = code;
                 value = number;
@@ -63,7 +64,7 @@ TEST(async_breaker, ends_a_loop_with_its_own_error_and_refuses_the_next) {
     EXPECT_EQ(o.calls, 2);
     EXPECT_EQ(o.trace.refusal(), refusal_reason::circuit_open);
     o.ask(o.service());
-    EXPECT_EQ(o.ec, make_error_code(retry_errc::circuit_open));
+    EXPECT_EQ(std::error_code(o.ec), retry_errc::circuit_open);
     EXPECT_EQ(o.calls, 2);
 }
 
@@ -108,24 +109,18 @@ TEST(async_breaker, an_initiating_function_that_throws_ends_the_call_for_observe
     };
     for (const row& how : {row{}, row{1s, false}, row{std::nullopt, true}, row{1s, true}}) {
         outage o;
-        observing_functions observer;
-        std::vector<std::string> ended;
-        observer.completion = [&](const call_summary& call) {
-            ended.push_back(call.last_error.text());
-        };
-        o.options.observer = &observer;
         o.options.attempt_timeout = how.attempt_timeout;
         o.options.repeat = repeatability::repeatable;
         o.ask(o.service());
         o.time.advance(1min);
-        ended.clear();
+        o.ended.clear();
         const auto initiate = [](const attempt&, auto) { throw std::runtime_error("no memory"); };
         if (how.is_hedged) {
             EXPECT_THROW(o.ask(hedged(1s, initiate)), std::runtime_error);
         } else {
             EXPECT_THROW(o.ask(initiate), std::runtime_error);
         }
-        EXPECT_EQ(ended, std::vector<std::string>{"no memory"});
+        EXPECT_EQ(o.ended, std::vector<std::string>{"no memory"});
         EXPECT_EQ(o.breaker->state(), circuit_state::open) << "the probe has failed";
     }
 }

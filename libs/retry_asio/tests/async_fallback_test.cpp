@@ -3,7 +3,6 @@
 #include <memory>
 
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/fallback.hpp>
@@ -23,7 +22,7 @@ struct table {
     asio::io_context io;
     retry_history trace;
     call_options options{.history = &trace, .clock = &time};
-    simple_strategy<> rule = attempts(3).every(1s);
+    driver::simple_strategy<> rule = attempts(3).every(1s);
     error_code ec = asio::error::would_block;
     int value = -1;
     std::exception_ptr thrown;
@@ -191,7 +190,7 @@ TEST(async_fallback, is_not_used_when_the_caller_asked_to_stop_during_an_attempt
 TEST(async_fallback, stands_in_for_a_retry_that_a_circuit_breaker_refuses) {
     table t;
     const auto breaker =
-        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 4});
+        std::make_shared<circuit_breaker>(driver::circuit_breaker_options{.volume_threshold = 4});
     // Other calls open the breaker while this one waits for its retry.
     t.time.after(500ms, [&] {
         for (int index = 0; index < 4; ++index) {

@@ -9,7 +9,7 @@
 #include "fast_strategy.hpp"
 
 template <>
-struct reprise::unattempted_outcome<reprise::testing::scripted_result> {
+struct reprise::driver::unattempted_outcome<reprise::testing::scripted_result> {
     static testing::scripted_result make(refusal_reason) { return testing::scripted_error{}; }
 };
 
@@ -297,9 +297,9 @@ TEST(async_retry, SM_01_the_loop_waits_for_the_delay_of_the_initial_token) {
 
 TEST(async_retry, SM_20_the_loop_has_no_limit_of_its_own_and_inline_completions_use_no_stack) {
     scene s;
-    auto endless = composed_strategy(
-        driver::attempt_limits{std::nullopt}, stated_safety{},
-        exponential_backoff{{.base = 0s, .cap = 0s}}, driver::no_budget{});
+    auto endless = driver::composed_strategy(
+        driver::attempt_limits{std::nullopt}, driver::stated_safety{},
+        driver::exponential_backoff{{.base = 0s, .cap = 0s}}, driver::no_budget{});
     int calls = 0;
     async_retry<void(error_code)>(
         s.io, endless, s.options,

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/scripted.hpp>
@@ -15,7 +14,7 @@
 #include "fast_strategy.hpp"
 
 template <>
-struct reprise::unattempted_outcome<bool> {
+struct reprise::driver::unattempted_outcome<bool> {
     static bool make(refusal_reason) noexcept { return false; }
 };
 
@@ -448,9 +447,9 @@ TEST(co_retry, a_clock_that_can_only_block_is_refused_by_name) {
 
 TEST(co_retry, SM_20_the_loop_has_no_limit_of_its_own) {
     stage s;
-    auto endless = composed_strategy(
-        driver::attempt_limits{std::nullopt}, stated_safety{},
-        exponential_backoff{{.base = 0s, .cap = 0s}}, driver::no_budget{});
+    auto endless = driver::composed_strategy(
+        driver::attempt_limits{std::nullopt}, driver::stated_safety{},
+        driver::exponential_backoff{{.base = 0s, .cap = 0s}}, driver::no_budget{});
     int calls = 0;
     s.play([&]() -> asio::awaitable<void> {
         auto operation = [&]() -> asio::awaitable<std::error_code> {

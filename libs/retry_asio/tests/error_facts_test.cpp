@@ -67,7 +67,7 @@ TEST(error_facts, histories_name_the_errors_of_asio) {
     const auto text_of = [](const error_code& code) {
         const failure_facts facts = facts_of(code);
         retry_history history;
-        history_entry entry;
+        retry_history::entry entry;
         entry.set_code(facts.code);
         entry.set_category(history.index_of(facts.category));
         return history.message_of(entry);
@@ -110,16 +110,17 @@ private:
 
 TEST(error_facts, an_outcome_without_an_attempt_is_a_failure_of_the_right_type) {
     EXPECT_EQ(
-        unattempted_outcome<error_code>::make(refusal_reason::canceled), error::operation_aborted);
+        driver::unattempted_outcome<error_code>::make(refusal_reason::canceled),
+        error::operation_aborted);
     EXPECT_EQ(
-        unattempted_outcome<std::error_code>::make(refusal_reason::canceled),
+        driver::unattempted_outcome<std::error_code>::make(refusal_reason::canceled),
         std::errc::operation_canceled);
     EXPECT_THROW(
         std::rethrow_exception(
-            unattempted_outcome<std::exception_ptr>::make(refusal_reason::canceled)),
+            driver::unattempted_outcome<std::exception_ptr>::make(refusal_reason::canceled)),
         retry_error);
     EXPECT_EQ(
-        unattempted_outcome<read_result>::make(refusal_reason::canceled).error(),
+        driver::unattempted_outcome<read_result>::make(refusal_reason::canceled).error(),
         std::errc::operation_canceled);
 }
 

@@ -10,8 +10,9 @@
 namespace reprise::testing {
 
 /// Delays of 1, 2, 4, ... units; `attempts_max` attempts.
-[[nodiscard]] inline standard_options steps_of(duration unit, std::uint32_t attempts_max = 5) {
-    standard_options options;
+[[nodiscard]] inline standard_strategy::options steps_of(
+    duration unit, std::uint32_t attempts_max = 5) {
+    standard_strategy::options options;
     options.attempts_max = attempts_max;
     options.backoff.base = unit;
     options.backoff.cap = unit * 16;

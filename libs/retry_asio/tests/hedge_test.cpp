@@ -4,7 +4,6 @@
 #include <memory>
 #include <random>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
@@ -118,11 +117,8 @@ TEST(hedge, a_failure_waits_for_the_other_attempt) {
 
 TEST(hedge, observers_see_all_attempts_and_the_failure_of_a_loser) {
     std::vector<call_summary> calls;
-    observing_functions watching;
-    watching.completion = [&](const call_summary& call) { calls.push_back(call); };
     replica r({{60ms, refused}, {30ms}});
-    r.options.observer = &watching;
-    r.ask(attempts(3));
+    r.ask(attempts(3).on_completion([&](const call_summary& call) { calls.push_back(call); }));
     ASSERT_EQ(calls.size(), 1U);
     EXPECT_TRUE(calls[0].is_success);
     EXPECT_EQ(calls[0].attempts, 2U);
@@ -147,7 +143,7 @@ TEST(hedge, an_attempt_that_fails_early_ends_the_wait_for_its_hedge) {
 
 TEST(hedge, counts_as_a_retry_and_is_paid_from_the_same_budget) {
     const auto bucket =
-        std::make_shared<token_bucket>(token_bucket_options{.capacity = 10, .initial = 5});
+        std::make_shared<token_bucket>(token_bucket::options{.capacity = 10, .initial = 5});
     replica r({{200ms}, {200ms}, {200ms}, {200ms}});
     r.ask(attempts(5).budget(bucket), {.delay = 50ms, .attempts_max = 4});
     EXPECT_EQ(r.started, 2U) << "the bucket pays for one";
@@ -329,7 +325,7 @@ TEST(hedge, an_attempt_that_reached_its_limit_counts_as_slow_and_one_that_failed
 }
 
 TEST(hedge, a_strategy_that_grants_no_retries_grants_no_hedges) {
-    struct refusing final : retry_strategy {
+    struct refusing final : driver::retry_strategy {
         void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
             sink.answer(driver::retry_action::after(0s));
         }
@@ -351,7 +347,7 @@ TEST(hedge, a_strategy_that_grants_no_retries_grants_no_hedges) {
 
 TEST(hedge, an_open_circuit_breaker_allows_no_hedge_and_hears_one_outcome) {
     const auto breaker =
-        std::make_shared<circuit_breaker>(circuit_breaker_options{.volume_threshold = 2});
+        std::make_shared<circuit_breaker>(driver::circuit_breaker_options{.volume_threshold = 2});
     replica r({{200ms}});
     r.time.after(20ms, [&] {
         breaker->on_failure(driver::breaker_permit::regular, {}, r.time.now());
@@ -496,7 +492,7 @@ TEST(hedge, stands_inside_or_outside_of_a_predicate_and_a_fallback) {
 struct written_tracer final : retry_tracer {
     std::string text;
 
-    struct span final : retry_span {
+    struct span final : retry_tracer::span {
         span(std::string& to, std::string_view name) : out(to), line(name) {}
         void set_attribute(std::string_view name, std::int64_t value) noexcept override {
             line += " " + std::string(name) + "=" + std::to_string(value);
@@ -508,17 +504,17 @@ struct written_tracer final : retry_tracer {
         std::string& out;
         std::string line;
     };
-    std::unique_ptr<retry_span> start_span(
-        std::string_view name, retry_span* /*parent*/) noexcept override {
+    std::unique_ptr<retry_tracer::span> start_span(
+        std::string_view name, retry_tracer::span* /*parent*/) noexcept override {
         return std::make_unique<span>(text, name);
     }
 };
 
 TEST(hedge, every_attempt_has_a_span_and_a_canceled_one_is_no_error) {
-    written_tracer tracer;
+    const auto shared = std::make_shared<written_tracer>();
+    written_tracer& tracer = *shared;
     replica r({{10s}, {20ms}});
-    r.options.tracer = &tracer;
-    r.ask(attempts(3));
+    r.ask(attempts(3).tracer(shared));
     EXPECT_EQ(
         tracer.text,
         "attempt reprise.retry.attempt=2 reprise.retry.hedge=1\n"
@@ -526,8 +522,7 @@ TEST(hedge, every_attempt_has_a_span_and_a_canceled_one_is_no_error) {
         "retry reprise.retry.attempts=2\n");
     tracer.text.clear();
     replica failing({{60ms, refused}, {60ms, refused}});
-    failing.options.tracer = &tracer;
-    failing.ask(attempts(2));
+    failing.ask(attempts(2).tracer(shared));
     const std::string type = "error.type=" + std::string(refused.category().name()) + ":" +
                              std::to_string(refused.value()) + " error\n";
     EXPECT_EQ(

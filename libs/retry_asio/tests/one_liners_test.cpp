@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <stdexcept>

@@ -3,7 +3,6 @@
 #include <deque>
 #include <memory>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 
 #include "chosen_asio.hpp"

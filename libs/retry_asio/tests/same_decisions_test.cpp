@@ -8,7 +8,6 @@
 #include <optional>
 #include <random>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/presets.hpp>
@@ -21,7 +20,7 @@
 #include "fast_strategy.hpp"
 
 template <>
-struct reprise::unattempted_outcome<std::optional<reprise::testing::scripted_error>> {
+struct reprise::driver::unattempted_outcome<std::optional<reprise::testing::scripted_error>> {
     static std::optional<testing::scripted_error> make(refusal_reason) {
         return testing::scripted_error{};
     }
@@ -54,12 +53,12 @@ struct scenario {
     std::vector<attempt_script> attempts;  ///< The last one repeats.
     call_options options{};                ///< Clock, trace and randomness are filled in.
     std::optional<duration> stop_at{};     ///< When the caller asks to stop.
-    standard_options strategy{};
+    standard_strategy::options strategy{};
     bool is_late = false;  ///< The strategy answers later.
 };
 
 /// Decides as the standard strategy does, but answers later.
-class late_strategy final : public retry_strategy {
+class late_strategy final : public driver::retry_strategy {
 public:
     explicit late_strategy(standard_strategy& inner)
         : retry_strategy(driver::traits_of(inner)), inner_(inner) {}
@@ -77,7 +76,9 @@ public:
     void on_success(const driver::token_state& token, const driver::decision_context& at) override {
         inner_.succeed(token, at);
     }
-    [[nodiscard]] retry_budget* paying_budget() noexcept override { return inner_.paying_budget(); }
+    [[nodiscard]] driver::retry_budget* paying_budget() noexcept override {
+        return inner_.paying_budget();
+    }
 
 private:
     standard_strategy& inner_;
@@ -85,7 +86,7 @@ private:
 
 /// The actions of a loop.
 struct story {
-    std::vector<history_entry> entries;
+    std::vector<retry_history::entry> entries;
     std::size_t calls = 0;
     std::size_t number_count = 0;
     std::int64_t bucket_level = 0;
@@ -268,8 +269,8 @@ void expect_same(const story& expected, const story& actual, const std::string& 
     ASSERT_EQ(expected.entries.size(), actual.entries.size());
     for (std::size_t i = 0; i < expected.entries.size(); ++i) {
         SCOPED_TRACE("entry " + std::to_string(i));
-        const history_entry& a = expected.entries[i];
-        const history_entry& b = actual.entries[i];
+        const retry_history::entry& a = expected.entries[i];
+        const retry_history::entry& b = actual.entries[i];
         EXPECT_EQ(a.attempt(), b.attempt());
         EXPECT_EQ(a.code(), b.code());
         EXPECT_EQ(a.offset(), b.offset());
@@ -287,14 +288,14 @@ void expect_same(const story& expected, const story& actual, const std::string& 
     EXPECT_EQ(expected.threw, actual.threw);
 }
 
-[[nodiscard]] standard_options with_bucket(double capacity) {
-    standard_options options;
+[[nodiscard]] standard_strategy::options with_bucket(double capacity) {
+    standard_strategy::options options;
     options.bucket.capacity = capacity;
     return options;
 }
 
-[[nodiscard]] standard_options with_attempts(std::uint32_t attempts, jitter kind) {
-    standard_options options;
+[[nodiscard]] standard_strategy::options with_attempts(std::uint32_t attempts, jitter kind) {
+    standard_strategy::options options;
     options.attempts_max = attempts;
     options.backoff.jitter = kind;
     return options;

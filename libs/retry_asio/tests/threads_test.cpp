@@ -8,7 +8,6 @@
 #include <deque>
 #include <memory>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/retry/retry_metrics.hpp>
 #include <reprise/retry/simple_strategy.hpp>

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <exception>
+#include <memory>
 #include <optional>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/simple_strategy.hpp>
@@ -57,20 +57,20 @@ struct call {
     testing::virtual_timer time;
     asio::io_context io;
     move_count count;
-    observing_functions observer;
+    std::shared_ptr<detail::observing_functions> observer =
+        std::make_shared<detail::observing_functions>();
     int executed = 0;
     int completed = 0;         // the caller's handler or coroutine
     int observed = 0;          // completions that the observer has seen
     int left_by_throwing = 0;  // exceptions that left through the executor
 
     explicit call(int throws_at) : count{0, throws_at} {
-        observer.completion = [this](const call_summary&) { ++observed; };
+        observer->completion = [this](const call_summary&) { ++observed; };
     }
     [[nodiscard]] call_options options(const row& how) {
         return {
             .attempt_timeout = how.attempt_timeout,
             .repeat = repeatability::repeatable,
-            .observer = &observer,
             .clock = &time};
     }
     void run() {
@@ -98,7 +98,7 @@ struct call {
     void in_coroutine(const row& how) {
         auto order = [this, &how]() -> asio::awaitable<receipt> { return place_order(how.takes); };
         auto caller = [this, &how, order]() -> asio::awaitable<void> {
-            const auto strategy = attempts(3).every(1ms);
+            const auto strategy = attempts(3).every(1ms).observer(observer);
             const call_options wanted = options(how);
             if (how.is_hedged) {
                 const auto operation = hedged(10ms, order);
@@ -120,7 +120,7 @@ struct call {
             });
         };
         const auto done = [this](error_code, const receipt&) { ++completed; };
-        const auto strategy = attempts(3).every(1ms);
+        const auto strategy = attempts(3).every(1ms).observer(observer);
         using signature = void(error_code, receipt);
         if (how.is_hedged) {
             async_retry<signature>(io, strategy, options(how), hedged(10ms, initiate), done);

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <reprise/retry/presets.hpp>
-#include <reprise/retry_json/detail/settings_problem.hpp>
+#include <reprise/retry_json/detail/settings_text.hpp>
 #include <reprise/retry_json/retry_options.hpp>
 
 namespace reprise::retry_json {
@@ -15,7 +15,7 @@ using detail::invalid_option;
 using detail::refuse;
 using detail::under;
 
-[[nodiscard]] retry_options from_standard(const standard_options& options) {
+[[nodiscard]] retry_options from_standard(const standard_strategy::options& options) {
     retry_options result;
     result.attempts_max = options.attempts_max;
     result.backoff = options.backoff;
@@ -38,7 +38,7 @@ using detail::under;
 }
 
 [[nodiscard]] retry_options backoff_without_budget() {
-    retry_options options = from_standard(standard_options{});
+    retry_options options = from_standard(standard_strategy::options{});
     options.budget = std::monostate{};
     return options;
 }
@@ -173,7 +173,7 @@ std::span<const retry_preset> retry_presets() {
             backoff_without_budget()},
         retry_preset{
             "standard", "reprise::standard_strategy with its defaults",
-            from_standard(standard_options{})},
+            from_standard(standard_strategy::options{})},
         retry_preset{
             "smithy", "The sample of Smithy's guide",
             from_standard(presets::smithy_guide_options())},

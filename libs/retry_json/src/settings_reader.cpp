@@ -30,7 +30,7 @@ constexpr std::pair<std::string_view, sharing> sharing_names[] = {
     return {};
 }
 
-void read_backoff(json::object_reader& from, std::string_view name, backoff_options& into) {
+void read_backoff(json::object_reader& from, std::string_view name, driver::backoff_options& into) {
     if (const json::value* found = from.take(name)) {
         json::object_reader in(*found, from.path_of(name), from.report());
         in.read("base", into.base);
@@ -102,7 +102,7 @@ void read_budget(json::object_reader& from, budget_options& into) {
     in.finish();
 }
 
-void read_breaker(json::object_reader& from, std::optional<circuit_breaker_options>& into) {
+void read_breaker(json::object_reader& from, std::optional<driver::circuit_breaker_options>& into) {
     if (const json::value* found = from.take("breaker")) {
         into.emplace();
         json::object_reader in(*found, from.path_of("breaker"), from.report());

@@ -49,14 +49,14 @@ struct settings_read {
 }  // namespace
 
 std::unique_ptr<configured_strategy> make_strategy(
-    const retry_options& options, const safety_options& safety) {
+    const retry_options& options, const driver::safety_options& safety) {
     static_cast<void>(detail::checked(options));
     driver::shared_parts parts;
     if (options.breaker) {
         parts.breaker = std::make_shared<circuit_breaker>(*options.breaker);
     }
     return std::make_unique<configured_strategy>(
-        driver::attempt_limits{options.attempts_max}, stated_safety{safety},
+        driver::attempt_limits{options.attempts_max}, driver::stated_safety{safety},
         retry_json::detail::configured_backoff(options),
         retry_json::detail::configured_budget(retry_json::detail::make_budget(options.budget)),
         std::move(parts));
@@ -70,7 +70,7 @@ call_options loaded_strategy::call() const {
 }
 
 std::expected<loaded_strategy, std::vector<text_error>> strategy_from_json(
-    std::string_view text, const safety_options& safety) {
+    std::string_view text, const driver::safety_options& safety) {
     auto read = read_settings(text);
     if (!read) {
         return std::unexpected(std::move(read.error()));
@@ -89,9 +89,10 @@ std::expected<retry_options, std::vector<text_error>> retry_json::read_retry_opt
     return std::move(read->options);
 }
 
-std::unique_ptr<retry_budget> retry_json::detail::make_budget(const budget_options& options) {
+std::unique_ptr<driver::retry_budget> retry_json::detail::make_budget(
+    const budget_options& options) {
     if (const auto* bucket = std::get_if<bucket_options>(&options)) {
-        return std::make_unique<token_bucket_budget>(
+        return std::make_unique<driver::token_bucket_budget>(
             std::make_shared<token_bucket>(bucket->bucket), bucket->prices);
     }
     if (const auto* throttle = std::get_if<failure_throttle_options>(&options)) {

@@ -229,7 +229,7 @@ TEST(strategy_from_json, a_retry_that_is_not_made_is_not_paid_for) {
 
 TEST(strategy_from_json, safety_decides_about_failures_without_facts) {
     struct odd_error {};
-    const auto attempts = [](const safety_options& safety) {
+    const auto attempts = [](const driver::safety_options& safety) {
         const auto loaded = strategy_from_json(R"({"attempts_max": 3, "delays": ["0s"]})", safety);
         std::uint32_t made = 0;
         testing::virtual_clock clock;

@@ -44,12 +44,13 @@ duration retry_after(const http::header_list& headers) {
         return {};
     }
     const auto date = http::find_header(headers, "Date");
-    const auto now = date ? parse_http_date(*date, century_hint) : std::nullopt;
+    const auto now = date ? driver::parse_http_date(*date, century_hint) : std::nullopt;
     const bool is_number = asked->find_first_not_of("0123456789") == std::string_view::npos;
     if (!now && !is_number) {
         return {};
     }
-    return parse_retry_after(*asked, now.value_or(century_hint)).value_or(std::chrono::seconds{0});
+    return driver::parse_retry_after(*asked, now.value_or(century_hint))
+        .value_or(std::chrono::seconds{0});
 }
 
 exchange_result fixed_exchange::judge(const http_answer& answer) {

@@ -12,7 +12,7 @@
 #endif
 
 int main() {
-    reprise::standard_options options;
+    reprise::standard_strategy::options options;
     options.backoff.base = std::chrono::milliseconds{1};
     options.backoff.cap = std::chrono::milliseconds{2};
     reprise::standard_strategy strategy{options};

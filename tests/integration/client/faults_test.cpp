@@ -174,7 +174,7 @@ TEST_F(faults, RH_04_RH_17_a_strategy_of_one_call_sees_its_user_data) {
 }
 
 reprise::standard_strategy quick_strategy(std::uint32_t attempts) {
-    reprise::standard_options options;
+    reprise::standard_strategy::options options;
     options.attempts_max = attempts;
     options.backoff.base = 1ms;
     return reprise::standard_strategy(options);

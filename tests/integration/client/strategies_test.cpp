@@ -170,11 +170,11 @@ TEST(strategies, RH_33_two_clients_share_one_budget_until_it_is_empty) {
     add_fault(*server, fault(opcode::get));
     auto options = app_options();
     const auto bucket =
-        std::make_shared<reprise::token_bucket>(reprise::token_bucket_options{.capacity = 12.0});
-    reprise::retry_prices prices;
+        std::make_shared<reprise::token_bucket>(reprise::token_bucket::options{.capacity = 12.0});
+    reprise::driver::retry_prices prices;
     prices.retry = 5.0;
     prices.throttling = 5.0;
-    options.retry_budget = reprise::token_bucket_budget(bucket, prices);
+    options.retry_budget = reprise::driver::token_bucket_budget(bucket, prices);
     const auto first = connect(*server, options);
     const auto second = connect(*server, options);
     const auto at_first = documents(first).get("k");
@@ -194,7 +194,7 @@ TEST(strategies, RH_34_a_breaker_opens_after_timeouts_and_closes_when_the_node_i
     server_options.cluster.node_count = 1;
     const auto server = start(std::move(server_options));
     auto options = app_options();
-    reprise::circuit_breaker_options breaker;
+    reprise::circuit_breaker::options breaker;
     breaker.volume_threshold = 3;
     breaker.sleep_window = 100ms;
     options.circuit_breaker = breaker;
@@ -239,11 +239,11 @@ TEST(strategies, RH_17_a_strategy_of_the_retry_library_decides_for_a_call) {
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     add_fault(*server, fault(opcode::get));
-    reprise::standard_options settings;
+    reprise::standard_strategy::options settings;
     settings.attempts_max = 3;
     settings.backoff.base = 1ms;
     const auto inner =
-        std::make_shared<reprise::virtual_strategy<reprise::standard_strategy>>(settings);
+        std::make_shared<reprise::driver::virtual_strategy<reprise::standard_strategy>>(settings);
     const auto read = at.get("k", {.strategy = inner});
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code(), errc::temporary_failure) << read.error();

@@ -21,7 +21,7 @@ void expect_one_retry(
     ASSERT_NE(trace.history, nullptr) << what;
     ASSERT_GE(trace.history->entries.size(), 1U) << what;
     EXPECT_EQ(trace.history->entries[0].reason_as<retry_reason>(), reason) << what;
-    EXPECT_FALSE(trace.history->endpoint_of(trace.history->entries[0]).empty()) << what;
+    EXPECT_FALSE(couchbase::endpoint_of(*trace.history, trace.history->entries[0]).empty()) << what;
 }
 
 void expect_one_retry(const couchbase::error& failed, retry_reason reason, const char* what) {

@@ -298,7 +298,7 @@ void check_error_map_code(
     } else if (against.empty()) {
         const auto& history = *read.error().history();
         retries = read.error().retry_attempts();
-        const auto endpoint = history.endpoint_of(history.entries.back());
+        const auto endpoint = couchbase::endpoint_of(history, history.entries.back());
         against = ask_for(
             "check_retries " + std::to_string(code) + " " +
             std::string(endpoint.substr(endpoint.rfind(':') + 1)));

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <reprise/couchbase.hpp>
-#include <reprise/retry/latency_histogram.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
 
 namespace reprise::app {
 
@@ -26,7 +26,7 @@ struct operation_figures {
     std::atomic<std::uint64_t> succeeded = 0;
     std::atomic<std::uint64_t> failed = 0;
     std::atomic<std::uint64_t> bytes = 0;  ///< Of values, either way.
-    latency_histogram latency;
+    driver::latency_histogram latency;
 };
 
 /// One thread's load on a client in thread_mode::caller_drives. Use it on one thread only, in this

@@ -47,7 +47,7 @@ struct bench_totals {
     std::uint64_t succeeded = 0;
     std::uint64_t failed = 0;
     std::uint64_t bytes = 0;
-    latency_histogram latency;
+    driver::latency_histogram latency;
 
     void add(const operation_figures& figures) {
         succeeded += figures.succeeded.load(std::memory_order_relaxed);

@@ -30,8 +30,9 @@ void write_attempts(json::writer& out, const retry_history& history) {
             out.member("stage", to_string(*stage));
         }
         out.member("status", entry.code());
-        out.member("endpoint", history.endpoint_of(entry));
-        if (const std::string_view problem = history.problem_of(entry); !problem.empty()) {
+        out.member("endpoint", couchbase::endpoint_of(history, entry));
+        if (const std::string_view problem = couchbase::problem_of(history, entry);
+            !problem.empty()) {
             out.member("problem", problem);
         }
         out.member("delay_us", entry.delay() / std::chrono::microseconds{1});

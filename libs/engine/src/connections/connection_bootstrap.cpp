@@ -77,7 +77,7 @@ void connections::on_connected(kv_connection& connection, time_point now) {
     connection.link->skip_error_map = false;
     connection.skips_collections = std::exchange(connection.link->skip_collections, false);
     connection.bootstrap->start(connection.control);
-    context_.wheel.arm(connection, add_saturated(now, context_.options.bootstrap_timeout));
+    context_.wheel.arm(connection, driver::add_saturated(now, context_.options.bootstrap_timeout));
     on_bootstrap_step(connection, now);
 }
 

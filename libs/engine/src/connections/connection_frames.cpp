@@ -180,7 +180,7 @@ base::byte_view connections::begin_write(kv_connection& connection, time_point n
            owners_.requests.encode_next(connection, writer, now)) {
     }
     if (!connection.is_armed() && connection.waiting.operation_count() != 0) {
-        context_.wheel.arm(connection, add_saturated(now, context_.options.probe_after));
+        context_.wheel.arm(connection, driver::add_saturated(now, context_.options.probe_after));
     }
     return connection.outstanding();
 }

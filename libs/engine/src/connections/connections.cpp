@@ -53,7 +53,7 @@ bool connections::begin_connect(connect_request& wish, time_point now) {
     const connection_id id = context_.next_connection();
     auto made = std::make_unique<kv_connection>(id, link, context_.options.pipeline_credit);
     link.connection = made.get();
-    context_.wheel.arm(*made, add_saturated(now, context_.options.connect_timeout));
+    context_.wheel.arm(*made, driver::add_saturated(now, context_.options.connect_timeout));
     connections_.emplace(id, std::move(made));
     context_.actions.emplace_back(connect_action_for(id, *link.endpoint));
     return true;
@@ -219,18 +219,20 @@ void connections::probe(kv_connection& connection, time_point now) {
         connection.clogged_since.reset();
     } else if (!connection.clogged_since) {
         connection.clogged_since = now;
-    } else if (now >= add_saturated(*connection.clogged_since, context_.options.probe_timeout)) {
+    } else if (
+        now >= driver::add_saturated(*connection.clogged_since, context_.options.probe_timeout)) {
         return fail(connection, "too many requests without an answer", now);
     }
     if (connection.probe_sent) {
-        if (now >= add_saturated(*connection.probe_sent, context_.options.probe_timeout)) {
+        if (now >= driver::add_saturated(*connection.probe_sent, context_.options.probe_timeout)) {
             return fail(connection, "no answer to a probe", now);
         }
         return context_.wheel.arm(
-            connection, add_saturated(*connection.probe_sent, context_.options.probe_timeout));
+            connection,
+            driver::add_saturated(*connection.probe_sent, context_.options.probe_timeout));
     }
     const time_point quiet_since =
-        add_saturated(connection.received_last, context_.options.probe_after);
+        driver::add_saturated(connection.received_last, context_.options.probe_after);
     if (now < quiet_since) {
         return context_.wheel.arm(connection, quiet_since);
     }
@@ -238,7 +240,7 @@ void connections::probe(kv_connection& connection, time_point now) {
         waiter_kind::probe, wire::opcode::noop, 0, wire::empty_request{wire::opcode::noop},
         context_.actions);
     connection.probe_sent = now;
-    context_.wheel.arm(connection, add_saturated(now, context_.options.probe_timeout));
+    context_.wheel.arm(connection, driver::add_saturated(now, context_.options.probe_timeout));
 }
 
 void connections::close_drained(kv_connection& connection, time_point now) {

@@ -30,7 +30,7 @@ public:
         if (now < *next_) {
             return next_;
         }
-        next_ = add_saturated(now, pause);
+        next_ = driver::add_saturated(now, pause);
         return std::nullopt;
     }
     void on_unproved(time_point now) noexcept {
@@ -41,13 +41,13 @@ public:
     void on_refused(time_point now) noexcept {
         const std::lock_guard lock(mutex_);
         is_refused_ = !next_ || is_refused_;
-        next_ = add_saturated(now, pause);
+        next_ = driver::add_saturated(now, pause);
     }
     // The connection ended before the server could answer the proof, as it does when a server
     // restarts. The first time in a pause is forgiven.
     void on_lost(time_point now) noexcept {
         const std::lock_guard lock(mutex_);
-        if (lost_last_ && now < add_saturated(*lost_last_, pause)) {
+        if (lost_last_ && now < driver::add_saturated(*lost_last_, pause)) {
             hold_back(now);
         }
         lost_last_ = now;
@@ -69,7 +69,7 @@ public:
 
 private:
     void hold_back(time_point now) noexcept {
-        next_ = add_saturated(now, pause);
+        next_ = driver::add_saturated(now, pause);
         is_refused_ = false;
     }
 

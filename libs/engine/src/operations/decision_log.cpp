@@ -33,7 +33,7 @@ void decision_log::on_decision(const decision_record& record, time_point now) {
             is_passed_on = false;
             ++of.held_back;
             of.refused += record.is_retried ? 0U : 1U;
-            const time_point end = add_saturated(of.start, log_window);
+            const time_point end = driver::add_saturated(of.start, log_window);
             due_ = due_ ? std::min(*due_, end) : end;
         }
     }
@@ -53,7 +53,7 @@ void decision_log::on_time(time_point now) {
             if (of.held_back == 0) {
                 continue;
             }
-            const time_point end = add_saturated(of.start, log_window);
+            const time_point end = driver::add_saturated(of.start, log_window);
             if (now >= end) {
                 ended.push_back({static_cast<retry_reason>(index), std::exchange(of, {})});
             } else {

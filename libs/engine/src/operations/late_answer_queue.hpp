@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <reprise/retry/driver/retry_sink.hpp>
+#include <reprise/retry/driver/retry_question.hpp>
 
 namespace reprise::engine {
 

@@ -25,9 +25,9 @@ enum class next_step : std::uint8_t {
 
 // How long an operation may take.
 struct operation_time {
-    std::optional<duration> timeout{};  // set by the user
-    duration usual = duration::max();   // the default without it
-    time_point deadline = no_deadline;  // set by the user; the earlier one applies
+    std::optional<duration> timeout{};          // set by the user
+    duration usual = duration::max();           // the default without it
+    time_point deadline = driver::no_deadline;  // set by the user; the earlier one applies
 };
 
 // The life cycle of operations of all services. It owns the rules: state, timer, waiting place,
@@ -205,11 +205,11 @@ inline void lifecycle::start(
     operation.done = std::move(done);
     operation.started = now;
     operation.deadline =
-        std::min(time.deadline, add_saturated(now, time.timeout.value_or(time.usual)));
+        std::min(time.deadline, driver::add_saturated(now, time.timeout.value_or(time.usual)));
 }
 
 inline void lifecycle::arm(operation_base& operation, time_point due) {
-    if (due != no_deadline) {
+    if (due != driver::no_deadline) {
         context_.wheel.arm(operation, due);
     }
 }

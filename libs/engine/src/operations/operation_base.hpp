@@ -43,7 +43,7 @@ struct operation_base : engine_timer, list_hook {
     std::int32_t endpoint = -1;  // number of the endpoint of the last attempt; negative: none
     refusal_reason refusal = refusal_reason::none;  // of the last decision
     time_point started{};
-    time_point deadline = no_deadline;
+    time_point deadline = driver::no_deadline;
     operation_history history;
     // Circuit breaker and observer of the operation's strategy. Null for most operations. It stands
     // before `done` to fill the gap that the alignment of `done` leaves.

@@ -1,6 +1,10 @@
 // Completes operations, exactly once, through the queue of completions.
 
+#include <array>
+#include <cstdint>
+#include <cstdio>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "operations/operation_endings.hpp"
@@ -22,6 +26,13 @@ error_map_note note_of(const wire::error_map_entry& entry) {
     return note;
 }
 
+// Statuses are written as the protocol's documents have them: "0x07".
+[[nodiscard]] std::string status_text(std::uint32_t code) {
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), "0x%02x", unsigned{code});
+    return text.data();
+}
+
 }  // namespace
 
 // `with_problems` adds why nodes could not be reached.
@@ -36,9 +47,7 @@ std::shared_ptr<const retry_history> operation_endings::history_of(
             with_problems ? nodes_.find_link(routes_.bucket_of(slot), number) : nullptr;
         return link == nullptr ? std::string() : link->problem;
     };
-    auto report = std::make_shared<retry_history>(slot.history.report(name_of, problem_of));
-    report->has_hexadecimal_codes = true;
-    return report;
+    return std::make_shared<retry_history>(slot.history.report(name_of, problem_of, &status_text));
 }
 
 void operation_endings::complete(operation_slot& slot, operation_result&& result, time_point now) {

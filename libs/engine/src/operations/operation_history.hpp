@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include <reprise/base/printable.hpp>
 #include <reprise/engine/vocabulary.hpp>
@@ -19,15 +21,15 @@ public:
     static constexpr std::size_t endpoint_count_max = 8;
 
     // `endpoint` is its number in the engine, negative if there is none.
-    void push(history_entry entry, std::int32_t endpoint) {
-        entry.set_endpoint(local_index(endpoint));
+    void push(retry_history::entry entry, std::int32_t endpoint) {
+        entry.set_place(local_index(endpoint));
         if (count_ < inline_.size()) {
             inline_[count_++] = entry;
             return;
         }
         if (!more_) {
             more_ = std::make_unique<retry_history>();
-            for (const history_entry& early : inline_) {
+            for (const retry_history::entry& early : inline_) {
                 more_->record(early);
             }
         }
@@ -36,18 +38,24 @@ public:
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
     // Returns the history in the form that users see. `name_of` and `problem_of` map the number of
-    // an endpoint to its texts.
+    // an endpoint to its texts; `code_text` writes the codes of the protocol, as plain numbers if
+    // it is null.
     template <class NameOf, class ProblemOf>
-    [[nodiscard]] retry_history report(NameOf&& name_of, ProblemOf&& problem_of) const {
+    [[nodiscard]] retry_history report(
+        NameOf&& name_of, ProblemOf&& problem_of,
+        std::string (*code_text)(std::uint32_t) = nullptr) const {
         retry_history result = more_ ? *more_ : retry_history{};
         for (std::size_t index = 0; !more_ && index < count_; ++index) {
             result.record(inline_[index]);
         }
-        result.reason_name = &name_of_reason;
+        auto notes = std::make_shared<driver::protocol_notes>();
+        notes->reason_name = &name_of_reason;
+        notes->code_text = code_text;
         for (std::size_t index = 0; index < endpoint_count_; ++index) {
-            result.endpoints.push_back(base::printable(name_of(std::uint32_t{endpoints_[index]})));
-            result.problems.emplace_back(problem_of(std::uint32_t{endpoints_[index]}));
+            notes->places.push_back(base::printable(name_of(std::uint32_t{endpoints_[index]})));
+            notes->problems.emplace_back(problem_of(std::uint32_t{endpoints_[index]}));
         }
+        result.protocol = std::move(notes);
         return result;
     }
 
@@ -58,7 +66,7 @@ private:
 
     std::uint8_t local_index(std::int32_t endpoint) {
         if (endpoint < 0) {
-            return history_entry::no_endpoint;
+            return retry_history::entry::no_place;
         }
         for (std::uint8_t index = 0; index < endpoint_count_; ++index) {
             if (endpoints_[index] == endpoint) {
@@ -67,13 +75,13 @@ private:
         }
         const bool fits = endpoint <= 0xffff && endpoint_count_ < endpoint_count_max;
         if (!fits) {
-            return history_entry::no_endpoint;
+            return retry_history::entry::no_place;
         }
         endpoints_[endpoint_count_] = static_cast<std::uint16_t>(endpoint);
         return endpoint_count_++;
     }
 
-    std::array<history_entry, 4> inline_{};
+    std::array<retry_history::entry, 4> inline_{};
     std::array<std::uint16_t, endpoint_count_max> endpoints_{};
     std::uint8_t count_ = 0;
     std::uint8_t endpoint_count_ = 0;

@@ -13,7 +13,7 @@ public:
 
 request_snapshot snapshot_of(
     const retry_case& failed, const retry_subject& subject,
-    const retry_strategy& strategy) noexcept {
+    const driver::retry_strategy& strategy) noexcept {
     request_snapshot snapshot;
     snapshot.strategy = &strategy;
     snapshot.operation = subject.names.operation;
@@ -64,7 +64,7 @@ public:
         : all_(all), subject_(subject), failed_(failed), now_(now) {}
 
     void record(
-        history_entry& entry, const driver::failed_attempt&,
+        retry_history::entry& entry, const driver::failed_attempt&,
         const driver::retry_step& step) noexcept override {
         all_.record(subject_, failed_, entry, step, now_);
     }
@@ -90,7 +90,7 @@ std::shared_ptr<driver::answer_channel> operation_retries::channel_of(void* self
     return static_cast<operation_retries*>(self)->late_answers_;
 }
 
-driver::orchestrator<retry_strategy> operation_retries::core_of(
+driver::orchestrator<driver::retry_strategy> operation_retries::core_of(
     const retry_subject& subject) const {
     return {strategy_of(subject.strategy), *subject.progress, subject.attached};
 }
@@ -118,11 +118,9 @@ driver::request_terms operation_retries::terms_of(
 duration operation_retries::begin(const retry_subject& subject, time_point now) {
     const driver::strategy_traits& traits = strategy_of(subject.strategy).traits();
     retry_subject started = subject;
-    if (traits.circuit != nullptr || traits.observer != nullptr) {
-        call_options named;
-        named.name = subject.names.operation;
-        subject.operation->attached = std::make_unique<reprise::detail::call_attachments>(
-            traits.circuit, named, traits.observer);
+    if (traits.has_attachments()) {
+        subject.operation->attached =
+            std::make_unique<reprise::detail::call_attachments>(traits, subject.names.operation);
         started.attached = subject.operation->attached.get();
     }
     const std::uint64_t random = traits.needs_time ? context_.random.next() : 0;
@@ -221,7 +219,7 @@ void operation_retries::on_end(
 }
 
 void operation_retries::record(
-    const retry_subject& subject, const failed_attempt& failed, const history_entry& entry,
+    const retry_subject& subject, const failed_attempt& failed, const retry_history::entry& entry,
     const driver::retry_step& step, time_point now) {
     const retry_outcome decided = outcome_of(step, failed);
     const std::uint32_t retries =
@@ -278,7 +276,7 @@ std::optional<duration> operation_retries::decide(
     subject.names = {what.operation, true};
     subject.asked = static_cast<std::int32_t>(what.asked.number);
     subject.started = now;
-    subject.deadline = add_saturated(now, context_.options.internal_timeout);
+    subject.deadline = driver::add_saturated(now, context_.options.internal_timeout);
     subject.strategy = &own_strategy_;
     driver::retry_progress progress(what.retries);
     progress.on_start({});

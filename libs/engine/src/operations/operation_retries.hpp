@@ -26,11 +26,11 @@ struct retry_subject {
     operation_names names{};
     operation_base* operation = nullptr;  // null: a request of the client itself
     time_point started{};
-    time_point deadline = no_deadline;
+    time_point deadline = driver::no_deadline;
     const std::any* user_data = nullptr;
-    retry_strategy* strategy = nullptr;  // null: the client's
+    driver::retry_strategy* strategy = nullptr;  // null: the client's
     driver::retry_allowance* allowance = nullptr;
-    retry_budget* budget = nullptr;  // charged unless the strategy has its own; null: none
+    driver::retry_budget* budget = nullptr;  // charged unless the strategy has its own; null: none
     driver::decision_ticket ticket{};
     driver::retry_progress* progress = nullptr;  // never null
     reprise::detail::call_attachments* attached = nullptr;
@@ -110,7 +110,7 @@ public:
     void report_retry(
         const own_failure& what, const failed_attempt& failed, duration delay,
         time_point now) override;
-    [[nodiscard]] retry_strategy& own_strategy() noexcept { return own_strategy_; }
+    [[nodiscard]] driver::retry_strategy& own_strategy() noexcept { return own_strategy_; }
 
     // --- late answers, and the log's timer ---
 
@@ -138,7 +138,8 @@ private:
     [[nodiscard]] static bool is_plain(const driver::strategy_traits& traits) noexcept {
         return traits.only_answers && traits.circuit == nullptr && traits.observer == nullptr;
     }
-    [[nodiscard]] retry_strategy& strategy_of(retry_strategy* of_request) const noexcept {
+    [[nodiscard]] driver::retry_strategy& strategy_of(
+        driver::retry_strategy* of_request) const noexcept {
         return of_request != nullptr ? *of_request : *strategy_;
     }
     // Apart, so that the ends that nobody asks about need no room for a subject.
@@ -147,7 +148,8 @@ private:
         Slot& slot, const std::error_code& error, time_point now) {
         on_end(subject_of(slot), error, now);
     }
-    [[nodiscard]] driver::orchestrator<retry_strategy> core_of(const retry_subject& subject) const;
+    [[nodiscard]] driver::orchestrator<driver::retry_strategy> core_of(
+        const retry_subject& subject) const;
     [[nodiscard]] duration begin(const retry_subject& subject, time_point now);
     [[nodiscard]] std::optional<retry_outcome> start_attempt(
         const retry_subject& subject, time_point now);
@@ -155,15 +157,15 @@ private:
         const retry_subject& subject, const driver::waiting_bound& bound);
     [[nodiscard]] driver::waiting_bound bound() const noexcept;
     void record(
-        const retry_subject& subject, const failed_attempt& failed, const history_entry& entry,
-        const driver::retry_step& step, time_point now);
+        const retry_subject& subject, const failed_attempt& failed,
+        const retry_history::entry& entry, const driver::retry_step& step, time_point now);
     void report(const reported_attempt& what, time_point now);
     static std::shared_ptr<driver::answer_channel> channel_of(void* self);
 
     engine_context& context_;
     endpoint_table& endpoints_;
     std::shared_ptr<late_answer_queue> late_answers_;
-    std::shared_ptr<retry_strategy> strategy_;
+    std::shared_ptr<driver::retry_strategy> strategy_;
     fail_fast_strategy own_strategy_;
     decision_log& log_;  // the client's
     operation_watch watch_;

@@ -32,7 +32,7 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     context.features = connection.features;
     context.compression =
         context_.options.enable_compression ? &context_.options.compression : nullptr;
-    context.time_left = time_left(now, slot->deadline);
+    context.time_left = driver::time_left(now, slot->deadline);
     context.scan = slot->scan.get();
     const std::uint64_t offset = connection.offset_of_next(out);
     if (auto encoded = encode_operation(out, slot->request, context); !encoded) [[unlikely]] {

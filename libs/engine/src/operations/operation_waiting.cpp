@@ -10,7 +10,7 @@
 namespace reprise::engine {
 
 void waiting_operations::park(operation_slot& slot, const retry_outcome& decided, time_point now) {
-    life_.park(slot, list_for(slot), add_saturated(now, decided.delay));
+    life_.park(slot, list_for(slot), driver::add_saturated(now, decided.delay));
 }
 
 // The strategy's initial token has a delay.
@@ -18,7 +18,7 @@ void waiting_operations::park_before_start(operation_slot& slot, duration delay,
     if (!life_.has_place()) {
         return requests_.apply(slot, life_.refuse_place(slot, now), now);
     }
-    life_.park(slot, backoff_waiters_, std::min(add_saturated(now, delay), slot.deadline));
+    life_.park(slot, backoff_waiters_, std::min(driver::add_saturated(now, delay), slot.deadline));
 }
 
 // The list in which an operation waits determines what wakes it early.
@@ -84,7 +84,7 @@ void waiting_operations::wake_some(unfinished_wake wake, std::size_t& budget, ti
     if (wake.left > 0) {
         // Recorded first, since a dispatched operation may cause another wake-up of the same list.
         unfinished_.push_back(wake);
-        context_.wheel.arm(next_wake_, add_saturated(now, base::timer_wheel::tick));
+        context_.wheel.arm(next_wake_, driver::add_saturated(now, base::timer_wheel::tick));
     }
     lifecycle::wake_if(
         list, [&](operation_slot& slot) { return goes_now(slot, wake.cause, now); },
@@ -102,7 +102,7 @@ void waiting_operations::wake_more(time_point now) {
         wake_some(next, budget, now);
     }
     if (!unfinished_.empty()) {
-        context_.wheel.arm(next_wake_, add_saturated(now, base::timer_wheel::tick));
+        context_.wheel.arm(next_wake_, driver::add_saturated(now, base::timer_wheel::tick));
     }
 }
 
@@ -135,7 +135,8 @@ bool waiting_operations::goes_now(operation_slot& slot, wake_cause cause, time_p
         return true;
     }
     context_.wheel.arm(
-        slot, std::min(slot.due(), add_saturated(now, context_.options.revision_delay_max)));
+        slot,
+        std::min(slot.due(), driver::add_saturated(now, context_.options.revision_delay_max)));
     return false;
 }
 

@@ -37,7 +37,7 @@ std::optional<server_retry_rule> server_schedule::on_failure(
     rule.max_duration = spec->max_duration;
     rule.retries = retries_;
     rule.first_failure = first_failure_;
-    rule.due = add_saturated(planned_, spec->delay(retries_));
+    rule.due = driver::add_saturated(planned_, spec->delay(retries_));
     planned_ = rule.due;
     ++retries_;
     return rule;

@@ -58,7 +58,7 @@ bool http_operations::send_canary(const endpoint_record& endpoint, time_point no
     asked.is_idempotent = true;
     asked.exchange = std::make_unique<canary_exchange>(asked.service);
     // A non-owning pointer: the strategy lives as long as the engine.
-    asked.strategy = {std::shared_ptr<retry_strategy>(), &parts_.decider.own_strategy()};
+    asked.strategy = {std::shared_ptr<driver::retry_strategy>(), &parts_.decider.own_strategy()};
     http_slot& slot = endings_.make_canary(std::move(asked));
     parts_.life.start(slot, {}, {.deadline = endpoint.breaker->next_due().value_or(now)}, now);
     static_cast<void>(parts_.decider.begin(slot, now));

@@ -68,7 +68,7 @@ void http_pools::connect(http_pool& pool, time_point now) {
     const connection_id id = context_.next_connection();
     pool.connections.push_back(std::make_unique<http_connection>(id, pool));
     context_.wheel.arm(
-        *pool.connections.back(), add_saturated(now, context_.options.connect_timeout));
+        *pool.connections.back(), driver::add_saturated(now, context_.options.connect_timeout));
     context_.actions.emplace_back(connect_action{
         id,
         pool.endpoint->host,

@@ -40,7 +40,8 @@ void http_operations::raise(http_slot& slot, retry_reason reason, time_point now
 void http_operations::begin_search(http_slot& slot, time_point now) const {
     if (!slot.search_end) {
         const bool has_nodes = candidates_.configuration_for(slot) != nullptr;
-        slot.search_end = add_saturated(now, has_nodes ? search_time_max : duration::zero());
+        slot.search_end =
+            driver::add_saturated(now, has_nodes ? search_time_max : duration::zero());
     }
 }
 

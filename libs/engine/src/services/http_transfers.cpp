@@ -78,7 +78,7 @@ void http_transfers::serve(http_connection& connection, time_point now) {
     http_slot* next = connection.pool->queue.front();
     if (next == nullptr) {
         context_.wheel.arm(
-            connection, add_saturated(now, context_.options.idle_http_connection_timeout));
+            connection, driver::add_saturated(now, context_.options.idle_http_connection_timeout));
         return;
     }
     parts_.waiting.leave(*next);

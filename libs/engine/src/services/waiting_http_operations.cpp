@@ -17,14 +17,14 @@ bool is_stuck(const http_slot& slot) noexcept {
 }  // namespace
 
 void waiting_http_operations::park(http_slot& slot, duration delay, time_point now) {
-    life_.park(slot, list_for(slot.failed.reason), add_saturated(now, delay));
+    life_.park(slot, list_for(slot.failed.reason), driver::add_saturated(now, delay));
 }
 
 void waiting_http_operations::park_before_start(http_slot& slot, duration delay, time_point now) {
     if (!life_.has_place()) {
         return requests_.apply(slot, life_.refuse_place(slot, now), now);
     }
-    life_.park(slot, backoff_waiters_, std::min(add_saturated(now, delay), slot.deadline));
+    life_.park(slot, backoff_waiters_, std::min(driver::add_saturated(now, delay), slot.deadline));
 }
 
 void waiting_http_operations::park_for_configuration(

@@ -18,7 +18,7 @@ void collections::ask(collection_entry& entry, kv_connection& connection, time_p
     entry.state = collection_state::asking;
     entry.asked = opaque ? &connection : nullptr;
     entry.opaque = opaque.value_or(0);
-    context_.wheel.arm(entry, add_saturated(now, context_.options.internal_timeout));
+    context_.wheel.arm(entry, driver::add_saturated(now, context_.options.internal_timeout));
 }
 
 collection_answer collections::on_answer(
@@ -99,7 +99,7 @@ void collections::ask_later(
     judge_.report_retry({"get_collection_id", asked, entry.stale_answers}, failed, delay, now);
     ++entry.stale_answers;
     entry.state = collection_state::stale;
-    context_.wheel.arm(entry, add_saturated(now, delay));
+    context_.wheel.arm(entry, driver::add_saturated(now, delay));
 }
 
 void collections::on_due(collection_entry& entry, time_point now) {

@@ -34,12 +34,12 @@ void configuration_polls::poll(bucket_state& bucket, time_point now) {
     }
     const auto last = bucket.polls->last();
     if (last) {
-        const time_point earliest = add_saturated(last->at, pause_after(*last, bucket));
+        const time_point earliest = driver::add_saturated(last->at, pause_after(*last, bucket));
         if (now < earliest) {
             return context_.wheel.arm(bucket, earliest);
         }
     }
-    context_.wheel.arm(bucket, add_saturated(now, context_.options.config_poll_interval));
+    context_.wheel.arm(bucket, driver::add_saturated(now, context_.options.config_poll_interval));
     kv_connection* asked = choose(bucket, now);
     if (asked != nullptr && bucket.polls->try_begin(last, {now, context_.loop})) {
         ask(bucket, *asked, now);
@@ -98,13 +98,15 @@ void configuration_polls::poll_soon(bucket_state& bucket, time_point now) {
         bucket.polls_without_owners = 0;
         return;
     }
-    const time_point due = add_saturated(now, controlled_backoff(bucket.polls_without_owners++));
+    const time_point due =
+        driver::add_saturated(now, controlled_backoff(bucket.polls_without_owners++));
     context_.wheel.arm(bucket, bucket.is_armed() ? std::min(bucket.due(), due) : due);
 }
 
 void configuration_polls::on_open(bucket_state& bucket, time_point now) {
     if (!bucket.is_armed()) {
-        context_.wheel.arm(bucket, add_saturated(now, context_.options.config_poll_interval));
+        context_.wheel.arm(
+            bucket, driver::add_saturated(now, context_.options.config_poll_interval));
     }
     poll_soon(bucket, now);
 }
@@ -177,7 +179,7 @@ void configuration_polls::on_failed(
         judge_.decide({"get_cluster_config", asked, bucket.poll_retries}, failed, now);
     if (delay && bucket.is_open && !context_.is_closed) {
         ++bucket.poll_retries;
-        context_.wheel.arm(bucket, add_saturated(now, *delay));
+        context_.wheel.arm(bucket, driver::add_saturated(now, *delay));
     }
 }
 

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <optional>
 
-#include <reprise/retry/driver/circuit_breaker_fsm.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
 
 namespace reprise::engine {
 
@@ -12,7 +12,8 @@ namespace reprise::engine {
 // counted together, and one of them sends the canary.
 class node_breaker {
 public:
-    explicit node_breaker(const circuit_breaker_options& options) noexcept : states_(options) {}
+    explicit node_breaker(const driver::circuit_breaker_options& options) noexcept
+        : states_(options) {}
 
     [[nodiscard]] bool allows() const noexcept { return allows_.load(std::memory_order_relaxed); }
     // Returns true if this outcome has opened it.

@@ -108,7 +108,7 @@ std::optional<time_point> mark_silent_seeds(
     bucket_state& bucket, duration silence_max, time_point now) noexcept {
     std::optional<time_point> next;
     for (const auto& link : bucket.links) {
-        const time_point end = add_saturated(last_sign_of(*link), silence_max);
+        const time_point end = driver::add_saturated(last_sign_of(*link), silence_max);
         link->is_silent = link->is_silent || end <= now;
         if (may_answer(*link)) {
             next = std::min(next.value_or(end), end);
@@ -145,7 +145,7 @@ std::optional<time_point> missing_due(
         return std::nullopt;
     }
     bucket.missing_since = bucket.missing_since.value_or(now);
-    return add_saturated(*bucket.missing_since, patience);
+    return driver::add_saturated(*bucket.missing_since, patience);
 }
 
 void clear_bucket_refusals(bucket_state& bucket) noexcept {

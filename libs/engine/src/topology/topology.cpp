@@ -19,7 +19,7 @@ topology::topology(
       listener_(listener),
       buckets_(context),
       terminal_(context, buckets_, listener),
-      reconnect_backoff_(backoff_options{
+      reconnect_backoff_(driver::backoff_options{
           .base = context.options.reconnect_delay_min,
           .factor = 2.0,
           .cap = context.options.reconnect_delay_max,

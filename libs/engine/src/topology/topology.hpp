@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <reprise/retry/backoff.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
 #include <reprise/wire/cluster_messages.hpp>
 
 #include "engine_context.hpp"
@@ -138,7 +138,7 @@ private:
     bool has_srv_seeds_ = false;                  // the name service named them, not the user
     std::optional<resolution_id> resolving_;
     std::string network_;
-    exponential_backoff reconnect_backoff_;
+    driver::exponential_backoff reconnect_backoff_;
 };
 
 }  // namespace reprise::engine

@@ -109,7 +109,7 @@ void topology::reconnect_later(node_link& link, bool has_failed, time_point now)
     } else if (!link.skip_error_map && !link.skip_collections && !link.has_old_identity) {
         delay = reconnect_backoff_.delay(link.failures++, duration::zero(), context_.random.next());
     }
-    context_.wheel.arm(link, add_saturated(now, delay));
+    context_.wheel.arm(link, driver::add_saturated(now, delay));
 }
 
 void topology::on_link_failed(node_link& link, time_point now) {

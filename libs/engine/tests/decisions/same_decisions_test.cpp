@@ -16,7 +16,6 @@
 #include <vector>
 
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry.hpp>
@@ -43,16 +42,18 @@ constexpr std::array all_strategies{
     strategy_kind::fail_fast, strategy_kind::no_retries};
 
 // Decides as the standard strategy does, but answers later.
-class late_strategy final : public retry_strategy {
+class late_strategy final : public driver::retry_strategy {
 public:
-    explicit late_strategy(const standard_options& options) : inner_(options) {}
+    explicit late_strategy(const standard_strategy::options& options) : inner_(options) {}
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         driver::token_state token = question.token;
         const driver::retry_action action = inner_.retry_after(token, question);
         driver::deferred_answer later = sink.defer();
         later.answer(action.remembering(token.memory));
     }
-    [[nodiscard]] retry_budget* paying_budget() noexcept override { return inner_.paying_budget(); }
+    [[nodiscard]] driver::retry_budget* paying_budget() noexcept override {
+        return inner_.paying_budget();
+    }
 
 private:
     standard_strategy inner_;
@@ -61,7 +62,7 @@ private:
 struct script {
     std::vector<failure> failures;  // then the request succeeds
     strategy_kind strategy{};
-    standard_options options{};
+    standard_strategy::options options{};
     std::optional<std::uint32_t> allowance{};
     std::optional<duration> timeout{};
 };
@@ -76,10 +77,10 @@ struct decided {
     }
 };
 
-std::unique_ptr<retry_strategy> make_strategy(const script& plan) {
+std::unique_ptr<driver::retry_strategy> make_strategy(const script& plan) {
     switch (plan.strategy) {
         case strategy_kind::standard:
-            return std::make_unique<virtual_strategy<standard_strategy>>(plan.options);
+            return std::make_unique<driver::virtual_strategy<standard_strategy>>(plan.options);
         case strategy_kind::late:
             return std::make_unique<late_strategy>(plan.options);
         case strategy_kind::best_effort:
@@ -87,7 +88,8 @@ std::unique_ptr<retry_strategy> make_strategy(const script& plan) {
         case strategy_kind::fail_fast:
             return std::make_unique<couchbase::fail_fast_on_terminal_error_strategy>();
         case strategy_kind::no_retries:
-            return std::make_unique<virtual_strategy<no_retry>>();
+            return std::make_unique<driver::virtual_strategy<standard_strategy>>(
+                standard_strategy::options{.attempts_max = 1});
     }
     return nullptr;
 }
@@ -104,7 +106,7 @@ using attempt_result = std::expected<int, attempt_error>;
 }  // namespace same_decisions
 
 template <>
-struct unattempted_outcome<same_decisions::attempt_result> {
+struct driver::unattempted_outcome<same_decisions::attempt_result> {
     static same_decisions::attempt_result make(refusal_reason) { return 0; }
 };
 
@@ -143,7 +145,7 @@ struct loop_run {
     }
 
     Clock clock;
-    std::unique_ptr<retry_strategy> strategy;
+    std::unique_ptr<driver::retry_strategy> strategy;
     retry_history trace;
     std::optional<driver::retry_allowance> outer;
     call_options options;

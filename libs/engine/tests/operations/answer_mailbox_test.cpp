@@ -13,7 +13,7 @@ using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
 // Keeps every question.
-class hoarding_strategy final : public retry_strategy {
+class hoarding_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         questions.push_back(sink.defer());

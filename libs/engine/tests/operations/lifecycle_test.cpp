@@ -14,7 +14,7 @@ namespace lifecycle_tests {
 
 struct life_request {
     std::shared_ptr<const std::any> user_data;
-    std::shared_ptr<retry_strategy> strategy;
+    std::shared_ptr<driver::retry_strategy> strategy;
     driver::retry_allowance* outer_allowance = nullptr;
 };
 
@@ -28,7 +28,7 @@ operation_names names_of(const life_slot&) noexcept {
 }
 
 // Keeps its sink until the test answers.
-class late_strategy final : public retry_strategy {
+class late_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         kept.push_back(sink.defer());

@@ -28,7 +28,7 @@ constexpr place all_places[] = {
     place::ready,
     place::on_wire};
 
-class holding_strategy final : public retry_strategy {
+class holding_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         pending = sink.defer();

@@ -14,7 +14,7 @@ using answer = testing::scripted_cluster::scripted_answer;
 
 TEST(operation_history, control_characters_in_names_of_nodes_are_escaped) {
     operation_history history;
-    history.push(history_entry{}, 0);
+    history.push(retry_history::entry{}, 0);
     const auto hostile = [](std::uint32_t) { return std::string("ok\n\x1b[2J"); };
     const std::string text = to_string(history.report(hostile, hostile));
     EXPECT_NE(text.find("ok\\n\\x1b[2J"), std::string::npos) << text;
@@ -23,13 +23,14 @@ TEST(operation_history, control_characters_in_names_of_nodes_are_escaped) {
 
 TEST(operation_history, reports_the_nodes_that_were_used_and_no_others) {
     operation_history history;
-    history.push(history_entry{}, 7);
-    history.push(history_entry{}, 9);
-    history.push(history_entry{}, 7);
+    history.push(retry_history::entry{}, 7);
+    history.push(retry_history::entry{}, 9);
+    history.push(retry_history::entry{}, 7);
     const auto name = [](std::uint32_t number) { return "node" + std::to_string(number); };
     const retry_history report = history.report(name, name);
-    EXPECT_EQ(report.endpoints, (std::vector<std::string>{"node7", "node9"}));
-    EXPECT_EQ(report.problems.size(), 2U);
+    ASSERT_NE(report.protocol, nullptr);
+    EXPECT_EQ(report.protocol->places, (std::vector<std::string>{"node7", "node9"}));
+    EXPECT_EQ(report.protocol->problems.size(), 2U);
     EXPECT_EQ(report.entries.size(), 3U);
 }
 
@@ -54,9 +55,9 @@ TEST(operation_history, RH_30_an_attempt_that_found_no_node_has_no_endpoint) {
     ASSERT_NE(read->result.history, nullptr);
     const retry_history& history = *read->result.history;
     ASSERT_GE(history.entries.size(), 2U);
-    EXPECT_EQ(history.endpoint_of(history.entries[0]), "node1:11210");
+    EXPECT_EQ(driver::place_of(history, history.entries[0]), "node1:11210");
     EXPECT_EQ(history.entries[1].reason_as<retry_reason>(), retry_reason::node_not_available);
-    EXPECT_EQ(history.endpoint_of(history.entries[1]), "");
+    EXPECT_EQ(driver::place_of(history, history.entries[1]), "");
 }
 
 TEST(operation_history, RH_30_an_answer_that_cannot_be_read_is_in_the_history_with_its_code) {

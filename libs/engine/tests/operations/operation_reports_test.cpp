@@ -30,7 +30,7 @@ struct recording_observer final : operation_observer, log_sink {
 };
 
 // Answers every retry with `delay`, or refuses it.
-class fixed_strategy final : public retry_strategy {
+class fixed_strategy final : public driver::retry_strategy {
 public:
     explicit fixed_strategy(std::optional<duration> delay) : delay_(delay) {}
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
@@ -45,7 +45,7 @@ private:
     std::optional<duration> delay_;
 };
 
-class one_late_retry final : public retry_strategy {
+class one_late_retry final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         sink.answer(

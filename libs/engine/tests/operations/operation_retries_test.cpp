@@ -9,7 +9,7 @@ namespace operation_retries_tests {
 
 struct any_request {
     std::shared_ptr<const std::any> user_data;
-    std::shared_ptr<retry_strategy> strategy;
+    std::shared_ptr<driver::retry_strategy> strategy;
     driver::retry_allowance* outer_allowance = nullptr;
 };
 

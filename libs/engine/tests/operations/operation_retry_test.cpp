@@ -41,7 +41,7 @@ std::vector<duration> gaps(const std::vector<seen_request>& requests) {
 }
 
 // Keeps the question until the test answers it.
-class slow_strategy final : public retry_strategy {
+class slow_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         ++asked;
@@ -51,7 +51,7 @@ public:
     driver::deferred_answer pending;
 };
 
-class no_strategy final : public retry_strategy {
+class no_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
         ++asked;
@@ -64,14 +64,14 @@ public:
     int robots = 0;
 };
 
-class eager_strategy final : public retry_strategy {
+class eager_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         sink.answer(driver::retry_action::after(0ms));
     }
 };
 
-class hour_strategy final : public retry_strategy {
+class hour_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         sink.answer(driver::retry_action::after(1h));
@@ -143,9 +143,9 @@ TEST(retry_flow, RH_13_a_capped_request_times_out_at_the_deadline_and_is_not_sen
 TEST(retry_flow, RH_13_a_capped_retry_that_nothing_wakes_is_not_charged) {
     scripted_cluster cluster(1);
     engine_options options;
-    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{.capacity = 10});
     options.strategy = std::make_shared<hour_strategy>();
-    options.retry_budget = token_bucket_budget(bucket);
+    options.retry_budget = driver::token_bucket_budget(bucket);
     engine_driver driver(cluster, options);
     driver.connect();
     cluster.on_request = refuse_all(opcode::get, status::etmpfail);
@@ -310,7 +310,7 @@ TEST(retry_flow, RH_30_the_history_has_time_stage_endpoint_reason_and_delay) {
     EXPECT_EQ(history.entries[1].code(), 0x86U);
     EXPECT_EQ(history.entries[1].attempt(), 2U);
     EXPECT_EQ(history.entries[1].stage(), attempt_stage::response);
-    EXPECT_EQ(history.endpoint_of(history.entries[1]), "node1:11210");
+    EXPECT_EQ(driver::place_of(history, history.entries[1]), "node1:11210");
     EXPECT_NE(to_string(history).find("KV_TEMPORARY_FAILURE (0x86) at node1"), std::string::npos);
 }
 
@@ -567,8 +567,8 @@ TEST(retry_flow, EM_07_an_invalidated_connection_is_dropped_and_the_operation_re
 TEST(retry_flow, RH_33_the_budget_of_the_client_ends_retries_with_the_operations_own_error) {
     scripted_cluster cluster(1);
     engine_options options;
-    options.retry_budget =
-        token_bucket_budget(std::make_shared<token_bucket>(token_bucket_options{.capacity = 10}));
+    options.retry_budget = driver::token_bucket_budget(
+        std::make_shared<token_bucket>(token_bucket::options{.capacity = 10}));
     engine_driver driver(cluster, options);
     driver.connect();
     cluster.on_request = refuse_all(opcode::get, status::etmpfail);

@@ -154,7 +154,7 @@ protected:
     }
 
     engine_driver::outcome_ptr start(
-        scan_terms terms, std::shared_ptr<retry_strategy> strategy = {}) {
+        scan_terms terms, std::shared_ptr<driver::retry_strategy> strategy = {}) {
         auto request = driver.request(operation_kind::range_scan, "");
         request.scan = std::move(terms);
         request.timeout = 10s;
@@ -164,7 +164,7 @@ protected:
         return done;
     }
     engine_driver::outcome_ptr run(
-        scan_terms terms, std::shared_ptr<retry_strategy> strategy = {}) {
+        scan_terms terms, std::shared_ptr<driver::retry_strategy> strategy = {}) {
         auto done = start(std::move(terms), std::move(strategy));
         driver.advance(5s);
         return done;

@@ -42,7 +42,7 @@ TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_befo
     first.failed.reason = retry_reason::kv_locked;
     first.failed.status = 9;
     first.reasons.insert(retry_reason::kv_locked);
-    first.history.push(history_entry{}, 2);
+    first.history.push(retry_history::entry{}, 2);
     first.sent = sent_request{1, 2, 3};
     first.sent_before = sent_request{1, 2, 3};
     first.request.key = base::slice::copy_of(base::as_bytes("key"));

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr time_point first_moment{1h};
 
 // Gives the answer that the test sets, and counts the questions.
-class fixed_strategy final : public retry_strategy {
+class fixed_strategy final : public driver::retry_strategy {
 public:
     explicit fixed_strategy(driver::retry_action given) : action(given) {}
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override {
@@ -39,19 +39,19 @@ public:
     std::string user_data;
 };
 
-class throwing_strategy final : public retry_strategy {
+class throwing_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink&) override {
         throw std::runtime_error("out of ideas");
     }
 };
 
-class mute_strategy final : public retry_strategy {
+class mute_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink&) override {}
 };
 
-class deferring_strategy final : public retry_strategy {
+class deferring_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         kept = sink.defer();
@@ -218,8 +218,8 @@ TEST(retry_rules, RH_32_the_bound_holds_for_zero_delays_before_dispatch_and_for_
 
 TEST(retry_rules, RH_33_an_empty_budget_refuses_with_the_operations_own_error) {
     bench with(retry_reason::kv_locked, true);
-    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
-    with.options.retry_budget = token_bucket_budget(bucket);
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{.capacity = 10});
+    with.options.retry_budget = driver::token_bucket_budget(bucket);
     EXPECT_TRUE(with.decide().is_retry);
     EXPECT_TRUE(with.decide().is_retry);
     const retry_outcome decided = with.decide();
@@ -239,18 +239,18 @@ TEST(retry_rules, RH_33_an_empty_budget_refuses_with_the_operations_own_error) {
 
 TEST(retry_rules, RH_33_reasons_that_are_always_retried_cost_nothing) {
     bench with(retry_reason::kv_not_my_vbucket, true);
-    const auto bucket = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
-    with.options.retry_budget = token_bucket_budget(bucket);
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{.capacity = 10});
+    with.options.retry_budget = driver::token_bucket_budget(bucket);
     EXPECT_TRUE(with.decide().is_retry);
     EXPECT_EQ(bucket->milli_level(), bucket->milli_capacity());
 }
 
 TEST(retry_rules, RH_33_a_service_with_its_own_budget_does_not_charge_the_clients) {
     bench with(retry_reason::kv_locked, true);
-    const auto shared = std::make_shared<token_bucket>(token_bucket_options{.capacity = 20});
-    const auto own = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
-    with.options.retry_budget = token_bucket_budget(shared);
-    token_bucket_budget of_service(own);
+    const auto shared = std::make_shared<token_bucket>(token_bucket::options{.capacity = 20});
+    const auto own = std::make_shared<token_bucket>(token_bucket::options{.capacity = 10});
+    with.options.retry_budget = driver::token_bucket_budget(shared);
+    driver::token_bucket_budget of_service(own);
     with.subject.budget = &of_service;
     EXPECT_TRUE(with.decide().is_retry);
     EXPECT_TRUE(with.decide().is_retry);

@@ -20,7 +20,7 @@ using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
 // Retries after ten milliseconds.
-class patient_strategy final : public retry_strategy {
+class patient_strategy final : public driver::retry_strategy {
 public:
     explicit patient_strategy(driver::strategy_traits traits = {}) : retry_strategy(traits) {}
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
@@ -38,7 +38,7 @@ struct paying_client {
     explicit paying_client(driver::strategy_traits traits = {})
         : driver(
               cluster, {{.strategy = std::make_shared<patient_strategy>(traits),
-                         .retry_budget = token_bucket_budget(bucket)}}) {
+                         .retry_budget = driver::token_bucket_budget(bucket)}}) {
         driver.connect();
         cluster.on_request = answer_reads_with({.status = status::etmpfail});
     }
@@ -53,7 +53,7 @@ struct paying_client {
     }
 
     std::shared_ptr<token_bucket> bucket =
-        std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
+        std::make_shared<token_bucket>(token_bucket::options{.capacity = 100});
     driver::retry_allowance allowance{3};
     scripted_cluster cluster{1};
     engine_driver driver;

@@ -20,7 +20,7 @@ using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-class equipped_strategy final : public retry_strategy {
+class equipped_strategy final : public driver::retry_strategy {
 public:
     explicit equipped_strategy(driver::strategy_traits traits) : retry_strategy(traits) {}
     duration first_delay{};
@@ -43,7 +43,7 @@ public:
 class watching_observer final : public retry_observer {
 public:
     std::vector<std::string> names;
-    std::vector<history_entry> decisions;
+    std::vector<retry_history::entry> decisions;
     std::vector<call_summary> ended;
 
     void on_decision(const decision_event& event) noexcept override {

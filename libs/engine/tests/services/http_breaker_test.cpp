@@ -178,7 +178,7 @@ TEST_F(http_breaker, RH_34_a_strategy_may_refuse) {
     engine_driver driver(cluster_, with_http_breaker());
     driver.connect();
     time_out_statements(driver, 8);
-    class refusing final : public retry_strategy {
+    class refusing final : public driver::retry_strategy {
         void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
             sink.answer(driver::retry_action::no());
         }

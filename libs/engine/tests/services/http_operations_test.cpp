@@ -204,10 +204,10 @@ TEST_F(http_flow, RH_17_the_strategy_of_the_call_is_asked_on_http) {
 TEST_F(http_flow, RH_33_each_service_charges_its_own_budget) {
     answer_with({status(503)});
     engine_options options;
-    const auto of_query = std::make_shared<token_bucket>(token_bucket_options{.capacity = 10});
-    const auto of_all = std::make_shared<token_bucket>(token_bucket_options{.capacity = 100});
-    options.retry_budget = token_bucket_budget(of_all);
-    options.service_retry_budgets.query = token_bucket_budget(of_query);
+    const auto of_query = std::make_shared<token_bucket>(token_bucket::options{.capacity = 10});
+    const auto of_all = std::make_shared<token_bucket>(token_bucket::options{.capacity = 100});
+    options.retry_budget = driver::token_bucket_budget(of_all);
+    options.service_retry_budgets.query = driver::token_bucket_budget(of_query);
     engine_driver driver(cluster_, options);
     driver.connect();
     auto done = driver.start_http(

@@ -105,7 +105,8 @@ TEST(simulation_findings_http, RH_43_a_strategy_of_the_retry_library_keeps_the_s
     cluster.on_http = [&](const seen_http_request&) {
         return answer_with_status(answered++ == 0 ? 503 : 200, R"({"results":[]})");
     };
-    const auto inner = std::make_shared<virtual_strategy<standard_strategy>>(standard_options{});
+    const auto inner =
+        std::make_shared<driver::virtual_strategy<standard_strategy>>(standard_strategy::options{});
     engine_driver driver(cluster, {{.strategy = inner}});
     driver.connect();
     const auto done = driver.start_http(

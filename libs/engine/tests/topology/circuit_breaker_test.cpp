@@ -105,7 +105,7 @@ TEST(
     EXPECT_EQ(stored->at - opened, 5s);
     EXPECT_TRUE(stored->result.has_value());
     ASSERT_NE(stored->result.history, nullptr);
-    const history_entry& first = stored->result.history->entries[0];
+    const retry_history::entry& first = stored->result.history->entries[0];
     EXPECT_EQ(first.reason_as<retry_reason>(), retry_reason::circuit_breaker_open);
     EXPECT_EQ(first.stage(), attempt_stage::dispatch);
 }
@@ -192,7 +192,7 @@ TEST(circuit_breaker, RH_34_a_new_connection_closes_it_and_a_strategy_may_refuse
     driver.connect();
     cluster.on_request = without_reads(true);
     time_out_reads(driver, 20);
-    class says_no final : public retry_strategy {
+    class says_no final : public driver::retry_strategy {
         void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
             sink.answer(driver::retry_action::no());
         }

@@ -140,7 +140,7 @@ TEST(many_nodes, a_node_that_was_up_for_long_is_reconnected_at_once_and_a_flappi
 }
 
 TEST(many_nodes, a_new_configuration_of_a_new_connection_wakes_operations_once) {
-    class hour_strategy final : public retry_strategy {
+    class hour_strategy final : public driver::retry_strategy {
     public:
         int asked = 0;
         void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {

@@ -6,11 +6,9 @@
 
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
-#include <reprise/retry/composed_strategy.hpp>
-#include <reprise/retry/fails_if.hpp>
 #include <reprise/retry/fallback.hpp>
 #include <reprise/retry/http_facts.hpp>
-#include <reprise/retry/presets.hpp>
+#include <reprise/retry/outcome.hpp>
 #include <reprise/retry/retry_metrics.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/retry/standard_strategy.hpp>

@@ -89,11 +89,11 @@ TEST(allocation, the_counter_counts) {
 
 TEST(allocation, success_retries_and_final_failure_allocate_nothing) {
     standard_strategy inlined;
-    virtual_strategy<standard_strategy> converted;
+    driver::virtual_strategy<standard_strategy> converted;
     static_cast<void>(detail::thread_random());  // the first number seeds the thread's generator
     for (const int failures : {0, 1, 4, 5}) {
         EXPECT_EQ(allocations_of(inlined, failures), 0U) << failures;
-        EXPECT_EQ(allocations_of(static_cast<retry_strategy&>(converted), failures), 0U)
+        EXPECT_EQ(allocations_of(static_cast<driver::retry_strategy&>(converted), failures), 0U)
             << failures;
     }
 }
@@ -103,7 +103,7 @@ TEST(allocation, tokens_and_decisions_allocate_nothing) {
     const std::size_t before = allocation_count.load();
     driver::token_result token = strategy.acquire_initial_token();
     token = strategy.refresh_token(
-        token.token, {testing::transient(), {}, no_deadline, repeatability::unspecified});
+        token.token, {testing::transient(), {}, driver::no_deadline, repeatability::unspecified});
     EXPECT_EQ(strategy.record_success(token.token), std::errc{});
     EXPECT_EQ(allocation_count.load(), before);
 }

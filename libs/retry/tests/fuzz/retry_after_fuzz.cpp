@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace reprise;
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const std::chrono::sys_seconds now{std::chrono::seconds{1790000000}};
-    const auto wait = parse_retry_after(text, now);
+    const auto wait = driver::parse_retry_after(text, now);
     if (wait && (wait->count() < 0 || *wait > reprise::detail::retry_after_max)) {
         std::abort();
     }

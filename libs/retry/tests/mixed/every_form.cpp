@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <reprise/retry.hpp>
+#include <reprise/retry/budget.hpp>
 
 namespace mixed {
 
@@ -49,12 +50,12 @@ void use_every_form(const reprise::call_options& options) {
 
     const auto log = reprise::log_to([](std::string_view) {});
     const auto observed = rule.budget(reprise::windowed_budget()).observer(log);
-    reprise::virtual_strategy<std::remove_cv_t<decltype(observed)>> plugin(observed);
-    reprise::retry_strategy& any = plugin;
+    reprise::driver::virtual_strategy<std::remove_cv_t<decltype(observed)>> plugin(observed);
+    reprise::driver::retry_strategy& any = plugin;
     static_cast<void>(reprise::retry(any, options, buy));
-    reprise::composed_strategy composed(
-        reprise::driver::attempt_limits{3}, reprise::stated_safety{},
-        reprise::exponential_backoff{}, reprise::driver::no_budget{});
+    reprise::driver::composed_strategy composed(
+        reprise::driver::attempt_limits{3}, reprise::driver::stated_safety{},
+        reprise::driver::exponential_backoff{}, reprise::driver::no_budget{});
     static_cast<void>(reprise::retry(composed, options, fetch));
 
     reprise::driver::token_result token = standard.acquire_initial_token();

@@ -60,7 +60,7 @@ void returns_the_last_error_and_its_history() {
 
 void has_fallbacks_breakers_and_metrics() {
     const auto breaker = std::make_shared<reprise::circuit_breaker>(
-        reprise::circuit_breaker_options{.volume_threshold = 2});
+        reprise::circuit_breaker::options{.volume_threshold = 2});
     const auto metrics = std::make_shared<reprise::retry_metrics>();
     const auto rule = reprise::attempts(2).every(1ms).breaker(breaker).observer(metrics);
     const auto find = reprise::fails_if(std::logical_not<>{}, [] { return std::optional<int>(); });
@@ -74,7 +74,7 @@ void has_fallbacks_breakers_and_metrics() {
 /// its first attempt, and no other.
 void makes_one_attempt_if_there_is_no_other_way_to_return() {
     const auto breaker = std::make_shared<reprise::circuit_breaker>(
-        reprise::circuit_breaker_options{.volume_threshold = 1});
+        reprise::circuit_breaker::options{.volume_threshold = 1});
     const auto metrics = std::make_shared<reprise::retry_metrics>();
     const auto rule = reprise::attempts(3).every(1ms).breaker(breaker).observer(metrics).when(
         [](const order_error& e) { return e.code == 429; });

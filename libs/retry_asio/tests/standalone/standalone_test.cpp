@@ -9,7 +9,6 @@
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/co_retry.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry.hpp>

@@ -136,7 +136,7 @@ struct reprise::outcome_traits<reprise::adapters::grpc_result> {
 };
 
 template <>
-struct reprise::unattempted_outcome<reprise::adapters::grpc_result> {
+struct reprise::driver::unattempted_outcome<reprise::adapters::grpc_result> {
     [[nodiscard]] static adapters::grpc_result make(refusal_reason why) {
         if (why == refusal_reason::circuit_open) {
             return adapters::grpc_result(

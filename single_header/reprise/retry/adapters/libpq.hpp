@@ -152,7 +152,7 @@ private:
     [[nodiscard]] bool wait_for(short events) const noexcept {
         pollfd socket{PQsocket(native()), events, 0};
         for (;;) {
-            const duration left = time_left(clock_->now(), deadline_);
+            const duration left = driver::time_left(clock_->now(), deadline_);
             const duration piece = std::min<duration>(left, std::chrono::hours{1});
             const auto wait = std::chrono::ceil<std::chrono::milliseconds>(piece);
             const int ready = ::poll(&socket, 1, static_cast<int>(wait.count()));
@@ -229,8 +229,8 @@ private:
 
     std::string parameters_;
     std::unique_ptr<PGconn, connection_deleter> connection_;
-    time_point deadline_ = no_deadline;
-    retry_clock* clock_ = &real_clock();
+    time_point deadline_ = driver::no_deadline;
+    retry_clock* clock_ = &retry_clock::real();
 };
 
 /// How `pq_transaction` starts a transaction, and finds out about a lost COMMIT.
@@ -251,7 +251,8 @@ struct pq_transaction_options {
 /// If the answer to COMMIT is lost, the next attempt asks whether it was applied before it does
 /// anything else. Applied: the attempt succeeds with the value of the earlier one. Not applied: the
 /// transaction is repeated. If that cannot be found out, the call fails with an error whose
-/// `is_commit_unknown()` is true, and so does a call that ends before it was found out.
+/// `is_commit_unknown()` is true, and so does a call that ends before it was found out. Another call
+/// of the same object continues there; for new work use a new object.
 ///
 /// The server's own answer counts only if it has not crashed in between, because PostgreSQL can use
 /// a transaction id again after a crash. Set `was_applied` to decide also then.

@@ -45,7 +45,7 @@ void budget_checks::take_charge(operation_record& record) {
     const duration asked =
         record.answer ? record.answer->delay().value_or(duration::zero()) : duration::zero();
     record.is_capped =
-        asked > duration::zero() && add_saturated(world_.now, asked) >= record.deadline;
+        asked > duration::zero() && driver::add_saturated(world_.now, asked) >= record.deadline;
     if (!is_paid_by_client(record)) {
         return;
     }

@@ -216,7 +216,7 @@ void decision_checks::on_decision(
             checker::history, record.number, "raised at a different stage than in the question");
     }
     if (decision.is_retried) {
-        check_allowed(record, decision, time_left(world_.now, record.deadline));
+        check_allowed(record, decision, driver::time_left(world_.now, record.deadline));
     } else if (!is_too_late) {
         check_refused(record, decision);
     } else if (!budgets_.can_be_poor(record)) {

@@ -220,7 +220,7 @@ void result_checks::check_history(
     }
     for (std::size_t index = 0; index < (result.history ? result.history->entries.size() : 0);
          ++index) {
-        const history_entry& entry = result.history->entries[index];
+        const retry_history::entry& entry = result.history->entries[index];
         const std::size_t held = result.history->entries.size();
         const decision_note& note = record.decisions[index < 8 ? index : total - held + index];
         const bool is_same = entry.offset() == in_us(note.offset) &&

@@ -33,9 +33,9 @@ void wait_checks::after_engine_run(std::uint32_t client, bool is_new_map) {
     check_late_answers(client);
     const bool is_new_connection = views_[client].opened_last == world_.now;
     const time_point overdue_from = waits_[client].overdue_from;
-    const bool is_overdue =
-        world_.now >
-        std::max(world_.clients[client]->stalled_until, add_saturated(overdue_from, timer_tick));
+    const bool is_overdue = world_.now > std::max(
+                                             world_.clients[client]->stalled_until,
+                                             driver::add_saturated(overdue_from, timer_tick));
     if (is_new_map || is_new_connection || is_overdue) {
         check_wake_ups(client, is_new_map, is_new_connection);
     }

@@ -124,15 +124,15 @@ engine::engine_options sim_client::make_options() {
     options.strategy = strategies_[static_cast<std::size_t>(plan_.strategy)];
     if (plan_.budget_units > 0) {
         bucket = std::make_shared<token_bucket>(
-            token_bucket_options{.capacity = plan_.budget_units, .initial = {}});
-        retry_prices prices;
+            token_bucket::options{.capacity = plan_.budget_units, .initial = {}});
+        driver::retry_prices prices;
         prices.retry = 5.0;
         prices.timeout = 5.0;
         prices.refund_last_cost = plan_.refunds_last_cost;
         options.retry_budget.emplace(bucket, prices);
     }
     if (plan_.breaker) {
-        circuit_breaker_options breaker;
+        driver::circuit_breaker_options breaker;
         breaker.volume_threshold = plan_.breaker->volume;
         breaker.error_threshold_percent = plan_.breaker->percent;
         breaker.rolling_window = plan_.breaker->window;

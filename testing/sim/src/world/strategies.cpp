@@ -13,7 +13,7 @@ namespace reprise::sim {
 namespace {
 
 // Retries whatever may be repeated, without delay.
-class at_once_strategy final : public retry_strategy {
+class at_once_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question& asked, driver::retry_sink& sink) override {
         const bool is_safe =
@@ -26,23 +26,23 @@ public:
     }
 };
 
-class never_strategy final : public retry_strategy {
+class never_strategy final : public driver::retry_strategy {
 public:
     void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
         sink.answer(driver::retry_action::no());
     }
 };
 
-std::unique_ptr<retry_strategy> make_library_strategy() {
-    standard_options options;
+std::unique_ptr<driver::retry_strategy> make_library_strategy() {
+    standard_strategy::options options;
     options.attempts_max = 6;
     options.backoff.base = std::chrono::milliseconds{2};
     options.backoff.cap = std::chrono::milliseconds{100};
     options.bucket.capacity = 200;
-    return std::make_unique<virtual_strategy<standard_strategy>>(options);
+    return std::make_unique<driver::virtual_strategy<standard_strategy>>(options);
 }
 
-std::unique_ptr<retry_strategy> make_inner(strategy_choice choice) {
+std::unique_ptr<driver::retry_strategy> make_inner(strategy_choice choice) {
     switch (choice) {
         case strategy_choice::terminal_error:
             return std::make_unique<couchbase::fail_fast_on_terminal_error_strategy>();
@@ -66,7 +66,7 @@ std::unique_ptr<retry_strategy> make_inner(strategy_choice choice) {
 }
 
 // Captures an answer that will be given later.
-driver::retry_action answer_of(retry_strategy& inner, const driver::retry_question& asked) {
+driver::retry_action answer_of(driver::retry_strategy& inner, const driver::retry_question& asked) {
     driver::retry_sink caught(nullptr, nullptr);
     inner.retry_after(asked, caught);
     return caught.action().value_or(driver::retry_action::no());
@@ -168,7 +168,7 @@ void observed_strategy::on_success(
     inner_->on_success(token, at);
 }
 
-retry_budget* observed_strategy::paying_budget() noexcept {
+driver::retry_budget* observed_strategy::paying_budget() noexcept {
     return inner_->paying_budget();
 }
 

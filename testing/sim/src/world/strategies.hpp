@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include <reprise/retry/retry_strategy.hpp>
+#include <reprise/retry/driver/retry_strategy.hpp>
 #include <reprise/sim/scenario.hpp>
 
 namespace reprise::sim {
@@ -13,7 +13,7 @@ class world;
 
 // Wraps a strategy: forwards every question and records question and answer. It also plays
 // strategies that users may write: one that answers later, and one that is broken.
-class observed_strategy final : public retry_strategy {
+class observed_strategy final : public driver::retry_strategy {
 public:
     observed_strategy(world& owner, std::uint32_t client, strategy_choice choice);
 
@@ -21,7 +21,7 @@ public:
     driver::decision on_start(
         driver::token_state& token, const driver::decision_context& at) override;
     void on_success(const driver::token_state& token, const driver::decision_context& at) override;
-    [[nodiscard]] retry_budget* paying_budget() noexcept override;
+    [[nodiscard]] driver::retry_budget* paying_budget() noexcept override;
 
     // The time of a deferred answer is reached.
     void answer(std::uint64_t question);
@@ -43,7 +43,7 @@ private:
     world& world_;
     std::uint32_t client_;
     strategy_choice choice_;
-    std::unique_ptr<retry_strategy> inner_;
+    std::unique_ptr<driver::retry_strategy> inner_;
     std::vector<question> questions_;
     std::uint64_t asked_count_ = 0;
 };

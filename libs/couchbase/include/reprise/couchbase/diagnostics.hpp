@@ -78,7 +78,7 @@ struct ping_options {
     std::optional<duration> timeout{};
     /// Which services are asked; empty: all.
     std::vector<service_kind> services{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };

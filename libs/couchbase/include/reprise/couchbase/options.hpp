@@ -30,7 +30,7 @@
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/couchbase_types/document_request.hpp>
-#include <reprise/retry/driver/allowance.hpp>
+#include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
@@ -41,7 +41,7 @@ struct common_options {
     /// kind of operation.
     std::optional<duration> timeout{};
     /// Replaces the cluster's retry strategy for this operation. Null: the cluster's.
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     /// Passed to the strategy with every question (`question.at.user_data_as<T>()`).
     std::shared_ptr<const std::any> user_data{};
     /// The allowance of an enclosing reprise::retry. Retries of this operation are taken from it.
@@ -74,7 +74,7 @@ template <class Options>
 concept operation_options =
     std::is_aggregate_v<Options> && std::default_initializable<Options> && requires(Options with) {
         { with.timeout } -> std::same_as<std::optional<duration>&>;
-        { with.strategy } -> std::same_as<std::shared_ptr<retry_strategy>&>;
+        { with.strategy } -> std::same_as<std::shared_ptr<driver::retry_strategy>&>;
         { with.user_data } -> std::same_as<std::shared_ptr<const std::any>&>;
         { with.outer_allowance } -> std::same_as<driver::retry_allowance*&>;
         Options{.timeout = {}, .strategy = {}, .user_data = {}, .outer_allowance = {}};
@@ -120,7 +120,7 @@ struct get_options {
     /// lead to and those around them; paths that the document lacks are left out, and of an array
     /// only the elements that are named remain. Empty: the whole document.
     std::vector<std::string> project{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -129,7 +129,7 @@ struct get_options {
 struct get_replica_options {
     std::optional<duration> timeout{};
     read_preference preference = read_preference::no_preference;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -141,7 +141,7 @@ struct upsert_options {
     /// Keeps the expiry of an existing document; `expiry` then applies to a new one only.
     bool preserve_expiry = false;
     durability_level durability = durability_level::none;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -151,7 +151,7 @@ struct insert_options {
     std::optional<duration> timeout{};
     couchbase::expiry expiry{};
     durability_level durability = durability_level::none;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -165,7 +165,7 @@ struct replace_options {
     /// Keeps the expiry of the document. It cannot be combined with `expiry`.
     bool preserve_expiry = false;
     durability_level durability = durability_level::none;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -176,7 +176,7 @@ struct change_options {
     /// Changes only this version; another one fails with errc::cas_mismatch. Zero: any version.
     couchbase::cas cas{};
     durability_level durability = durability_level::none;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -196,7 +196,7 @@ struct counter_options {
     /// Applies to a counter that is created.
     couchbase::expiry expiry{};
     durability_level durability = durability_level::none;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -206,7 +206,7 @@ struct lookup_in_options {
     std::optional<duration> timeout{};
     /// Also reads a removed document, as long as the server remembers it.
     bool access_deleted = false;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -226,7 +226,7 @@ struct mutate_in_options {
     durability_level durability = durability_level::none;
     /// Also changes attributes of a removed document.
     bool access_deleted = false;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -311,7 +311,7 @@ struct query_options {
     /// For `query` the limit of all rows together, for `query_stream` what the stream keeps ahead.
     /// Absent: the defaults above.
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -329,7 +329,7 @@ struct analytics_options {
     std::string client_context_id{};
     std::vector<named_value> raw{};
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -364,7 +364,7 @@ struct search_options {
     mutation_state consistent_with{};
     std::vector<named_value> raw{};
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };
@@ -401,7 +401,7 @@ struct view_options {
     bool debug = false;
     bool full_set = false;  ///< Runs a development view over all documents.
     std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };

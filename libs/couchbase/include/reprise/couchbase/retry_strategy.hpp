@@ -24,7 +24,7 @@
 /// ```
 /// Every strategy of the retry library works here as well, with its own budget:
 /// ```
-///     auto standard = std::make_shared<virtual_strategy<standard_strategy>>();
+///     auto standard = std::make_shared<driver::virtual_strategy<standard_strategy>>();
 /// ```
 
 #include <concepts>
@@ -37,23 +37,32 @@
 #include <reprise/couchbase_types/retry_reason.hpp>
 #include <reprise/couchbase_types/retry_strategies.hpp>
 #include <reprise/retry/retry_history.hpp>
-#include <reprise/retry/retry_strategy.hpp>
 
 namespace reprise::couchbase {
 
 /// The question to a strategy and its answer, at once or later. `request_of(question)` and
 /// `reason_of(question)` describe the failure in Couchbase's terms.
-using reprise::retry_strategy;
 using reprise::driver::deferred_answer;
 using reprise::driver::retry_action;
 using reprise::driver::retry_question;
 using reprise::driver::retry_sink;
+using reprise::driver::retry_strategy;
 
 /// The history of an operation's attempts. Errors and results carry it.
-using reprise::history_entry;
 using reprise::refusal_reason;
 using reprise::retry_history;
 using reprise::driver::attempt_stage;
+
+/// "host:port" of the node that an entry of a history is about; empty if there was none.
+[[nodiscard]] inline std::string_view endpoint_of(
+    const retry_history& history, const retry_history::entry& entry) noexcept {
+    return driver::place_of(history, entry);
+}
+/// Why that node could not be reached: "connection refused". Empty for requests that were sent.
+[[nodiscard]] inline std::string_view problem_of(
+    const retry_history& history, const retry_history::entry& entry) noexcept {
+    return driver::problem_of(history, entry);
+}
 
 /// The answer for one reason: a fixed one, or a function that is called each time. The function
 /// runs on the client's thread and must return at once; write a strategy if the answer takes
@@ -73,20 +82,20 @@ struct reason_override {
 
 /// Wraps another strategy and replaces some of its answers. Questions about other reasons and
 /// successes are passed on unchanged. Like every strategy, one object serves all operations.
-class overriding_strategy final : public retry_strategy {
+class overriding_strategy final : public driver::retry_strategy {
 public:
     /// Throws `invalid_settings` for a null strategy, for a reason that is listed twice, and for
     /// reasons that no strategy is asked about (`unknown`, and those that are always retried).
     overriding_strategy(
-        std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides);
+        std::shared_ptr<driver::retry_strategy> otherwise, std::vector<reason_override> overrides);
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override;
     driver::decision on_start(
         driver::token_state& token, const driver::decision_context& at) override;
     void on_success(const driver::token_state& token, const driver::decision_context& at) override;
-    [[nodiscard]] retry_budget* paying_budget() noexcept override;
+    [[nodiscard]] driver::retry_budget* paying_budget() noexcept override;
 
 private:
-    std::shared_ptr<retry_strategy> otherwise_;
+    std::shared_ptr<driver::retry_strategy> otherwise_;
     std::vector<reason_override> overrides_;
 };
 
@@ -96,7 +105,7 @@ private:
 ///         std::make_shared<couchbase::fail_fast_on_terminal_error_strategy>(),
 ///         {{couchbase::retry_reason::kv_locked, couchbase::retry_action::no()}});
 /// ```
-[[nodiscard]] std::shared_ptr<retry_strategy> overriding(
-    std::shared_ptr<retry_strategy> otherwise, std::vector<reason_override> overrides);
+[[nodiscard]] std::shared_ptr<driver::retry_strategy> overriding(
+    std::shared_ptr<driver::retry_strategy> otherwise, std::vector<reason_override> overrides);
 
 }  // namespace reprise::couchbase

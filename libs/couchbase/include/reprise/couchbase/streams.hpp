@@ -223,7 +223,7 @@ struct scan_options {
     /// How many vbuckets of each node are scanned at the same time; at least 1. More is faster and
     /// takes more of the server.
     std::size_t concurrency = 1;
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };

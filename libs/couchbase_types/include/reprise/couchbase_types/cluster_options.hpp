@@ -13,9 +13,9 @@
 
 #include <reprise/couchbase_types/operation_observer.hpp>
 #include <reprise/retry/budget.hpp>
-#include <reprise/retry/driver/circuit_breaker_fsm.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
+#include <reprise/retry/driver/retry_strategy.hpp>
 #include <reprise/retry/retry_errc.hpp>
-#include <reprise/retry/retry_strategy.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
@@ -51,12 +51,12 @@ struct tls_options {
 /// service in trouble cannot use up what the others need. Copies of a budget share its bucket. A
 /// service without a budget uses the client's, if there is one.
 struct service_budgets {
-    std::optional<token_bucket_budget> key_value{};
-    std::optional<token_bucket_budget> query{};
-    std::optional<token_bucket_budget> analytics{};
-    std::optional<token_bucket_budget> search{};
-    std::optional<token_bucket_budget> views{};
-    std::optional<token_bucket_budget> management{};
+    std::optional<driver::token_bucket_budget> key_value{};
+    std::optional<driver::token_bucket_budget> query{};
+    std::optional<driver::token_bucket_budget> analytics{};
+    std::optional<driver::token_bucket_budget> search{};
+    std::optional<driver::token_bucket_budget> views{};
+    std::optional<driver::token_bucket_budget> management{};
 };
 
 /// Credentials for cluster::replace_credentials: user name and password, or a bearer token.
@@ -132,18 +132,18 @@ struct cluster_options {
     duration missing_bucket_patience = std::chrono::seconds{2};
 
     /// Null: fail_fast_on_terminal_error_strategy.
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     /// Pays for the retries of all services, except those that are always made. Copies share one
     /// bucket, so several clients, or loops around them, can use one budget. If it is empty, the
     /// operation fails with its own error, and the history has the reason why it was not retried.
     /// Absent: retries are free.
-    std::optional<token_bucket_budget> retry_budget{};
+    std::optional<driver::token_bucket_budget> retry_budget{};
     /// Replaces it for single services: `.service_retry_budgets = {.query = mine}`.
     service_budgets service_retry_budgets{};
     /// Gives each endpoint a circuit breaker: while it is not closed, requests wait as
     /// CIRCUIT_BREAKER_OPEN and are not sent. The probe is a NOOP of the client's own, or for HTTP
     /// a GET of the service's health path. Absent: none.
-    std::optional<circuit_breaker_options> circuit_breaker{};
+    std::optional<driver::circuit_breaker_options> circuit_breaker{};
     /// Whether the end of a request (no error: success) counts against its endpoint. Called for
     /// each request that was sent, on a thread of the client; must not throw. Null: only timeouts
     /// count.
@@ -240,7 +240,7 @@ struct parameter_refusal {
 struct used_service {
     std::string_view name;
     std::string_view report_name;  // in metrics and reports, as in all SDKs
-    std::optional<token_bucket_budget> service_budgets::* budget;
+    std::optional<driver::token_bucket_budget> service_budgets::* budget;
     duration cluster_options::* timeout;
 };
 

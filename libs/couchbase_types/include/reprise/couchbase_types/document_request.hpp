@@ -16,8 +16,8 @@
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/error_info.hpp>
-#include <reprise/retry/driver/allowance.hpp>
-#include <reprise/retry/retry_strategy.hpp>
+#include <reprise/retry/driver/admission.hpp>
+#include <reprise/retry/driver/retry_strategy.hpp>
 #include <reprise/retry/time.hpp>
 
 namespace reprise::couchbase {
@@ -124,7 +124,7 @@ struct request_numbers {
     // Time from the start to the end of the operation. Empty: the client's default for the kind.
     std::optional<duration> timeout{};
     // Ends the operation, too; the earlier of the two applies.
-    time_point deadline = no_deadline;
+    time_point deadline = driver::no_deadline;
     // The allowance of an enclosing retry loop. It must outlive the operation. Reasons that the
     // client always retries do not use it up.
     driver::retry_allowance* outer_allowance = nullptr;
@@ -136,7 +136,7 @@ static_assert(std::is_trivially_copyable_v<request_numbers>);
 struct document_request : request_numbers {
     std::vector<path_spec> specs{};
     // Null: the client's.
-    std::shared_ptr<retry_strategy> strategy{};
+    std::shared_ptr<driver::retry_strategy> strategy{};
     // Passed to the strategy.
     std::shared_ptr<const std::any> user_data{};
 };

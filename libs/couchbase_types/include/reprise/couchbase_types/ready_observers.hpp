@@ -9,7 +9,7 @@
 ///     std::cout << metrics->to_prometheus();
 /// ```
 /// `operation_tracing`: spans, through the same small interface as the spans of retry loops
-/// (`reprise/retry/retry_tracer.hpp`).
+/// (`reprise/retry/retry_observer.hpp`).
 ///
 /// ```
 /// span               attributes (OpenTelemetry's names where it has them)
@@ -32,9 +32,8 @@
 
 #include <reprise/couchbase_types/cluster_options.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
-#include <reprise/retry/detail/prometheus_text.hpp>
-#include <reprise/retry/latency_histogram.hpp>
-#include <reprise/retry/retry_tracer.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
+#include <reprise/retry/retry_observer.hpp>
 
 namespace reprise::couchbase {
 
@@ -85,7 +84,7 @@ public:
     /// The text format 0.0.4. Services that were not used and reasons that did not occur are left
     /// out.
     [[nodiscard]] std::string to_prometheus(
-        const prometheus_options& options = {.prefix = "couchbase"}) const;
+        const driver::prometheus_options& options = {.prefix = "couchbase"}) const;
 
     /// Reports the slow operations collected so far, if there are any.
     void flush_slow_operations();
@@ -95,7 +94,7 @@ private:
     struct service_counters {
         counter successes{0};
         counter failures{0};
-        latency_histogram times;
+        driver::latency_histogram times;
     };
     [[nodiscard]] static std::size_t index_of(std::string_view service) noexcept;
 
@@ -109,7 +108,7 @@ private:
 /// One object for any number of clients and threads.
 ///
 /// Spans start on the client's thread, where nothing is known about the caller's span. To make
-/// one the parent, pass a `retry_span*` in the operation's options
+/// one the parent, pass a `retry_tracer::span*` in the operation's options
 /// (`.user_data = std::make_shared<std::any>(&span)`); it must live until the operation ends.
 class operation_tracing final : public operation_observer {
 public:
@@ -125,8 +124,8 @@ public:
 
 private:
     struct open_operation {
-        std::unique_ptr<retry_span> span;
-        std::unique_ptr<retry_span> attempt;  // null between attempts
+        std::unique_ptr<retry_tracer::span> span;
+        std::unique_ptr<retry_tracer::span> attempt;  // null between attempts
         std::int64_t attempts = 0;
     };
     using key = std::pair<std::uint64_t, std::uint64_t>;  // client and operation

@@ -11,9 +11,9 @@
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/retry_reason.hpp>
-#include <reprise/retry/backoff.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
 #include <reprise/retry/driver/retry_question.hpp>
-#include <reprise/retry/retry_strategy.hpp>
+#include <reprise/retry/driver/retry_strategy.hpp>
 
 namespace reprise::couchbase {
 
@@ -41,7 +41,7 @@ struct server_retry_rule {
         if (!max_duration) {
             return false;
         }
-        const time_point end = add_saturated(first_failure, *max_duration);
+        const time_point end = driver::add_saturated(first_failure, *max_duration);
         return due >= end && end <= deadline;
     }
 };
@@ -51,7 +51,7 @@ struct server_retry_rule {
 struct request_snapshot {
     std::string_view operation{};  ///< "get", "upsert", ...; static text.
     bool is_idempotent = false;
-    const retry_strategy* strategy = nullptr;  ///< The one that is asked.
+    const driver::retry_strategy* strategy = nullptr;  ///< The one that is asked.
     /// Reasons of the earlier retries, the present one not included.
     retry_reason_set retry_reasons{};
     /// The error that the user gets if it is not retried.
@@ -83,7 +83,7 @@ using backoff_calculator = std::function<duration(std::uint32_t attempts, std::u
 [[nodiscard]] backoff_calculator exponential_calculator();
 /// Any rule of the retry library; with many clients full jitter spreads the load better.
 [[nodiscard]] backoff_calculator jittered_calculator(
-    const backoff_options& options = {
+    const driver::backoff_options& options = {
         .base = std::chrono::milliseconds{1},
         .factor = 2.0,
         .cap = std::chrono::milliseconds{500},
@@ -92,7 +92,7 @@ using backoff_calculator = std::function<duration(std::uint32_t attempts, std::u
 
 /// Retries whatever may be repeated safely, until the deadline. May be derived from: override
 /// `retry_after`, handle your reasons, and call this one for the rest.
-class best_effort_strategy : public retry_strategy {
+class best_effort_strategy : public driver::retry_strategy {
 public:
     explicit best_effort_strategy(backoff_calculator calculator = exponential_calculator());
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override;

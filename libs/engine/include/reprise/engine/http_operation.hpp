@@ -11,8 +11,8 @@
 
 #include <reprise/engine/row_batch.hpp>
 #include <reprise/engine/vocabulary.hpp>
-#include <reprise/retry/driver/allowance.hpp>
-#include <reprise/retry/retry_strategy.hpp>
+#include <reprise/retry/driver/admission.hpp>
+#include <reprise/retry/driver/retry_strategy.hpp>
 #include <reprise/services/http_exchange.hpp>
 
 namespace reprise::engine {
@@ -42,8 +42,8 @@ struct http_request : services::service_operation {
     std::function<void()> on_rows{};
 
     std::optional<duration> timeout{};  // empty: the engine's default for the service
-    time_point deadline = no_deadline;
-    std::shared_ptr<retry_strategy> strategy{};
+    time_point deadline = driver::no_deadline;
+    std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
     driver::retry_allowance* outer_allowance = nullptr;
 };

@@ -39,7 +39,7 @@ struct client_options {
     duration think_time = std::chrono::seconds{1};
     /// How many requests each client sends; only for closed arrivals. Absent: no limit.
     std::optional<std::uint32_t> requests_each{};
-    /// Budgets that must be earned (`token_bucket_options::initial`) start full.
+    /// Budgets that must be earned (`token_bucket::options::initial`) start full.
     bool is_warm = false;
     /// The mean time between restarts of one client. A restarted client has a new budget. 1 s to 1
     /// day. Absent: clients run for ever.

@@ -18,7 +18,7 @@
 #include <reprise/lab/model.hpp>
 #include <reprise/lab/recovery.hpp>
 #include <reprise/lab/slot.hpp>
-#include <reprise/retry/refusal_reason.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise::lab {
 

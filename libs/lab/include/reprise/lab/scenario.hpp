@@ -19,7 +19,7 @@
 
 #include <reprise/lab/model.hpp>
 #include <reprise/lab/run.hpp>
-#include <reprise/retry_json/text_error.hpp>
+#include <reprise/retry_json/strategy_from_json.hpp>
 
 namespace reprise::lab {
 

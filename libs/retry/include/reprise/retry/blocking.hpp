@@ -15,8 +15,7 @@
 
 #include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/driver/retry_session.hpp>
-#include <reprise/retry/exception_facts.hpp>
-#include <reprise/retry/fails_if.hpp>
+#include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/fallback.hpp>
 #include <reprise/retry/outcome.hpp>
 #include <reprise/retry/retry_errc.hpp>
@@ -76,12 +75,13 @@ public:
     /// The call's deadline; reads the clock only for a relative one.
     [[nodiscard]] time_point deadline() const noexcept {
         if (!options_->deadline && !options_->timeout) [[likely]] {
-            return no_deadline;
+            return driver::no_deadline;
         }
-        time_point earliest = options_->deadline.value_or(no_deadline);
+        time_point earliest = options_->deadline.value_or(driver::no_deadline);
         if (options_->timeout) {
-            earliest =
-                std::min(earliest, add_saturated(clock().now(), at_least_zero(*options_->timeout)));
+            earliest = std::min(
+                earliest,
+                driver::add_saturated(clock().now(), driver::at_least_zero(*options_->timeout)));
         }
         return earliest;
     }
@@ -94,9 +94,10 @@ public:
         current.deadline = call_deadline;
         if (options_->attempt_timeout) {
             current.deadline = std::min(
-                call_deadline, add_saturated(now, at_least_zero(*options_->attempt_timeout)));
+                call_deadline,
+                driver::add_saturated(now, driver::at_least_zero(*options_->attempt_timeout)));
         }
-        current.timeout = time_left(now, current.deadline);
+        current.timeout = driver::time_left(now, current.deadline);
     }
     /// False when stopped. Zero waits do not touch the clock.
     [[nodiscard]] bool wait(duration length, time_point from) const {
@@ -104,10 +105,10 @@ public:
             return false;
         }
         return length <= duration::zero() ||
-               clock().wait_until(add_saturated(from, length), options_->stop);
+               clock().wait_until(driver::add_saturated(from, length), options_->stop);
     }
     [[nodiscard]] retry_clock& clock() const noexcept {
-        return options_->clock != nullptr ? *options_->clock : real_clock();
+        return options_->clock != nullptr ? *options_->clock : retry_clock::real();
     }
 
 private:
@@ -228,7 +229,7 @@ template <class Result, class Operation>
     if constexpr (has_fallback<Operation>) {
         return recovered<Result>(operation, failure_view{});
     } else if constexpr (has_unattempted_outcome<Result>) {
-        return unattempted_outcome<Result>::make(refusal_reason::circuit_open);
+        return driver::unattempted_outcome<Result>::make(refusal_reason::circuit_open);
     } else {
         throw_circuit_open();
     }
@@ -238,7 +239,7 @@ template <class Result, class Operation>
 template <class Session>
 void wait_for_first_attempt(Session& session, call_time time, duration delay) {
     const time_point now = time.clock().now();
-    if (!time.wait(std::min(delay, time_left(now, session.deadline())), now)) {
+    if (!time.wait(std::min(delay, driver::time_left(now, session.deadline())), now)) {
 #if defined(__cpp_exceptions)
         session.on_canceled_start(time.clock().now());
         throw retry_error(retry_errc::canceled);
@@ -258,8 +259,8 @@ template <class Session>
 template <class Session>
 [[nodiscard]] attempt make_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
-    attempt next{session.attempt_number(), no_deadline,  duration::max(),
-                 &session.allowance(),     options.stop, &time.clock()};
+    attempt next{session.attempt_number(), driver::no_deadline, duration::max(),
+                 &session.allowance(),     options.stop,        &time.clock()};
     time.limit(next, session.deadline());
     return next;
 }
@@ -333,7 +334,7 @@ template <class Result, class Strategy, class Operation, class... Exceptions>
 Result run_blocking(
     Strategy& strategy, const call_options& options, Operation& operation,
     detail::catching_t<Exceptions...> list) {
-    if (has_attachments(driver::traits_of(strategy), options)) [[unlikely]] {
+    if (driver::traits_of(strategy).has_attachments()) [[unlikely]] {
         return run_loop<Result, false>(strategy, options, operation, list);
     }
     return run_loop<Result, true>(strategy, options, operation, list);
@@ -348,9 +349,9 @@ inline const call_options default_call_options{};
 template <class Result, class Strategy, class Operation, class... Exceptions>
 Result run_blocking(
     Strategy& strategy, no_options, Operation& operation, detail::catching_t<Exceptions...> list) {
-    if constexpr (std::derived_from<Strategy, retry_strategy>) {
+    if constexpr (std::derived_from<Strategy, driver::retry_strategy>) {
         return run_blocking<Result>(strategy, default_call_options, operation, list);
-    } else if (has_attachments(driver::traits_of(strategy), default_call_options)) [[unlikely]] {
+    } else if (driver::traits_of(strategy).has_attachments()) [[unlikely]] {
         return run_loop<Result, false>(strategy, default_call_options, operation, list);
     } else {
         return run_loop<Result, true>(strategy, call_options{}, operation, list);
@@ -425,7 +426,7 @@ inline namespace REPRISE_VARIANT {
 /// loop. `list` names exception types whose facts come from `facts_of`.
 ///
 /// Does not compile for results that could hide a failure (`bool`, `std::optional`, an error
-/// without facts): see `outcome.hpp` and `fails_if.hpp`. Throws `invalid_settings` for
+/// without facts): see `outcome.hpp`. Throws `invalid_settings` for
 /// an `attempt_timeout` if the operation takes no `attempt`: it could not keep the limit.
 template <class Strategy, class... Exceptions, class Operation>
 [[nodiscard]] auto retry(

@@ -1,6 +1,8 @@
 #pragma once
 
-/// Options of one call, and what the loop passes to each attempt.
+/// Options of one call, and what the loop passes to each attempt. What belongs to a service is set
+/// on its strategy (budget, breaker, observer, tracer); what belongs to the operation wraps it
+/// (`fails_if`, `with_fallback`, `hedged`).
 
 #include <chrono>
 #include <cstdint>
@@ -9,11 +11,8 @@
 
 #include <reprise/retry/clock.hpp>
 #include <reprise/retry/detail/compiler.hpp>
-#include <reprise/retry/detail/stop_token.hpp>
-#include <reprise/retry/driver/allowance.hpp>
+#include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/retry_history.hpp>
-#include <reprise/retry/retry_observer.hpp>
-#include <reprise/retry/retry_tracer.hpp>
 
 namespace reprise {
 
@@ -38,25 +37,20 @@ struct call_options {
     /// Receives what happened on each attempt of this call, which clears it first. A call inside
     /// this one needs its own.
     retry_history* history = nullptr;
-    /// Notified of every decision and of completion, in addition to the strategy's observer. If
-    /// both are the same, it is notified once.
-    retry_observer* observer = nullptr;
-    /// Makes a span for the call and one for each attempt; null: the call is not traced.
-    retry_tracer* tracer = nullptr;
     /// What the call does, for logs and spans: "fetch price". Must outlive the call.
     std::string_view name = "retry";
     /// Null: the real clock.
     retry_clock* clock = nullptr;
     /// Empty: a generator per thread.
-    random_source random{};
+    driver::random_source random{};
 };
 
 /// The current attempt, as its operation sees it.
 struct attempt {
     std::uint32_t number = 1;  ///< The first attempt is 1.
-    /// The call's deadline or this attempt's timeout, whichever is earlier; `no_deadline` if
-    /// neither.
-    time_point deadline = no_deadline;
+    /// The call's deadline or this attempt's timeout, whichever is earlier; `driver::no_deadline`
+    /// if neither.
+    time_point deadline = driver::no_deadline;
     /// The same as a duration from the start of the attempt; `duration::max()` if neither.
     duration timeout = duration::max();
     /// Give it to retry loops inside the operation (`call_options::outer_allowance`).
@@ -73,7 +67,7 @@ struct attempt {
         return clock_or_real().calendar_time();
     }
     [[nodiscard]] retry_clock& clock_or_real() const noexcept {
-        return clock != nullptr ? *clock : real_clock();
+        return clock != nullptr ? *clock : retry_clock::real();
     }
 };
 

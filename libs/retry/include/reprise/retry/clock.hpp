@@ -6,10 +6,44 @@
 
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
+#include <version>
 
 #include <reprise/retry/detail/compiler.hpp>
-#include <reprise/retry/detail/stop_token.hpp>
 #include <reprise/retry/time.hpp>
+
+/// `std::stop_token`, or one error that names the remedy.
+
+#if !defined(__cpp_lib_jthread)
+
+#error "no std::stop_token here: libc++ before version 20 needs the flag -fexperimental-library"
+
+// Only so that the error above remains the only one.
+namespace std {
+
+class stop_token {
+public:
+    bool stop_requested() const noexcept;
+    bool stop_possible() const noexcept;
+};
+
+class stop_source {
+public:
+    stop_token get_token() const noexcept;
+    bool request_stop() noexcept;
+    bool stop_requested() const noexcept;
+};
+
+template <class Callback>
+class stop_callback {
+public:
+    template <class Function>
+    stop_callback(const stop_token&, Function&&);
+};
+
+}  // namespace std
+
+#endif
 
 namespace reprise {
 
@@ -25,10 +59,12 @@ public:
     /// overridden, `now` counts from the start of 2000: right for virtual time, and the same in
     /// every run. The real clock returns the date of this machine.
     [[nodiscard]] virtual std::chrono::sys_seconds calendar_time() noexcept;
+
+    /// The steady clock of this machine; waiting sleeps and wakes at once on a stop request.
+    [[nodiscard]] static retry_clock& real() noexcept;
 };
 
-/// The steady clock of this machine; waiting sleeps and wakes at once on a stop request.
-[[nodiscard]] REPRISE_EXPORT retry_clock& real_clock() noexcept;
+namespace driver {
 
 /// Yields 64 uniform random bits per call. Not owned; the state must outlive the loops.
 struct random_source {
@@ -38,6 +74,8 @@ struct random_source {
     [[nodiscard]] std::uint64_t operator()() const noexcept;
 };
 
+}  // namespace driver
+
 namespace detail {
 
 /// A generator per thread, seeded from the operating system once.
@@ -45,7 +83,7 @@ namespace detail {
 
 }  // namespace detail
 
-inline std::uint64_t random_source::operator()() const noexcept {
+inline std::uint64_t driver::random_source::operator()() const noexcept {
     return generate != nullptr ? generate(state) : detail::thread_random();
 }
 

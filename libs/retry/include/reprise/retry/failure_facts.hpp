@@ -16,8 +16,11 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
@@ -43,7 +46,7 @@ enum class failure_fault : std::uint8_t {
 };
 
 /// The facts of one failure. A default-constructed value means "nothing is known": the strategy
-/// decides (`safety_options::failures_without_facts`).
+/// decides (`driver::safety_options::failures_without_facts`).
 struct failure_facts {
     /// Absent: the failure brings no retry information, the fault decides instead.
     std::optional<retry_safety> safety{};
@@ -62,6 +65,12 @@ struct failure_facts {
     /// as every category does. Not used to decide.
     const std::error_category* category = nullptr;
 
+    /// The facts of a request that was not sent, e.g. because the connection could not be made: a
+    /// retry is safe.
+    [[nodiscard]] static constexpr failure_facts not_sent() noexcept {
+        return {.safety = retry_safety::yes, .fault = failure_fault::other};
+    }
+
     /// Ignores the category.
     friend bool operator==(const failure_facts& left, const failure_facts& right) noexcept {
         return left.safety == right.safety && left.throttling == right.throttling &&
@@ -74,6 +83,8 @@ struct failure_facts {
 template <class E>
 struct failure_traits;
 
+namespace detail {
+
 /// `std::error_code`: a connection that was never made is safe to repeat. Everything that can also
 /// be reported after the request was sent is `maybe`: broken connections, unreachable hosts and
 /// networks, "try again" (a receive timeout of a socket is one), interrupted calls, and
@@ -81,8 +92,6 @@ struct failure_traits;
 /// described in the same way. Other codes have no facts.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_error_code(const std::error_code& code) noexcept;
-
-namespace detail {
 
 /// One row of a table of errors: an error and its facts.
 struct error_row {
@@ -114,7 +123,7 @@ struct error_table {
     std::span<const error_row> rows;
 };
 
-/// All tables behind `describe_error_code` and `http_facts`.
+/// All tables behind `detail::describe_error_code` and `http_facts`.
 [[nodiscard]] REPRISE_EXPORT std::span<const error_table> error_tables() noexcept;
 /// The row of a code in the table of that name; null if there is none.
 [[nodiscard]] REPRISE_EXPORT const error_row* find_error(
@@ -151,11 +160,11 @@ struct facts_of_fn {
             } else if constexpr (has_member_facts<E>) {
                 return error.retry_facts();
             } else if constexpr (std::is_same_v<E, std::error_code>) {
-                return describe_error_code(error);
+                return detail::describe_error_code(error);
             } else if constexpr (requires {
                                      error.code();
                                  } && std::is_base_of_v<std::system_error, E>) {
-                return describe_error_code(error.code());
+                return detail::describe_error_code(error.code());
             } else {
                 return failure_facts{};
             }
@@ -175,10 +184,244 @@ inline constexpr detail::facts_of_fn facts_of{};
 
 }  // namespace REPRISE_VARIANT
 
+namespace driver {
+
 /// True for error types that have facts.
 template <class E>
 concept describes_failure =
     detail::has_failure_traits<E> || detail::has_adl_facts<E> || detail::has_member_facts<E> ||
     std::is_same_v<E, std::error_code> || std::is_base_of_v<std::system_error, E>;
+
+}  // namespace driver
+
+}  // namespace reprise
+
+/// The failure itself, for strategies that need more than its facts.
+/// ```
+///     reprise::refusal_reason check(const reprise::driver::retry_question& question) const
+///     noexcept {
+///         const auto* error = question.failure.get_if<shop::stock_error>();
+///         ...
+///     }
+/// ```
+
+namespace reprise {
+
+namespace detail {
+
+/// One object per type; its address names the type. Not constant: linkers may merge constants.
+/// Visible across shared libraries as far as `E` is.
+template <class E>
+struct REPRISE_EXPORT type_tag {
+    inline static char place = 0;
+};
+
+inline namespace REPRISE_VARIANT {
+
+/// The thrown object if it is an `E` or derived from one. It lives as long as `thrown` does.
+template <class E>
+[[nodiscard]] const E* find_thrown(const std::exception_ptr& thrown) noexcept {
+#if defined(__cpp_exceptions)
+    if (thrown != nullptr) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const E& error) {
+            return std::addressof(error);
+        } catch (...) {
+            return nullptr;
+        }
+    }
+#else
+    static_cast<void>(thrown);
+#endif
+    return nullptr;
+}
+
+}  // namespace REPRISE_VARIANT
+
+/// The message of a code. Where the system has none (Windows' C library has no text for codes of
+/// sockets), the name of the code: "connection refused".
+[[nodiscard]] REPRISE_EXPORT std::string text_of_code(const std::error_code& code);
+
+/// `what()` of the exception, or the thrown text or number itself; empty for other types.
+[[nodiscard]] REPRISE_EXPORT std::string text_of_thrown(const std::exception_ptr& thrown);
+
+/// The text of an error type: `what()`, `message()`, or a `to_string` found by its argument.
+template <class E>
+[[nodiscard]] std::string text_of(const E& error) {
+    if constexpr (std::is_same_v<E, std::exception_ptr>) {
+        return text_of_thrown(error);
+    } else if constexpr (std::is_same_v<E, std::error_code>) {
+        return text_of_code(error);
+    } else if constexpr (requires { std::string(error.what()); }) {
+        return std::string(error.what());
+    } else if constexpr (requires { std::string(error.message()); }) {
+        return std::string(error.message());
+    } else if constexpr (std::is_class_v<E> && requires { std::string(to_string(error)); }) {
+        return std::string(to_string(error));
+    } else {
+        return {};
+    }
+}
+
+template <class E>
+[[nodiscard]] std::string text_of_object(const void* error) {
+    return text_of(*static_cast<const E*>(error));
+}
+
+}  // namespace detail
+
+/// A failed attempt's error, by reference: three pointers, no ownership, no allocation. A view is
+/// valid during the call that receives it; copy the error to keep it.
+///
+/// It refers to what the operation reported:
+///
+///     something like std::expected   its error; with `fails_if`, the whole result
+///     std::error_code and the like   the code
+///     any other result               the result, or the part that `outcome_traits::failure` names
+///     an exception                   the exception, by its own type or any base of it
+class failure_view {
+public:
+    /// Nothing is known beyond the facts.
+    failure_view() noexcept = default;
+
+    /// A view of `failure`, which must outlive it. A non-null `std::exception_ptr` stands for the
+    /// exception it holds.
+    template <class E>
+    [[nodiscard]] static failure_view of(const E& failure) noexcept {
+        failure_view view;
+        view.object_ = std::addressof(failure);
+        view.type_ = &detail::type_tag<E>::place;
+        view.text_ = &detail::text_of_object<E>;
+        return view;
+    }
+
+    /// The failure if it is an `E`, otherwise null. Results match by their exact type and cost one
+    /// comparison. Exceptions match as in a `catch` clause, which takes about a microsecond.
+    template <class E, class = detail::variant>
+    [[nodiscard]] const E* get_if() const noexcept {
+        static_assert(
+            std::is_same_v<E, std::remove_cvref_t<E>>, "name the type without const and &");
+        if (type_ == &detail::type_tag<E>::place) {
+            return static_cast<const E*>(object_);
+        }
+        const auto* thrown = get_if_thrown();
+        return thrown != nullptr ? detail::find_thrown<E>(*thrown) : nullptr;
+    }
+
+    /// The text of the failure: an exception's `what()`, a thrown text or number, the message of an
+    /// error code, the `what()`, `message()` or `to_string` of any other type. Empty if it has
+    /// none.
+    [[nodiscard]] std::string text() const {
+        return text_ == nullptr ? std::string() : text_(object_);
+    }
+
+    /// False for a default-constructed view.
+    [[nodiscard]] explicit operator bool() const noexcept { return object_ != nullptr; }
+
+private:
+    [[nodiscard]] const std::exception_ptr* get_if_thrown() const noexcept {
+        return type_ == &detail::type_tag<std::exception_ptr>::place
+                   ? static_cast<const std::exception_ptr*>(object_)
+                   : nullptr;
+    }
+
+    const void* object_ = nullptr;
+    const void* type_ = nullptr;
+    std::string (*text_)(const void*) = nullptr;
+};
+
+namespace detail {
+
+/// The text of a failure for histories and logs: its own text, that of its code, or that something
+/// of an unknown type was thrown.
+[[nodiscard]] REPRISE_EXPORT std::string text_of_failure(
+    const failure_view& failure, const failure_facts& facts);
+
+}  // namespace detail
+
+}  // namespace reprise
+
+/// Facts of thrown exceptions.
+///
+/// The loop catches whatever an operation throws and asks, in this order: the exception types
+/// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
+/// `std::system_error`, and codes that are thrown as they are (`std::error_code`,
+/// `std::error_condition`, `std::errc`). An exception that none of these covers has no facts: the
+/// strategy decides
+/// (`driver::safety_options::failures_without_facts`). What is not retried goes on to the caller as
+/// the very object that was thrown.
+
+namespace reprise {
+
+/// Base for exception hierarchies that describe themselves.
+class REPRISE_EXPORT failure_description {
+public:
+    failure_description() = default;
+    failure_description(const failure_description&) = default;
+    failure_description& operator=(const failure_description&) = default;
+    virtual ~failure_description();
+
+    /// Called once per failed attempt, from the thread that runs the loop.
+    [[nodiscard]] virtual failure_facts retry_facts() const noexcept = 0;
+};
+
+namespace detail {
+
+/// A list of exception types that the loop should describe with `facts_of`. Pass it to `retry`:
+/// `retry(strategy, options, catching<db_error, http_error>, operation)`.
+template <class... Exceptions>
+struct catching_t {};
+
+}  // namespace detail
+
+/// The list as an argument.
+template <class... Exceptions>
+inline constexpr detail::catching_t<Exceptions...> catching{};
+
+namespace detail {
+
+/// Facts by inheritance, or of a code of the standard library; empty for everything else.
+[[nodiscard]] REPRISE_EXPORT failure_facts
+describe_exception(const std::exception_ptr& thrown) noexcept;
+
+}  // namespace detail
+
+/// An exception that an operation returns instead of throwing it, such as the error of a
+/// `std::expected<T, std::exception_ptr>`, has the facts that it would have if it were thrown.
+template <>
+struct failure_traits<std::exception_ptr> {
+    [[nodiscard]] static failure_facts describe(const std::exception_ptr& thrown) noexcept {
+        return thrown == nullptr ? failure_facts{} : detail::describe_exception(thrown);
+    }
+};
+
+namespace detail {
+
+inline namespace REPRISE_VARIANT {
+
+template <class E>
+[[nodiscard]] std::optional<failure_facts> describe_as(const std::exception_ptr& thrown) noexcept {
+    static_assert(
+        driver::describes_failure<E>,
+        "this exception says nothing about retries; give it (1) a function retry_facts(const E&) "
+        "beside it, (2) a member retry_facts() const, or (3) a specialisation of "
+        "reprise::failure_traits<E>");
+    const E* const error = find_thrown<E>(thrown);
+    return error != nullptr ? std::optional(facts_of(*error)) : std::nullopt;
+}
+
+template <class... Exceptions>
+[[nodiscard]] failure_facts describe_exception(
+    const std::exception_ptr& thrown, detail::catching_t<Exceptions...>) noexcept {
+    std::optional<failure_facts> found;
+    // The first listed type that matches wins, as in a sequence of catch clauses.
+    static_cast<void>(((found = describe_as<Exceptions>(thrown)).has_value() || ...));
+    return found ? *found : detail::describe_exception(thrown);
+}
+
+}  // namespace REPRISE_VARIANT
+
+}  // namespace detail
 
 }  // namespace reprise

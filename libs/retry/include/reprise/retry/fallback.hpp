@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <reprise/retry/fails_if.hpp>
-#include <reprise/retry/failure_view.hpp>
+#include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/outcome.hpp>
 
 namespace reprise {
 

@@ -18,6 +18,8 @@ inline constexpr std::chrono::seconds retry_after_max = std::chrono::hours{24};
 
 }  // namespace detail
 
+namespace driver {
+
 /// How long the sender of a `Retry-After` field asks you to wait, counted from `now`: a number of
 /// seconds, or a date in any of the three forms of RFC 9110. 0 for a date that has passed. Empty if
 /// the value is neither, or longer than `longest`; ignore such a field as if it were missing.
@@ -31,11 +33,7 @@ inline constexpr std::chrono::seconds retry_after_max = std::chrono::hours{24};
 [[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::sys_seconds> parse_http_date(
     std::string_view text, std::chrono::sys_seconds now) noexcept;
 
-/// Options of `http_facts`.
-struct http_facts_options {
-    /// A `Retry-After` above this is ignored as bogus.
-    std::chrono::seconds retry_after_max = reprise::detail::retry_after_max;
-};
+}  // namespace driver
 
 /// Facts of a response without a `Retry-After` field. 429 is throttling; 408 and 504 are timeouts;
 /// 4xx is the client's fault, 5xx the server's. Safety: 408 (the request did not arrive whole) and
@@ -43,15 +41,12 @@ struct http_facts_options {
 /// 400: empty facts (no failure).
 [[nodiscard]] REPRISE_EXPORT failure_facts http_facts(int status) noexcept;
 
-/// The same with a minimum wait. `retry_after` is the field's text (see `parse_retry_after`), empty
-/// if there was none; `now` is the calendar time that a date in it is compared with. A text that is
-/// neither a number of seconds nor a date, or that asks for more than `retry_after_max`, counts as
-/// none.
+/// The same with a minimum wait. `retry_after` is the field's text (see
+/// `driver::parse_retry_after`), empty if there was none; `now` is the calendar time that a date in
+/// it is compared with. A text that is neither a number of seconds nor a date, or that asks for
+/// more than `retry_after_max`, counts as none.
 [[nodiscard]] REPRISE_EXPORT failure_facts http_facts(
     int status, std::string_view retry_after, std::chrono::sys_seconds now,
-    const http_facts_options& options = {}) noexcept;
-
-/// The connection could not be made: nothing was sent, a retry is safe.
-[[nodiscard]] REPRISE_EXPORT failure_facts http_connect_failure() noexcept;
+    std::chrono::seconds retry_after_max = detail::retry_after_max) noexcept;
 
 }  // namespace reprise

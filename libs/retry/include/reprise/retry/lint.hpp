@@ -36,10 +36,10 @@ struct settings_figures {
 
 /// Computes them.
 [[nodiscard]] REPRISE_EXPORT settings_figures
-figures(const standard_options& options, const lint_context& context = {});
+figures(const standard_strategy::options& options, const lint_context& context = {});
 
 /// Warnings for settings that are legal but known to hurt; empty if there are none.
 [[nodiscard]] REPRISE_EXPORT std::vector<settings_warning> lint(
-    const standard_options& options, const lint_context& context = {});
+    const standard_strategy::options& options, const lint_context& context = {});
 
 }  // namespace reprise

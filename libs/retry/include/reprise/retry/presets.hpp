@@ -4,6 +4,7 @@
 /// points and references; `standard_strategy` is what new programs should use. Each function
 /// returns a strategy. A null bucket means one of its own.
 
+#include <reprise/retry/budget.hpp>
 #include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
@@ -20,8 +21,8 @@ smithy_guide(std::shared_ptr<token_bucket> bucket = nullptr);
 aws_standard(std::shared_ptr<token_bucket> bucket = nullptr);
 
 /// The type of `aws_2_1()`.
-using aws_2_1_strategy =
-    composed_strategy<stated_safety, driver::backoff_by_kind, token_bucket_budget>;
+using aws_2_1_strategy = driver::composed_strategy<
+    driver::stated_safety, driver::backoff_by_kind, driver::token_bucket_budget>;
 
 /// The 2.1 revision of AWS retries: 3 attempts; a transient retry costs 14 and starts at 50 ms, one
 /// after throttling costs 5 and starts at 1 s; cap 20 s before jitter; a server's hint is held
@@ -32,7 +33,8 @@ using aws_2_1_strategy =
 aws_2_1(std::shared_ptr<token_bucket> bucket = nullptr);
 
 /// The type of `grpc_a6()`.
-using grpc_a6_strategy = composed_strategy<stated_safety, exponential_backoff, failure_throttle>;
+using grpc_a6_strategy =
+    driver::composed_strategy<driver::stated_safety, driver::exponential_backoff, failure_throttle>;
 
 /// gRPC proposal A6 with the figures of its example: 4 attempts, full jitter from 100 ms (factor 2)
 /// to 1 s; retries only while more than half of the throttle's units are left. A6 leaves the
@@ -41,15 +43,16 @@ using grpc_a6_strategy = composed_strategy<stated_safety, exponential_backoff, f
 grpc_a6(const failure_throttle_options& throttle = {});
 
 /// The type of `finagle()`.
-using finagle_strategy = composed_strategy<stated_safety, exponential_backoff, windowed_budget>;
+using finagle_strategy =
+    driver::composed_strategy<driver::stated_safety, driver::exponential_backoff, windowed_budget>;
 
 /// The budget of Finagle and tower: retries up to 20 % of requests plus 10 per second, no attempt
 /// limit. Those libraries leave backoff to the caller; here full jitter from 50 ms to 5 s.
 [[nodiscard]] REPRISE_EXPORT finagle_strategy finagle(const windowed_budget_options& budget = {});
 
 /// The settings of `smithy_guide()`, to change some of them and pass them to a `standard_strategy`.
-[[nodiscard]] REPRISE_EXPORT standard_options smithy_guide_options();
+[[nodiscard]] REPRISE_EXPORT standard_strategy::options smithy_guide_options();
 /// Likewise the settings of `aws_standard()`.
-[[nodiscard]] REPRISE_EXPORT standard_options aws_standard_options();
+[[nodiscard]] REPRISE_EXPORT standard_strategy::options aws_standard_options();
 
 }  // namespace reprise::presets

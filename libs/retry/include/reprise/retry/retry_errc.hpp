@@ -3,15 +3,63 @@
 /// The library's own errors: one enumeration, one category, and one exception that carries them.
 /// They are reported only where the operation has no error of its own, because no attempt was made.
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <reprise/retry/detail/compiler.hpp>
-#include <reprise/retry/refusal_reason.hpp>
+
+/// Why there was no (further) retry, and whether a call may be executed twice.
 
 namespace reprise {
+
+/// Why there was no (further) retry. Recorded with the attempt; never replaces the operation's own
+/// error.
+enum class refusal_reason : std::uint8_t {
+    none,                ///< Not refused.
+    unsafe,              ///< The failure itself states that it must not be retried.
+    not_repeatable,      ///< Safety unknown and the call is marked as not repeatable.
+    client_fault,        ///< No retry information, and the request itself was at fault.
+    unclassified,        ///< Nothing is known about the failure that would allow a retry.
+    attempts_exhausted,  ///< The strategy's maximum number of attempts has been made.
+    budget_exhausted,    ///< The budget cannot pay the whole cost of another attempt.
+    deadline,            ///< The retry could not have started before the deadline.
+    outer_allowance,     ///< An enclosing loop has no retries left.
+    canceled,            ///< The caller asked to stop.
+    no_initial_token,    ///< The strategy granted no token: one attempt, no retries.
+    invalid_token,       ///< A token of another strategy, or one already used.
+    strategy_refused,    ///< The strategy answered no and named no other reason.
+    strategy_failed,     ///< The strategy threw, or dropped the question.
+    may_have_acted,      ///< Sent, then the connection closed; executing it twice is not safe.
+    queue_full,          ///< Too many requests wait for a retry.
+    partly_delivered,    ///< The caller has a part of the answer: a retry would repeat it.
+    not_allowed,         ///< The options do not allow the request to be sent.
+    predicate_refused,   ///< The strategy's predicate does not ask for a retry of this failure.
+    circuit_open,        ///< A circuit breaker keeps requests away from the service.
+    programming_error,   ///< Such as `std::logic_error`: retried only if the strategy names it.
+    unmarked_call,       ///< Safety unknown, and the strategy refuses calls without a mark.
+};
+
+/// One short lower-case phrase, for logs and histories.
+[[nodiscard]] REPRISE_EXPORT std::string_view to_string(refusal_reason reason) noexcept;
+
+namespace detail {
+
+/// What to change in the program to get a retry, as one phrase; empty if nothing is
+/// missing. Histories of loops contain it.
+[[nodiscard]] REPRISE_EXPORT std::string_view remedy_for(refusal_reason reason) noexcept;
+
+}  // namespace detail
+
+/// Whether the caller may have its operation executed twice.
+enum class repeatability : std::uint8_t {
+    unspecified,     ///< Nothing stated: as `repeatable`, unless the strategy refuses such calls.
+    repeatable,      ///< Idempotent: failures of safety `maybe` are retried.
+    not_repeatable,  ///< Only failures that are safe for certain (`retry_safety::yes`) are retried.
+};
 
 /// Their category is "reprise.retry". Compare a code with an enumerator, `code ==
 /// retry_errc::circuit_open`: that also holds for a code from another copy of this library, e.g. in
@@ -26,15 +74,20 @@ enum class retry_errc {
     invalid_settings = 3,
 };
 
-/// The category of retry_errc.
+namespace detail {
+
+/// The category of `retry_errc`.
 [[nodiscard]] REPRISE_EXPORT const std::error_category& retry_category() noexcept;
-/// The error as a code.
-[[nodiscard]] inline std::error_code make_error_code(retry_errc error) noexcept {
+/// The error as a code. Programs compare codes with enumerators and need no code of their own.
+[[nodiscard]] inline std::error_code to_code(retry_errc error) noexcept {
     return {static_cast<int>(error), retry_category()};
 }
+
+}  // namespace detail
+
 /// Found by the constructor of std::error_condition.
 [[nodiscard]] inline std::error_condition make_error_condition(retry_errc error) noexcept {
-    return {static_cast<int>(error), retry_category()};
+    return {static_cast<int>(error), detail::retry_category()};
 }
 namespace detail {
 
@@ -48,7 +101,7 @@ namespace detail {
 class REPRISE_EXPORT retry_error : public std::system_error {
 public:
     explicit retry_error(retry_errc error)
-        : std::system_error(make_error_code(error)), refusal_(detail::refusal_of(error)) {}
+        : std::system_error(detail::to_code(error)), refusal_(detail::refusal_of(error)) {}
 
     /// As the history and observers report it.
     [[nodiscard]] refusal_reason refusal() const noexcept { return refusal_; }

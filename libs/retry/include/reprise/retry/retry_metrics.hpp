@@ -17,21 +17,25 @@
 
 #include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/detail/compiler.hpp>
-#include <reprise/retry/detail/prometheus_text.hpp>
-#include <reprise/retry/latency_histogram.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
 #include <reprise/retry/retry_observer.hpp>
 #include <reprise/retry/token_bucket.hpp>
 
 namespace reprise {
 
-/// The kind of a failed attempt, from its facts.
-enum class failure_kind : std::uint8_t { timeout, throttling, other };
-/// "throttling"
-[[nodiscard]] REPRISE_EXPORT std::string_view to_string(failure_kind kind) noexcept;
-
 /// Counts without locks; one object for any number of strategies, calls and threads.
 class REPRISE_EXPORT retry_metrics final : public retry_observer {
 public:
+    /// The kind of a failed attempt, from its facts.
+    enum class failure_kind : std::uint8_t { timeout, throttling, other };
+    /// One service on a page for Prometheus. Null members are left out.
+    struct service {
+        std::string_view labels{};  ///< `service="prices"`
+        const retry_metrics* metrics = nullptr;
+        const token_bucket* bucket = nullptr;      ///< Its level, as a gauge.
+        const circuit_breaker* breaker = nullptr;  ///< Its state, as a gauge for each state.
+    };
+
     static constexpr std::size_t failure_kind_count = 3;  ///< Enumerators of `failure_kind`.
     /// More than there are refusal reasons.
     static constexpr std::size_t refusal_count = 32;
@@ -56,11 +60,17 @@ public:
     /// Retries that were refused for one reason.
     [[nodiscard]] std::uint64_t refusals(refusal_reason reason) const noexcept;
     /// How long calls took, with all their attempts and waits.
-    [[nodiscard]] const latency_histogram& call_times() const noexcept { return call_times_; }
+    [[nodiscard]] const driver::latency_histogram& call_times() const noexcept {
+        return call_times_;
+    }
 
     /// The text format 0.0.4 of Prometheus, as a page of its own. Counters that are still zero are
     /// left out, except the totals.
-    [[nodiscard]] std::string to_prometheus(const prometheus_options& options = {}) const;
+    [[nodiscard]] std::string to_prometheus(const driver::prometheus_options& options = {}) const;
+    /// Several services on one page: each family of metrics is described once, as the format
+    /// demands.
+    [[nodiscard]] static std::string to_prometheus(
+        std::span<const service> services, std::string_view prefix = "reprise");
 
 private:
     using counter = std::atomic<std::uint64_t>;
@@ -75,19 +85,10 @@ private:
     counter refused_hedges_{0};
     std::array<counter, failure_kind_count> retries_{};
     std::array<counter, refusal_count> refusals_{};
-    latency_histogram call_times_;
+    driver::latency_histogram call_times_;
 };
 
-/// One service on a page for Prometheus. Null members are left out.
-struct observed_service {
-    std::string_view labels{};  ///< `service="prices"`
-    const retry_metrics* metrics = nullptr;
-    const token_bucket* bucket = nullptr;      ///< Its level, as a gauge.
-    const circuit_breaker* breaker = nullptr;  ///< Its state, as a gauge for each state.
-};
-
-/// Several services on one page: each family of metrics is described once, as the format demands.
-[[nodiscard]] REPRISE_EXPORT std::string to_prometheus(
-    std::span<const observed_service> services, std::string_view prefix = "reprise");
+/// "throttling"
+[[nodiscard]] REPRISE_EXPORT std::string_view to_string(retry_metrics::failure_kind kind) noexcept;
 
 }  // namespace reprise

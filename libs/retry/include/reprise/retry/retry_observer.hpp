@@ -1,8 +1,8 @@
 #pragma once
 
-/// Observing retries: each decision as it is made, and each call when it ends. Per call
-/// (`call_options::observer`) and per strategy (`shared_parts::observer`, `attempts(3).on_...`).
-/// `log_to` is a ready logger.
+/// Observing retries: each decision as it is made, and each call when it ends. An observer is set
+/// on a strategy: `attempts(3).observer(...)`, `standard_strategy::options::observer`. `log_to` is
+/// a ready logger.
 
 #include <cstdint>
 #include <functional>
@@ -15,8 +15,8 @@
 
 #include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/failure_facts.hpp>
-#include <reprise/retry/failure_view.hpp>
 #include <reprise/retry/retry_history.hpp>
+#include <reprise/retry/time.hpp>
 
 namespace reprise {
 
@@ -25,7 +25,7 @@ struct REPRISE_EXPORT decision_event {
     /// `call_options::name`; in a client, the name of the operation.
     std::string_view call{};
     /// Attempt, offset, delay, refusal and budget level, as a history keeps them.
-    history_entry entry{};
+    retry_history::entry entry{};
     failure_facts facts{};
     failure_view failure{};           ///< The failure itself.
     driver::failure_reason reason{};  ///< The protocol's name for it; empty in plain loops.
@@ -66,20 +66,17 @@ class REPRISE_EXPORT retry_observer {
 public:
     virtual ~retry_observer();
     /// An attempt has failed, or takes so long that a hedge was considered
-    /// (`history_entry::is_hedge`), and this was decided. Does nothing unless overridden.
+    /// (`retry_history::entry::is_hedge`), and this was decided. Does nothing unless overridden.
     virtual void on_decision(const decision_event& event) noexcept;
     /// A call has ended: exactly once for each, unless its executor is destroyed. Does nothing
     /// unless overridden.
     virtual void on_completion(const call_summary& summary) noexcept;
 };
 
-/// An observer made from functions:
-/// ```
-///     reprise::observing_functions log;
-///     log.completion = [](const reprise::call_summary& call) { ... };
-///     return reprise::retry(strategy, {.observer = &log}, fetch);
-/// ```
-/// An empty function observes nothing; what a function throws is ignored.
+namespace detail {
+
+/// An observer made from functions, as `attempts(3).on_decision(...)` makes it. An empty function
+/// observes nothing; what a function throws is ignored.
 class REPRISE_EXPORT observing_functions final : public retry_observer {
 public:
     std::function<void(const decision_event&)> decision{};
@@ -88,6 +85,8 @@ public:
     void on_decision(const decision_event& event) noexcept override;
     void on_completion(const call_summary& summary) noexcept override;
 };
+
+}  // namespace detail
 
 /// A logger: one line for each decision, as `to_string(decision_event)` writes it.
 /// ```
@@ -107,5 +106,54 @@ namespace detail {
     std::shared_ptr<retry_observer> first, std::shared_ptr<retry_observer> second);
 
 }  // namespace detail
+
+}  // namespace reprise
+
+/// Distributed tracing: one span for each call, one child span for each attempt. Implement two
+/// small interfaces over your tracing library; `opentelemetry-cpp` maps to them one to one.
+///
+/// ```
+/// span                     attributes (OpenTelemetry's names where it has them)
+/// <call_options::name>     reprise.retry.attempts, reprise.retry.refusal, error.type
+///   attempt                reprise.retry.attempt, error.type; of hedged attempts also
+///                          reprise.retry.hedge, reprise.retry.canceled (1 if so)
+/// ```
+///
+/// A span that ends with an error has `error.type` ("timeout", "503", "system:111") and its status
+/// is `error`. An attempt that was canceled because another one answered first is no error.
+
+namespace reprise {
+
+/// Called from the threads that run loops; must not throw.
+class REPRISE_EXPORT retry_tracer {
+public:
+    /// One span. Destroyed right after `end`, or without it if the loop is destroyed.
+    class REPRISE_EXPORT span {
+    public:
+        virtual ~span();
+        virtual void set_attribute(std::string_view name, std::int64_t value) noexcept = 0;
+        virtual void set_attribute(std::string_view name, std::string_view value) noexcept = 0;
+        /// The span is over. `is_error` is its status.
+        virtual void end(bool is_error) noexcept = 0;
+    };
+
+    virtual ~retry_tracer();
+    /// Starts a span below `parent`; a null parent means the caller's current span. May return
+    /// null: this call is not traced.
+    [[nodiscard]] virtual std::unique_ptr<span> start_span(
+        std::string_view name, span* parent) noexcept = 0;
+};
+
+namespace trace_names {
+
+inline constexpr std::string_view attempt_span = "attempt";
+inline constexpr std::string_view attempt_number = "reprise.retry.attempt";
+inline constexpr std::string_view attempt_count = "reprise.retry.attempts";
+inline constexpr std::string_view hedge = "reprise.retry.hedge";
+inline constexpr std::string_view canceled = "reprise.retry.canceled";
+inline constexpr std::string_view refusal = "reprise.retry.refusal";
+inline constexpr std::string_view error_type = "error.type";
+
+}  // namespace trace_names
 
 }  // namespace reprise

@@ -24,17 +24,243 @@
 ///
 /// A minimum wait that the failure names lengthens a delay, as everywhere.
 
+#include <concepts>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
-#include <reprise/retry/composed_strategy.hpp>
 #include <reprise/retry/detail/compiler.hpp>
-#include <reprise/retry/detail/selected_failures.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
+
+/// Which failures a one-line strategy retries: all of them, those of some types, or those for which
+/// a predicate is true. The errors need no facts.
+///
+/// A selection narrows: of the failures that `driver::stated_safety` allows to be retried, it
+/// keeps some. It never allows what the failure itself forbids.
+
+namespace reprise::detail {
+
+/// `E` of a callable that takes one `E`, by value or by reference.
+template <class Function>
+struct function_argument;
+template <class Result, class E>
+struct function_argument<Result (*)(E)> : std::type_identity<std::remove_cvref_t<E>> {};
+template <class Result, class E>
+struct function_argument<Result (*)(E) noexcept> : std::type_identity<std::remove_cvref_t<E>> {};
+template <class Class, class Result, class E>
+struct function_argument<Result (Class::*)(E)> : std::type_identity<std::remove_cvref_t<E>> {};
+template <class Class, class Result, class E>
+struct function_argument<Result (Class::*)(E) const> : std::type_identity<std::remove_cvref_t<E>> {
+};
+template <class Class, class Result, class E>
+struct function_argument<Result (Class::*)(E) noexcept>
+    : std::type_identity<std::remove_cvref_t<E>> {};
+template <class Class, class Result, class E>
+struct function_argument<Result (Class::*)(E) const noexcept>
+    : std::type_identity<std::remove_cvref_t<E>> {};
+
+template <class Predicate>
+struct predicate_argument_of : function_argument<Predicate> {};
+template <class Predicate>
+    requires requires { &Predicate::operator(); }
+struct predicate_argument_of<Predicate> : function_argument<decltype(&Predicate::operator())> {};
+
+template <class Predicate>
+using predicate_argument = typename predicate_argument_of<Predicate>::type;
+template <class Predicate>
+concept has_predicate_argument = requires { typename predicate_argument<Predicate>; };
+
+inline namespace REPRISE_VARIANT {
+
+/// Calls `visit(const E&)` if the failure is an `E`; false if it is not.
+template <class E, class Visit>
+[[nodiscard]] bool visit_failure(const driver::retry_question& question, const Visit& visit) {
+    if constexpr (std::same_as<E, driver::retry_question>) {
+        return visit(question);
+    } else if constexpr (std::same_as<E, failure_facts>) {
+        return visit(question.facts);
+    } else if constexpr (std::same_as<E, failure_view>) {
+        return visit(question.failure);
+    } else {
+        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
+            return visit(*error);
+        }
+        if constexpr (std::same_as<E, std::error_code>) {
+            const auto* const thrown = question.failure.get_if<std::system_error>();
+            if (thrown != nullptr) {
+                return visit(thrown->code());
+            }
+            const failure_facts& facts = question.facts;  // Boost's codes, those of adapters
+            return facts.category != nullptr &&
+                   visit(std::error_code(static_cast<int>(facts.code), *facts.category));
+        }
+        return false;
+    }
+}
+
+/// The facts of an `E` that is not in the list of `catching`.
+template <class E>
+[[nodiscard]] std::optional<failure_facts> facts_as(const driver::retry_question& question) {
+    std::optional<failure_facts> found;
+    if constexpr (driver::describes_failure<E>) {
+        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
+            found = facts_of(*error);
+        }
+    }
+    return found;
+}
+
+}  // namespace REPRISE_VARIANT
+
+inline namespace REPRISE_VARIANT {
+
+/// Whether a failed operation can ever be an `E`, if its result has errors of type `Error`: the
+/// error itself, an exception, or what every failure has. Whatever else is thrown is rare enough to
+/// be named with `on` and a base class.
+template <class E, class Error>
+inline constexpr bool can_be =
+    std::same_as<E, Error> || std::same_as<E, driver::retry_question> ||
+    std::same_as<E, failure_facts> || std::same_as<E, failure_view> ||
+    std::same_as<E, std::error_code> || std::is_base_of_v<std::exception, E> ||
+    std::is_polymorphic_v<E> || std::same_as<Error, std::exception_ptr>;
+
+/// The selection of a strategy without a predicate.
+struct every_failure {
+    template <class>
+    static constexpr bool can_match = true;
+
+    [[nodiscard]] bool matches(const driver::retry_question&) const noexcept { return true; }
+    [[nodiscard]] std::optional<failure_facts> own_facts(
+        const driver::retry_question&) const noexcept {
+        return std::nullopt;
+    }
+    [[nodiscard]] bool names_programming_error(const driver::retry_question&) const noexcept {
+        return false;
+    }
+};
+
+/// Failures that are an `E` for which the predicate is true.
+template <class E, class Predicate>
+struct failure_predicate {
+    template <class Error>
+    static constexpr bool can_match = can_be<E, Error>;
+
+    [[no_unique_address]] Predicate predicate;
+
+    [[nodiscard]] bool matches(const driver::retry_question& question) const {
+        return visit_failure<E>(question, [&](const E& error) -> bool { return predicate(error); });
+    }
+    /// The facts of a failure that is one of the named types.
+    [[nodiscard]] std::optional<failure_facts> own_facts(
+        const driver::retry_question& question) const {
+        return facts_as<E>(question);
+    }
+    /// Of a programming error that `matches`: it was selected as what it is.
+    [[nodiscard]] bool names_programming_error(const driver::retry_question& question) const {
+        return programming_error<E> && matches(question);
+    }
+};
+
+/// Failures that are one of `E...`.
+template <class... E>
+struct failure_types {
+    template <class Error>
+    static constexpr bool can_match = (can_be<E, Error> && ...);
+
+    [[nodiscard]] bool matches(const driver::retry_question& question) const {
+        return (visit_failure<E>(question, [](const E&) { return true; }) || ...);
+    }
+    [[nodiscard]] std::optional<failure_facts> own_facts(
+        const driver::retry_question& question) const {
+        std::optional<failure_facts> found;
+        static_cast<void>(((found = facts_as<E>(question)).has_value() || ...));
+        return found;
+    }
+    [[nodiscard]] bool names_programming_error(const driver::retry_question& question) const {
+        return (
+            (programming_error<E> && visit_failure<E>(question, [](const E&) { return true; })) ||
+            ...);
+    }
+};
+
+/// Failures that one of two selections matches.
+template <class First, class Second>
+struct either_selection {
+    template <class Error>
+    static constexpr bool can_match =
+        First::template can_match<Error> && Second::template can_match<Error>;
+
+    [[no_unique_address]] First first;
+    [[no_unique_address]] Second second;
+
+    [[nodiscard]] bool matches(const driver::retry_question& question) const {
+        return first.matches(question) || second.matches(question);
+    }
+    [[nodiscard]] std::optional<failure_facts> own_facts(
+        const driver::retry_question& question) const {
+        const std::optional<failure_facts> found = first.own_facts(question);
+        return found ? found : second.own_facts(question);
+    }
+    [[nodiscard]] bool names_programming_error(const driver::retry_question& question) const {
+        return first.names_programming_error(question) || second.names_programming_error(question);
+    }
+};
+
+}  // namespace REPRISE_VARIANT
+
+template <class Second>
+[[nodiscard]] Second either(every_failure, Second second) {
+    return second;
+}
+template <class First, class Second>
+[[nodiscard]] either_selection<First, Second> either(First first, Second second) {
+    return {std::move(first), std::move(second)};
+}
+
+inline namespace REPRISE_VARIANT {
+
+/// The first question of a composed strategy: the selection, then the rule.
+template <class Selection>
+struct selected_failures {
+    [[no_unique_address]] Selection selection{};
+    driver::stated_safety safety{{.failures_without_facts = when_unstated::retry}};
+
+    [[nodiscard]] refusal_reason check(const driver::retry_question& question) const noexcept {
+        if (!result_or(false, [&] { return selection.matches(question); })) {
+            return refusal_reason::predicate_refused;
+        }
+        const refusal_reason refusal = safety.check(question);
+        if (refusal == refusal_reason::none && !states_anything(question.facts)) {
+            return check_own_facts(question);
+        }
+        const bool is_named = refusal == refusal_reason::programming_error && result_or(false, [&] {
+                                  return selection.names_programming_error(question);
+                              });
+        return is_named ? refusal_reason::none : refusal;
+    }
+
+private:
+    /// A type that the strategy names, but not the loop, may forbid the retry all the same.
+    [[nodiscard]] refusal_reason check_own_facts(
+        const driver::retry_question& question) const noexcept {
+        using facts = std::optional<failure_facts>;
+        const facts own = result_or(facts{}, [&] { return selection.own_facts(question); });
+        return own ? safety.check(*own, question.repeat) : refusal_reason::none;
+    }
+};
+
+}  // namespace REPRISE_VARIANT
+
+}  // namespace reprise::detail
 
 namespace reprise {
+
+namespace driver {
 
 /// Start with `attempts`. Each function returns a changed copy. Those that take durations throw
 /// `invalid_settings` for values that contradict each other.
@@ -69,12 +295,12 @@ public:
     /// `base`, `factor` x `base`, `factor`^2 x `base`, ... up to `cap`, with full jitter unless
     /// `with_jitter` changes it. The cap is at least `base`.
     [[nodiscard]] simple_strategy exponential(
-        duration base, duration cap = backoff_options{}.cap, double factor = 2.0) const {
+        duration base, duration cap = driver::backoff_options{}.cap, double factor = 2.0) const {
         return with({.base = base, .factor = factor, .cap = std::max(base, cap)});
     }
     /// Spreads the delays. `jitter::none` makes them exact.
     [[nodiscard]] simple_strategy with_jitter(reprise::jitter kind = jitter::full) const {
-        backoff_options changed = policies_.backoff().options();
+        driver::backoff_options changed = policies_.backoff().options();
         changed.jitter = kind;
         return simple_strategy(
             policies_.limits(), changed, policies_.retryable(), policies_.budget(),
@@ -117,14 +343,14 @@ public:
     /// unknown error code. They are retried unless you pass `refuse` here, which is what
     /// `standard_strategy` does.
     [[nodiscard]] simple_strategy failures_without_facts(when_unstated choice) const {
-        safety_options changed = policies_.retryable().safety.options;
+        driver::safety_options changed = policies_.retryable().safety.options;
         changed.failures_without_facts = choice;
         return with(changed);
     }
     /// Calls without a mark (`call_options::repeat`), after failures of safety `maybe`. They are
     /// retried unless you pass `refuse` here.
     [[nodiscard]] simple_strategy unmarked_calls(when_unstated choice) const {
-        safety_options changed = policies_.retryable().safety.options;
+        driver::safety_options changed = policies_.retryable().safety.options;
         changed.unmarked_calls = choice;
         return with(changed);
     }
@@ -136,9 +362,9 @@ public:
             policies_.limits(), policies_.backoff().options(), policies_.retryable(),
             std::move(budget), policies_.parts(), has_own_jitter_);
     }
-    /// The same with the prices of `retry_prices`.
+    /// The same with the prices of `driver::retry_prices`.
     [[nodiscard]] auto budget(std::shared_ptr<token_bucket> bucket) const {
-        return budget(token_bucket_budget(std::move(bucket)));
+        return budget(driver::token_bucket_budget(std::move(bucket)));
     }
 
     /// Asked before each attempt. Share one among all strategies that call the same service.
@@ -153,15 +379,21 @@ public:
         changed.observer = detail::both_observers(std::move(changed.observer), std::move(added));
         return with_parts(std::move(changed));
     }
+    /// Makes a span for each call and one for each attempt.
+    [[nodiscard]] auto tracer(std::shared_ptr<retry_tracer> shared) const {
+        driver::shared_parts changed = detail::to_shared(policies_.parts());
+        changed.tracer = std::move(shared);
+        return with_parts(std::move(changed));
+    }
     /// Called with each decision about a failed attempt.
     [[nodiscard]] auto on_decision(std::function<void(const decision_event&)> function) const {
-        auto functions = std::make_shared<observing_functions>();
+        auto functions = std::make_shared<detail::observing_functions>();
         functions->decision = std::move(function);
         return observer(std::move(functions));
     }
     /// Called when a call has ended: attempts, total time, last error.
     [[nodiscard]] auto on_completion(std::function<void(const call_summary&)> function) const {
-        auto functions = std::make_shared<observing_functions>();
+        auto functions = std::make_shared<detail::observing_functions>();
         functions->completion = std::move(function);
         return observer(std::move(functions));
     }
@@ -178,26 +410,28 @@ public:
         policies_.succeed(token, at);
     }
     [[nodiscard]] driver::strategy_traits traits() const noexcept { return policies_.traits(); }
-    [[nodiscard]] retry_budget* paying_budget() noexcept { return policies_.paying_budget(); }
+    [[nodiscard]] driver::retry_budget* paying_budget() noexcept {
+        return policies_.paying_budget();
+    }
 
 private:
     template <class OtherSelection, driver::budget_policy OtherBudget, class OtherParts>
     friend class simple_strategy;
 
     simple_strategy(
-        const driver::attempt_limits& limits, const backoff_options& backoff,
+        const driver::attempt_limits& limits, const driver::backoff_options& backoff,
         detail::selected_failures<Selection> failures, Budget budget, Parts parts,
         bool has_own_jitter = false)
         : policies_(
-              limits, std::move(failures), exponential_backoff(backoff), std::move(budget),
+              limits, std::move(failures), driver::exponential_backoff(backoff), std::move(budget),
               std::move(parts)),
           has_own_jitter_(has_own_jitter) {}
 
-    [[nodiscard]] static backoff_options default_backoff() noexcept {
+    [[nodiscard]] static driver::backoff_options default_backoff() noexcept {
         return {.base = std::chrono::milliseconds{100}};
     }
 
-    [[nodiscard]] simple_strategy with(backoff_options changed) const {
+    [[nodiscard]] simple_strategy with(driver::backoff_options changed) const {
         if (has_own_jitter_) {
             changed.jitter = policies_.backoff().options().jitter;
         }
@@ -205,7 +439,7 @@ private:
             policies_.limits(), changed, policies_.retryable(), policies_.budget(),
             policies_.parts(), has_own_jitter_);
     }
-    [[nodiscard]] simple_strategy with(const safety_options& changed) const {
+    [[nodiscard]] simple_strategy with(const driver::safety_options& changed) const {
         return simple_strategy(
             policies_.limits(), policies_.backoff().options(),
             {policies_.retryable().selection, {changed}}, policies_.budget(), policies_.parts(),
@@ -229,22 +463,24 @@ private:
     }
 
     driver::composed_policies<
-        detail::selected_failures<Selection>, exponential_backoff, Budget, Parts>
+        detail::selected_failures<Selection>, driver::exponential_backoff, Budget, Parts>
         policies_;
     bool has_own_jitter_ = false;
 };
+
+}  // namespace driver
 
 inline namespace REPRISE_VARIANT {  // The type of their results depends on it, but not their names.
 
 /// At most `count` attempts, the first included; at least 1. Throws `invalid_settings` for 0 and
 /// for a negative number.
-[[nodiscard]] inline simple_strategy<> attempts(std::uint32_t count) {
-    return simple_strategy<>(count);
+[[nodiscard]] inline driver::simple_strategy<> attempts(std::uint32_t count) {
+    return driver::simple_strategy<>(count);
 }
 
 /// As many attempts as the deadline allows. Without a deadline or a stop token it never gives up.
-[[nodiscard]] inline simple_strategy<> unlimited_attempts() {
-    return simple_strategy<>(std::nullopt);
+[[nodiscard]] inline driver::simple_strategy<> unlimited_attempts() {
+    return driver::simple_strategy<>(std::nullopt);
 }
 
 }  // namespace REPRISE_VARIANT

@@ -14,6 +14,8 @@ using duration = std::chrono::nanoseconds;
 /// Points in time come from a steady clock: they never jump, and they are no calendar dates.
 using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 
+namespace driver {
+
 /// "No deadline": later than every other time point.
 inline constexpr time_point no_deadline = time_point::max();
 
@@ -53,5 +55,7 @@ inline constexpr time_point no_deadline = time_point::max();
 [[nodiscard]] constexpr duration time_left(time_point now, time_point deadline) noexcept {
     return deadline == no_deadline ? duration::max() : time_between(now, deadline);
 }
+
+}  // namespace driver
 
 }  // namespace reprise

@@ -13,12 +13,14 @@
 #endif
 
 #include <reprise/retry/detail/compiler.hpp>
-#include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/outcome.hpp>
 
 namespace reprise {
 
 #if !defined(REPRISE_STANDALONE_ASIO)
+
+namespace detail {
 
 /// As `describe_error_code` for the same code of the standard library. A canceled operation
 /// (`operation_aborted`) has no facts: only the loop knows whether its caller canceled it, in which
@@ -26,10 +28,12 @@ namespace reprise {
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_error_code(const boost::system::error_code& code) noexcept;
 
+}  // namespace detail
+
 template <>
 struct failure_traits<boost::system::error_code> {
     [[nodiscard]] static failure_facts describe(const boost::system::error_code& code) noexcept {
-        return describe_error_code(code);
+        return detail::describe_error_code(code);
     }
 };
 
@@ -37,7 +41,7 @@ struct failure_traits<boost::system::error_code> {
 template <>
 struct failure_traits<boost::system::system_error> {
     [[nodiscard]] static failure_facts describe(const boost::system::system_error& error) noexcept {
-        return describe_error_code(error.code());
+        return detail::describe_error_code(error.code());
     }
 };
 
@@ -47,7 +51,7 @@ struct outcome_traits<boost::system::error_code> {
         return code.failed();
     }
     [[nodiscard]] static failure_facts facts(const boost::system::error_code& code) noexcept {
-        return describe_error_code(code);
+        return detail::describe_error_code(code);
     }
 };
 
@@ -86,14 +90,14 @@ struct outcome_traits<std::exception_ptr> {
 
 /// Canceled: Asio's `operation_aborted`.
 template <>
-struct REPRISE_EXPORT unattempted_outcome<boost::system::error_code> {
+struct REPRISE_EXPORT driver::unattempted_outcome<boost::system::error_code> {
     [[nodiscard]] static boost::system::error_code make(refusal_reason why) noexcept;
 };
 
 #endif
 
 template <>
-struct unattempted_outcome<std::exception_ptr> {
+struct driver::unattempted_outcome<std::exception_ptr> {
     [[nodiscard]] static std::exception_ptr make(refusal_reason why) noexcept {
         return std::make_exception_ptr(retry_error(detail::unattempted_errc(why)));
     }

@@ -22,9 +22,8 @@
 #include <utility>
 
 #include <reprise/retry/detail/compiler.hpp>
-#include <reprise/retry/fails_if.hpp>
-#include <reprise/retry/latency_histogram.hpp>
-#include <reprise/retry/refusal_reason.hpp>
+#include <reprise/retry/driver/metrics_text.hpp>
+#include <reprise/retry/outcome.hpp>
 #include <reprise/retry/retry_errc.hpp>
 
 namespace reprise {
@@ -48,7 +47,7 @@ public:
     [[nodiscard]] std::optional<duration> percentile(double share) const noexcept;
 
 private:
-    latency_histogram finished_;
+    driver::latency_histogram finished_;
     std::atomic<std::uint64_t> unfinished_{0};
 };
 

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include <reprise/retry/backoff.hpp>
 #include <reprise/retry/budget.hpp>
-#include <reprise/retry/driver/circuit_breaker_fsm.hpp>
+#include <reprise/retry/circuit_breaker.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
 #include <reprise/retry/token_bucket.hpp>
 
 namespace reprise::retry_json {
@@ -21,10 +21,10 @@ namespace reprise::retry_json {
 /// Whether each client of a simulated layer has its own budget or breaker, or all share one.
 enum class sharing : std::uint8_t { per_client, shared };
 
-/// A token bucket and its prices (`reprise::token_bucket_budget`).
+/// A token bucket and its prices (`reprise::driver::token_bucket_budget`).
 struct bucket_options {
-    token_bucket_options bucket{};
-    retry_prices prices{};
+    token_bucket::options bucket{};
+    driver::retry_prices prices{};
 };
 
 /// The budget that pays for retries. Empty: retries are free.
@@ -51,14 +51,14 @@ struct wake_options {
 struct retry_options {
     /// All attempts, including the first; 1 to 1000. Absent: only time and budget limit them.
     std::optional<std::uint32_t> attempts_max = 3;
-    backoff_options backoff{};
+    driver::backoff_options backoff{};
     /// The backoff after throttling errors, if it differs.
-    std::optional<backoff_options> throttling_backoff{};
+    std::optional<driver::backoff_options> throttling_backoff{};
     /// If not empty: exactly these delays instead of `backoff`. The last one repeats. At most 100.
     std::vector<duration> delays{};
     budget_options budget{};
     sharing budget_sharing = sharing::per_client;  ///< *lab*
-    std::optional<circuit_breaker_options> breaker{};
+    std::optional<driver::circuit_breaker_options> breaker{};
     sharing breaker_sharing = sharing::shared;  ///< *lab*
     std::optional<hedge_options> hedge{};
     std::optional<wake_options> wake{};  ///< *lab*

@@ -119,7 +119,7 @@ public:
     static constexpr std::uint64_t highest = ~std::uint64_t{0};
 
     /// Not owning: the script must outlive the loop.
-    [[nodiscard]] random_source source() noexcept {
+    [[nodiscard]] driver::random_source source() noexcept {
         return {
             [](void* state) noexcept { return static_cast<scripted_random*>(state)->next(); },
             this};

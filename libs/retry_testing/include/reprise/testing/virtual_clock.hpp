@@ -31,7 +31,7 @@ public:
     [[nodiscard]] bool wait_until(time_point until, const std::stop_token& stop) override {
         const time_point started = now_;
         const bool reached = run_until(until, stop);
-        waits_.push_back(time_between(started, now_));
+        waits_.push_back(driver::time_between(started, now_));
         return reached;
     }
 
@@ -40,18 +40,18 @@ public:
         scheduled_.emplace(when, std::move(action));
     }
     void after(duration delay, std::function<void()> action) {
-        at(add_saturated(now_, delay), std::move(action));
+        at(driver::add_saturated(now_, delay), std::move(action));
     }
 
     /// Moves the time by hand, e.g. inside an operation that "takes" two seconds.
-    void advance(duration by) { static_cast<void>(run_until(add_saturated(now_, by), {})); }
+    void advance(duration by) { static_cast<void>(run_until(driver::add_saturated(now_, by), {})); }
 
     /// Every wait so far, in order, as long as it really lasted.
     [[nodiscard]] const std::vector<duration>& waits() const noexcept { return waits_; }
     /// How often the clock was read.
     [[nodiscard]] std::size_t reads() const noexcept { return reads_; }
     /// Time since the start, without counting as a read.
-    [[nodiscard]] duration elapsed() const noexcept { return time_between(start_, now_); }
+    [[nodiscard]] duration elapsed() const noexcept { return driver::time_between(start_, now_); }
 
 private:
     bool run_until(time_point until, const std::stop_token& stop) {

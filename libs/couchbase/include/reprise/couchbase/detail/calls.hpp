@@ -22,7 +22,7 @@
 #include <reprise/couchbase/options.hpp>
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase_types/document_request.hpp>
-#include <reprise/retry/detail/co_await_arguments.hpp>
+#include <reprise/retry/detail/compiler.hpp>
 
 namespace reprise::couchbase::detail {
 

@@ -1,32 +1,26 @@
 #pragma once
 
-/// Everything that observes one call: the observers of the call and of its strategy, and the spans
-/// of a tracer. Each of them is optional.
+/// Everything that observes one call: the observer of its strategy, and the spans of a tracer. Both
+/// are optional.
 
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
 
-#include <reprise/retry/call_options.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/driver/strategy_calls.hpp>
 #include <reprise/retry/retry_observer.hpp>
-#include <reprise/retry/retry_tracer.hpp>
 
 namespace reprise::detail {
 
 class REPRISE_EXPORT call_observation {
 public:
-    call_observation(const call_options& options, retry_observer* of_strategy) noexcept
-        : of_call_(options.observer),
-          of_strategy_(of_strategy == options.observer ? nullptr : of_strategy),
-          tracer_(options.tracer),
-          name_(options.name) {}
+    call_observation(const driver::strategy_traits& traits, std::string_view name) noexcept
+        : observer_(traits.observer), tracer_(traits.tracer), name_(name) {}
 
-    [[nodiscard]] bool has_observers() const noexcept {
-        return of_call_ != nullptr || of_strategy_ != nullptr;
-    }
+    [[nodiscard]] bool has_observer() const noexcept { return observer_ != nullptr; }
 
     void on_start(time_point now) noexcept;
     void on_attempt(std::uint32_t number) noexcept;
@@ -38,7 +32,7 @@ public:
     /// All running attempts have ended. `failure` is null after a success.
     void on_attempt_end(const failure_facts* failure) noexcept;
     void on_decision(
-        const history_entry& entry, const failure_facts& facts, const failure_view& failure,
+        const retry_history::entry& entry, const failure_facts& facts, const failure_view& failure,
         const driver::failure_reason& reason) noexcept;
     /// Once for each call. `ended` has its outcome; the rest is filled in here.
     void on_completion(call_summary ended, time_point now) noexcept;
@@ -46,27 +40,26 @@ public:
 private:
     struct attempt_span {
         std::uint32_t number = 0;
-        std::unique_ptr<retry_span> span;
+        std::unique_ptr<retry_tracer::span> span;
     };
-    [[nodiscard]] retry_span* start_attempt_span(std::uint32_t number) noexcept;
+    [[nodiscard]] retry_tracer::span* start_attempt_span(std::uint32_t number) noexcept;
 
-    retry_observer* of_call_;
-    retry_observer* of_strategy_;
+    retry_observer* observer_;
     retry_tracer* tracer_;
     std::string_view name_;
-    std::unique_ptr<retry_span> call_span_;
+    std::unique_ptr<retry_tracer::span> call_span_;
     std::vector<attempt_span> attempt_spans_;  // of the attempts that run
     time_point started_{};
     std::uint32_t attempts_ = 0;
     failure_facts last_failure_{};
 };
 
-/// Optional per-request hooks: circuit breaker, observers, tracer.
+/// Optional per-request hooks: circuit breaker, observer, tracer.
 class call_attachments {
 public:
-    call_attachments(
-        circuit_breaker* asked, const call_options& options, retry_observer* of_strategy) noexcept
-        : observation(options, of_strategy), breaker_(asked) {}
+    /// `name` is that of the call and must outlive it.
+    call_attachments(const driver::strategy_traits& traits, std::string_view name) noexcept
+        : observation(traits, name), breaker_(traits.circuit) {}
 
     call_observation observation;
 
@@ -114,7 +107,7 @@ public:
 
     /// False if the breaker would refuse an attempt after `delay`.
     [[nodiscard]] bool would_allow(time_point now, duration delay) const noexcept {
-        return breaker_ == nullptr || breaker_->would_allow(add_saturated(now, delay));
+        return breaker_ == nullptr || breaker_->would_allow(driver::add_saturated(now, delay));
     }
     /// A hedge is no probe: it needs a closed breaker.
     [[nodiscard]] bool allows_hedge() const noexcept {

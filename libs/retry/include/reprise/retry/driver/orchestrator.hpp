@@ -36,7 +36,7 @@
 
 #include <reprise/retry/detail/call_observation.hpp>
 #include <reprise/retry/driver/admission.hpp>
-#include <reprise/retry/driver/retry_sink.hpp>
+#include <reprise/retry/driver/retry_question.hpp>
 #include <reprise/retry/driver/strategy_calls.hpp>
 #include <reprise/retry/retry_history.hpp>
 
@@ -113,7 +113,8 @@ struct retry_step {
 class REPRISE_EXPORT decision_recorder {
 public:
     virtual void record(
-        history_entry& entry, const failed_attempt& failed, const retry_step& step) noexcept = 0;
+        retry_history::entry& entry, const failed_attempt& failed,
+        const retry_step& step) noexcept = 0;
 
 protected:
     ~decision_recorder() = default;
@@ -425,7 +426,7 @@ private:
     void record(
         entry_kind kind, std::uint32_t number, const retry_step& step, const failed_attempt& failed,
         request_terms& terms, time_point now) noexcept {
-        const bool is_observed = attached_ && attached_->observation.has_observers();
+        const bool is_observed = attached_ && attached_->observation.has_observer();
         if (terms.recorder != nullptr || is_observed) {
             write(kind, number, step, failed, terms, now);
         }
@@ -434,7 +435,7 @@ private:
     void write(
         entry_kind kind, std::uint32_t number, const retry_step& step, const failed_attempt& failed,
         request_terms& terms, time_point now) noexcept {
-        history_entry entry;
+        retry_history::entry entry;
         entry.set_attempt(number);
         entry.set_code(failed.facts.code);
         entry.set_offset(time_between(terms.started, now));
@@ -452,7 +453,7 @@ private:
         if (terms.recorder != nullptr) {
             terms.recorder->record(entry, failed, step);
         }
-        if (attached_ && attached_->observation.has_observers()) {
+        if (attached_ && attached_->observation.has_observer()) {
             attached_->observation.on_decision(entry, failed.facts, failed.failure, failed.reason);
         }
     }

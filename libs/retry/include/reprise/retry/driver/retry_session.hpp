@@ -19,28 +19,21 @@
 #include <type_traits>
 
 #include <reprise/retry/call_options.hpp>
-#include <reprise/retry/detail/stop_token.hpp>
+#include <reprise/retry/clock.hpp>
 #include <reprise/retry/driver/orchestrator.hpp>
-#include <reprise/retry/driver/retry_sink.hpp>
-#include <reprise/retry/retry_strategy.hpp>
+#include <reprise/retry/driver/retry_question.hpp>
+#include <reprise/retry/driver/retry_strategy.hpp>
 
 namespace reprise {
 
 namespace detail {
-
-/// True if a call has a breaker, an observer or a tracer. Most have none.
-[[nodiscard]] inline bool has_attachments(
-    const driver::strategy_traits& traits, const call_options& options) noexcept {
-    return traits.circuit != nullptr || traits.observer != nullptr || options.observer != nullptr ||
-           options.tracer != nullptr;
-}
 
 /// Writes the decisions of a call into its history.
 class history_recorder final : public driver::decision_recorder {
 public:
     explicit history_recorder(retry_history& history) noexcept : history_(history) {}
     void record(
-        history_entry& entry, const driver::failed_attempt& failed,
+        retry_history::entry& entry, const driver::failed_attempt& failed,
         const driver::retry_step&) noexcept override {
         entry.set_category(history_.index_of(failed.facts.category));
         // A code of a category brings its text with it.
@@ -202,7 +195,7 @@ public:
     [[nodiscard]] retry_allowance& allowance() noexcept { return allowance_; }
 
 private:
-    static constexpr bool can_defer = std::derived_from<Strategy, retry_strategy>;
+    static constexpr bool can_defer = std::derived_from<Strategy, driver::retry_strategy>;
 
     using owned_attachments = std::conditional_t<
         IsPlain, detail::no_attachments, std::unique_ptr<detail::call_attachments>>;
@@ -219,9 +212,8 @@ private:
             options.history->clear();
         }
         if constexpr (!IsPlain) {
-            if (detail::has_attachments(traits, options)) [[unlikely]] {
-                attached_ = std::make_unique<detail::call_attachments>(
-                    traits.circuit, options, traits.observer);
+            if (traits.has_attachments()) [[unlikely]] {
+                attached_ = std::make_unique<detail::call_attachments>(traits, options.name);
                 needs_time_ = true;
             }
         }
@@ -278,7 +270,7 @@ private:
     const call_options* options_;
     bool needs_time_;
     time_point started_{};
-    time_point deadline_ = no_deadline;
+    time_point deadline_ = driver::no_deadline;
     retry_progress progress_{};
     std::optional<failed_attempt> deferred_;  // the attempt that a late answer is about
     retry_allowance allowance_;

@@ -9,17 +9,17 @@
 #include <type_traits>
 #include <utility>
 
-#include <reprise/retry/budget.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/detail/compiler.hpp>
-#include <reprise/retry/driver/retry_action.hpp>
+#include <reprise/retry/driver/retry_question.hpp>
 #include <reprise/retry/retry_observer.hpp>
+#include <reprise/retry/token_bucket.hpp>
 
 namespace reprise {
 
-class retry_strategy;
-
 namespace driver {
+
+class retry_strategy;
 
 /// A strategy that answers at once. `retry_after` may change `token.memory`; the rest of the token
 /// is kept for it.
@@ -34,7 +34,7 @@ concept inline_strategy = requires(
 
 /// What loops accept.
 template <class S>
-concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, retry_strategy>;
+concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, driver::retry_strategy>;
 
 /// A strategy passed by value. Opt in with `static constexpr bool is_passed_by_value = true`, as
 /// `attempts(3)` does.
@@ -62,6 +62,14 @@ struct strategy_traits {
     circuit_breaker* circuit = nullptr;
     /// Observes the calls of this strategy; null: nothing. Must live as long as the strategy.
     retry_observer* observer = nullptr;
+    /// Makes a span for each call of this strategy and one for each of its attempts; null: calls
+    /// are not traced. Must live as long as the strategy.
+    retry_tracer* tracer = nullptr;
+
+    /// True if calls have a breaker, an observer or a tracer. Most have none.
+    [[nodiscard]] constexpr bool has_attachments() const noexcept {
+        return circuit != nullptr || observer != nullptr || tracer != nullptr;
+    }
 };
 
 /// The traits of any strategy; the defaults for one without traits. As the strategy returns
@@ -103,7 +111,7 @@ constexpr bool check_strategy() noexcept {
     static_assert(
         driver::any_retry_strategy<std::remove_cvref_t<Given>>,
         "this is no retry strategy: start with reprise::attempts(3) or reprise::standard_strategy, "
-        "or derive from reprise::retry_strategy");
+        "or derive from reprise::driver::retry_strategy");
     return driver::strategy_argument<Given>;
 }
 
@@ -137,9 +145,9 @@ void succeed_with(
 
 /// The budget that a strategy names; null: none.
 template <class Strategy>
-[[nodiscard]] retry_budget* budget_of(Strategy& strategy) noexcept {
+[[nodiscard]] driver::retry_budget* budget_of(Strategy& strategy) noexcept {
     if constexpr (requires {
-                      { strategy.paying_budget() } -> std::same_as<retry_budget*>;
+                      { strategy.paying_budget() } -> std::same_as<driver::retry_budget*>;
                   }) {
         return strategy.paying_budget();
     } else {
@@ -162,7 +170,7 @@ template <driver::inline_strategy Strategy>
 
 /// Asks through the virtual interface where nothing can wait for a late answer.
 [[nodiscard]] REPRISE_EXPORT driver::retry_action ask(
-    retry_strategy& strategy, const driver::retry_question& question) noexcept;
+    driver::retry_strategy& strategy, const driver::retry_question& question) noexcept;
 
 }  // namespace detail
 

@@ -80,11 +80,11 @@ struct beast_result {
     [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
-/// Beast's own errors, and all others as `describe_error_code` describes them.
+/// Beast's own errors, and all others as `facts_of` describes them.
 [[nodiscard]] inline failure_facts beast_error_facts(
     const boost::system::error_code& error) noexcept {
     namespace http = boost::beast::http;
-    failure_facts facts = describe_error_code(error);
+    failure_facts facts = facts_of(error);
     facts.timeout = facts.timeout || error == boost::beast::error::timeout;
     if (error == boost::beast::error::timeout || error == http::error::end_of_stream ||
         error == http::error::partial_message) {

@@ -29,7 +29,7 @@
 
 #include <reprise/retry/adapters/redis_reply.hpp>
 #include <reprise/retry/call_options.hpp>
-#include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/failure_facts.hpp>
 
 namespace reprise::adapters {
 

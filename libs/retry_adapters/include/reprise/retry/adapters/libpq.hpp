@@ -33,7 +33,7 @@
 
 #include <reprise/retry/adapters/sqlstate.hpp>
 #include <reprise/retry/call_options.hpp>
-#include <reprise/retry/exception_facts.hpp>
+#include <reprise/retry/failure_facts.hpp>
 
 namespace reprise::adapters {
 
@@ -151,7 +151,7 @@ private:
     [[nodiscard]] bool wait_for(short events) const noexcept {
         pollfd socket{PQsocket(native()), events, 0};
         for (;;) {
-            const duration left = time_left(clock_->now(), deadline_);
+            const duration left = driver::time_left(clock_->now(), deadline_);
             const duration piece = std::min<duration>(left, std::chrono::hours{1});
             const auto wait = std::chrono::ceil<std::chrono::milliseconds>(piece);
             const int ready = ::poll(&socket, 1, static_cast<int>(wait.count()));
@@ -228,8 +228,8 @@ private:
 
     std::string parameters_;
     std::unique_ptr<PGconn, connection_deleter> connection_;
-    time_point deadline_ = no_deadline;
-    retry_clock* clock_ = &real_clock();
+    time_point deadline_ = driver::no_deadline;
+    retry_clock* clock_ = &retry_clock::real();
 };
 
 /// How `pq_transaction` starts a transaction, and finds out about a lost COMMIT.

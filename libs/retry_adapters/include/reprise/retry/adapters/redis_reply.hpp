@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <reprise/retry/failure_facts.hpp>
-#include <reprise/retry/refusal_reason.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise::adapters {
 

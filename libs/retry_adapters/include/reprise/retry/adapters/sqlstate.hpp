@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include <reprise/retry/failure_facts.hpp>
-#include <reprise/retry/refusal_reason.hpp>
+#include <reprise/retry/retry_errc.hpp>
 
 namespace reprise::adapters {
 

@@ -4,17 +4,287 @@
 /// handler it was given. The limit does not end the wait for the attempt: it completes when the
 /// operation has really ended, because until then the operation may use the caller's buffers.
 
+#include <chrono>
+#include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <reprise/asio/async_clock.hpp>
-#include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/retry/call_options.hpp>
+#include <reprise/retry/clock.hpp>
 #include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/time.hpp>
+
+/// Handlers of the operations that a loop waits for, and what these operations inherit from the
+/// handler of the loop. The types of the inner handlers say where they run and what they
+/// receive, but not which loop they belong to: so pauses, limits and the operations themselves are
+/// compiled once per signature and executor, not once per call of `async_retry`.
+
+namespace reprise::detail::inline REPRISE_VARIANT {
+
+template <class Executor>
+using steady_timer_on = asio::basic_waitable_timer<
+    std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
+
+/// The handler's allocator, for everything the loop allocates in its name.
+template <class Handler>
+using allocator_of = asio::associated_allocator_t<Handler>;
+
+/// A state shared by the pieces of one operation, in memory of the handler's allocator.
+template <class State, class Handler, class... Args>
+[[nodiscard]] std::shared_ptr<State> allocate_state(const Handler& handler, Args&&... args) {
+    using allocator =
+        typename std::allocator_traits<allocator_of<Handler>>::template rebind_alloc<State>;
+    return std::allocate_shared<State>(
+        allocator(asio::get_associated_allocator(handler)), std::forward<Args>(args)...);
+}
+
+/// Clears a handler's slot at the end of an operation: a later signal must find no operation.
+template <class Handler>
+void clear_slot(const Handler& handler) noexcept {
+    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
+        slot.clear();
+    }
+}
+
+/// Passes the signals of a handler's slot on to `state->on_signal(type)`, on the state's strand. In
+/// the initiating call, so that no signal after it is missed.
+template <class State, class Handler>
+void connect_slot(const std::shared_ptr<State>& state, const Handler& handler) {
+    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
+        slot.assign([weak = std::weak_ptr<State>(state)](asio::cancellation_type_t type) {
+            if (auto self = weak.lock()) {
+                auto& strand = self->strand();
+                asio::dispatch(strand, [self = std::move(self), type] { self->on_signal(type); });
+            }
+        });
+    }
+}
+
+/// A function object that carries an executor and an allocator.
+template <class Function, class Executor, class Allocator>
+struct bound_function {
+    using executor_type = Executor;
+    using allocator_type = Allocator;
+
+    Function function;
+    Executor executor;
+    Allocator allocator;
+
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor; }
+    [[nodiscard]] const allocator_type& get_allocator() const noexcept { return allocator; }
+    template <class... Args>
+    void operator()(Args&&... args) {
+        function(std::forward<Args>(args)...);
+    }
+};
+
+/// What happens next: a loop, kept alive, and one of its functions.
+template <class... Args>
+struct continuation {
+    std::shared_ptr<void> owner;
+    void (*resume)(std::shared_ptr<void> owner, Args... args);
+
+    /// At most once: the owner is given away.
+    void operator()(Args... args) { resume(std::move(owner), std::move(args)...); }
+};
+
+template <auto Function>
+struct continue_with;
+
+/// `continue_with<&loop::on_paused>::of(self)` continues with `on_paused(self, arguments...)`.
+template <class Owner, class... Args, void (*Function)(std::shared_ptr<Owner>, Args...)>
+struct continue_with<Function> {
+    [[nodiscard]] static continuation<Args...> of(std::shared_ptr<Owner> owner) noexcept {
+        return {std::move(owner), [](std::shared_ptr<void> self, Args... args) {
+                    Function(std::static_pointer_cast<Owner>(std::move(self)), std::move(args)...);
+                }};
+    }
+};
+
+/// Where the inner operations of a call run, with which memory, and what cancels them.
+template <class Executor, class Allocator>
+struct call_place {
+    using executor_type = Executor;
+    using allocator_type = Allocator;
+    using cancellation_slot_type = asio::cancellation_slot;
+
+    Executor executor;
+    [[no_unique_address]] Allocator allocator;
+    asio::cancellation_slot slot;
+
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor; }
+    [[nodiscard]] const allocator_type& get_allocator() const noexcept { return allocator; }
+    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
+};
+
+/// First completion argument of a limited attempt; a type of its own, so that it cannot be taken
+/// for an argument of the attempt.
+struct limit_result {
+    bool timed_out = false;
+};
+
+/// Receives whether the pause lasted as long as it should.
+template <class Place>
+struct pause_handler : Place {
+    continuation<bool> then;
+
+    void operator()(bool reached) { then(reached); }
+};
+
+/// The completion arguments of an attempt.
+template <class... Args>
+struct attempt_end {
+    std::uint64_t which;  ///< Which of the owner's attempts has ended.
+    limit_result limit;
+    std::tuple<Args...> result;
+};
+
+/// Receives what an attempt completes with, and continues on its executor: inline for operations
+/// that keep to it, others are brought back.
+template <class Place, class... Args>
+struct attempt_handler : Place {
+    continuation<attempt_end<Args...>> then;
+    std::uint64_t which;
+
+    void operator()(Args... args) { (*this)(limit_result{}, std::move(args)...); }
+    void operator()(limit_result limit, Args... args) {
+        if (then.owner == nullptr) {
+            return;  // An operation that completes twice; the first result counts.
+        }
+        const auto where = this->executor;
+        asio::dispatch(
+            where, [next = std::move(then),
+                    end = attempt_end<Args...>{
+                        which, limit, std::tuple<Args...>(std::move(args)...)}]() mutable {
+                next(std::move(end));
+            });
+    }
+};
+
+}  // namespace reprise::detail::inline REPRISE_VARIANT
+
+/// One wait between two attempts: ends when the time comes, or at once when the caller's
+/// cancellation slot or stop token says so.
+///
+/// Whatever ends it, the completion comes from one Asio timer, which owns the handler: so a context
+/// that is destroyed during the wait destroys the handler with it. With a virtual clock that timer
+/// is set to "never" and the clock's wake-up cancels it.
+
+namespace reprise::detail::inline REPRISE_VARIANT {
+
+/// Where and how to wait.
+struct pause_request {
+    time_point until{};
+    std::stop_token stop{};
+    async_clock* clock = nullptr;  ///< Null: real time.
+};
+
+/// All members but `wake` and the stop callback run on the strand, so that a stop request, a signal
+/// and the timer may come from different threads.
+template <class Handler, class IoExecutor>
+class pause_state final : public wake_target,
+                          public std::enable_shared_from_this<pause_state<Handler, IoExecutor>> {
+public:
+    pause_state(Handler handler, const IoExecutor& executor)
+        : strand_(asio::make_strand(asio::get_associated_executor(handler, executor))),
+          timer_(executor),
+          handler_(std::move(handler)) {}
+
+    void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
+    void on_signal(asio::cancellation_type_t) { cancel(); }
+
+    void start(const pause_request& request) {
+        if (request.clock != nullptr) {
+            timer_.expires_at(std::chrono::steady_clock::time_point::max());
+            request.clock->arm(request.until, this->weak_from_this());
+        } else {
+            timer_.expires_at(request.until);
+        }
+        timer_.async_wait(
+            bound_on_strand([self = this->shared_from_this()](const asio_error_code&) mutable {
+                finish(std::move(self));
+            }));
+        if (request.stop.stop_possible()) {
+            on_stop_.emplace(request.stop, stop_request{this->weak_from_this()});
+        }
+    }
+
+    void wake() noexcept override {
+        // By way of the I/O executor: a handler's own executor may be the system's thread pool
+        // (that of `use_future` is), on which nothing should run that was not started there.
+        asio::post(timer_.get_executor(), bound_on_strand([self = this->shared_from_this()] {
+                       self->timer_.cancel();
+                   }));
+    }
+
+    [[nodiscard]] const auto& strand() const noexcept { return strand_; }
+
+private:
+    using executor_type = asio::associated_executor_t<Handler, IoExecutor>;
+    using strand_type = asio::strand<executor_type>;
+
+    struct stop_request {
+        std::weak_ptr<pause_state> state;
+        void operator()() const noexcept {
+            if (auto self = state.lock()) {
+                self->post_cancel();
+            }
+        }
+    };
+
+    template <class Function>
+    [[nodiscard]] auto bound_on_strand(Function function) const {
+        return bound_function<Function, strand_type, allocator_of<Handler>>{
+            std::move(function), strand_, asio::get_associated_allocator(handler_)};
+    }
+
+    void post_cancel() {
+        asio::post(timer_.get_executor(), bound_on_strand([self = this->shared_from_this()] {
+                       self->cancel();
+                   }));
+    }
+
+    void cancel() {
+        canceled_ = true;
+        timer_.cancel();
+    }
+
+    static void finish(std::shared_ptr<pause_state> self) {
+        self->on_stop_.reset();
+        clear_slot(self->handler_);
+        const bool reached = !self->canceled_;
+        Handler handler(std::move(self->handler_));
+        self.reset();
+        std::move(handler)(reached);
+    }
+
+    strand_type strand_;
+    steady_timer_on<IoExecutor> timer_;
+    Handler handler_;
+    std::optional<std::stop_callback<stop_request>> on_stop_;
+    bool canceled_ = false;
+};
+
+/// Completes with `void(bool reached)`; false if the wait was ended early.
+template <class IoExecutor, class Token>
+auto async_pause(const IoExecutor& executor, const pause_request& request, Token&& token) {
+    return asio::async_initiate<Token, void(bool)>(
+        [executor](auto handler, const pause_request& wanted) {
+            using state = pause_state<decltype(handler), IoExecutor>;
+            auto shared = allocate_state<state>(handler, std::move(handler), executor);
+            shared->connect_slot();
+            asio::dispatch(shared->strand(), [shared, wanted] { shared->start(wanted); });
+        },
+        token, request);
+}
+
+}  // namespace reprise::detail::inline REPRISE_VARIANT
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 

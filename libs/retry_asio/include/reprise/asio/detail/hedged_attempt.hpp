@@ -20,8 +20,6 @@
 #include <utility>
 
 #include <reprise/asio/detail/async_limited.hpp>
-#include <reprise/asio/detail/async_pause.hpp>
-#include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/retry/blocking.hpp>
@@ -135,7 +133,7 @@ private:
         is_pausing_ = true;
         async_pause(
             io_executor_,
-            driver_.pause_until(add_saturated(driver_.now(), options_.current_delay())),
+            driver_.pause_until(driver::add_saturated(driver_.now(), options_.current_delay())),
             pause_handler<place_type>{
                 place(pause_signal_.slot()),
                 continue_with<&hedge_group::on_paused>::of(this->shared_from_this())});
@@ -195,7 +193,7 @@ private:
         const runner& first = runners_.front();
         const bool is_first = &ended == &first;
         if (is_first && is_good) {
-            options_.seen->record(time_between(first.started, driver_.now()));
+            options_.seen->record(driver::time_between(first.started, driver_.now()));
         } else if (is_first ? timed_out : is_good && first.is_running) {
             options_.seen->record_unfinished();
         }

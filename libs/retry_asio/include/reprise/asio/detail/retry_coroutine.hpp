@@ -86,16 +86,16 @@ struct exception_as<coroutine_outcome<Stored>> {
 /// Canceled: an exception. Refused by a circuit breaker: a result that can carry it, otherwise an
 /// exception.
 template <class Stored>
-struct unattempted_outcome<detail::coroutine_outcome<Stored>> {
+struct driver::unattempted_outcome<detail::coroutine_outcome<Stored>> {
     [[nodiscard]] static detail::coroutine_outcome<Stored> make(refusal_reason why) {
         detail::coroutine_outcome<Stored> made;
         if constexpr (detail::has_unattempted_outcome<Stored>) {
             if (why == refusal_reason::circuit_open) {
-                made.attempt.value.emplace(unattempted_outcome<Stored>::make(why));
+                made.attempt.value.emplace(driver::unattempted_outcome<Stored>::make(why));
                 return made;
             }
         }
-        made.attempt.thrown = unattempted_outcome<std::exception_ptr>::make(why);
+        made.attempt.thrown = driver::unattempted_outcome<std::exception_ptr>::make(why);
         return made;
     }
 };

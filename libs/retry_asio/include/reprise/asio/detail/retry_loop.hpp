@@ -21,14 +21,12 @@
 #include <utility>
 
 #include <reprise/asio/detail/async_limited.hpp>
-#include <reprise/asio/detail/async_pause.hpp>
 #include <reprise/asio/detail/hedged_attempt.hpp>
-#include <reprise/asio/detail/inner_handlers.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/asio/error_facts.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/detail/compiler.hpp>
-#include <reprise/retry/retryable.hpp>
+#include <reprise/retry/driver/composed_strategy.hpp>
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 
@@ -103,7 +101,8 @@ public:
             start_attempt();
         } else {
             const time_point now = time_.clock().now();
-            pause(add_saturated(now, std::min(delay, time_left(now, session_.deadline()))));
+            pause(driver::add_saturated(
+                now, std::min(delay, driver::time_left(now, session_.deadline()))));
         }
     }
 
@@ -217,7 +216,7 @@ private:
 public:  // What a group of hedged attempts asks its driver.
     template <class OneHandler>
     void start_one(const attempt& current, OneHandler handler) {
-        if (current.deadline == no_deadline) {
+        if (current.deadline == driver::no_deadline) {
             call_initiate(current, std::move(handler));
             return;
         }
@@ -295,7 +294,7 @@ private:
         } else if (next.wait <= duration::zero()) {
             on_paused(std::move(self), true);
         } else {
-            self->pause(add_saturated(decided_at, next.wait));
+            self->pause(driver::add_saturated(decided_at, next.wait));
         }
     }
 
@@ -366,7 +365,7 @@ private:
             self->result_.emplace(asio::error::operation_aborted, Rest{}...);
         } else {
             self->result_.emplace(
-                unattempted_outcome<First>::make(refusal_reason::canceled), Rest{}...);
+                driver::unattempted_outcome<First>::make(refusal_reason::canceled), Rest{}...);
         }
         complete(std::move(self));
     }
@@ -377,7 +376,7 @@ private:
             self->recover(self->view());
         } else {
             self->result_.emplace(
-                unattempted_outcome<First>::make(refusal_reason::circuit_open), Rest{}...);
+                driver::unattempted_outcome<First>::make(refusal_reason::circuit_open), Rest{}...);
             self->recover(failure_view{});
         }
         complete(std::move(self));

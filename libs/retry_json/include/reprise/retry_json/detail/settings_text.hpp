@@ -4,12 +4,35 @@
 /// documents.
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <reprise/retry/retry_errc.hpp>
 #include <reprise/retry_json/retry_options.hpp>
-#include <reprise/retry_json/text_error.hpp>
+#include <reprise/retry_json/strategy_from_json.hpp>
+
+/// Builds the errors that `check` functions return.
+
+namespace reprise::retry_json::detail {
+
+using invalid_option = std::optional<settings_error>;
+
+[[nodiscard]] inline invalid_option refuse(std::string field, std::string message) {
+    return settings_error{std::move(field), std::move(message)};
+}
+
+/// Puts `path` before the field of an error, if there is one.
+[[nodiscard]] inline invalid_option under(const std::string& path, invalid_option error) {
+    if (error) {
+        error->field = path + "." + error->field;
+    }
+    return error;
+}
+
+}  // namespace reprise::retry_json::detail
 
 namespace reprise::json {
 class reading_report;
