@@ -1,14 +1,20 @@
 // Measures the client against kv_canned_responder: it reads small documents, 64 in flight with
 // handlers inside the loop, and one at a time. Prints JSON: CPU time of the thread that does the
-// client's work, operations per second, and allocations per operation.
+// client's work, operations per second, and allocations per operation. With `loops` it measures one
+// and two loops (io_threads) instead, 64 in flight on each, with the CPU time of all loops.
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <expected>
 #include <future>
+#include <map>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -73,16 +79,22 @@ void check(const read_result& result) {
     }
 }
 
-const std::string& key_of(std::uint64_t number) {
-    static const std::vector<std::string> keys = [] {
-        std::vector<std::string> made;
+using key_list = std::vector<std::string>;
+
+const key_list& all_keys() {
+    static const key_list keys = [] {
+        key_list made;
         made.reserve(key_count);
         for (std::size_t each = 0; each < key_count; ++each) {
             made.push_back("airline_" + std::to_string(10'000 + each));
         }
         return made;
     }();
-    return keys[number % key_count];
+    return keys;
+}
+
+const std::string& key_of(std::uint64_t number) {
+    return all_keys()[number % key_count];
 }
 
 couchbase::cluster_options options_for(couchbase::thread_mode mode) {
@@ -99,10 +111,12 @@ couchbase::collection documents(const couchbase::cluster& cluster) {
     return cluster.bucket("bench").default_collection();
 }
 
-// Each handler starts the next read, so that `in_flight_max` reads are always running.
+// Each handler starts the next read, so that `in_flight_max` reads are always running. All of them
+// run on one thread, so the keys must belong to one loop.
 class read_stream {
 public:
-    read_stream(couchbase::collection at, const load& wanted) : at_(std::move(at)), load_(wanted) {}
+    read_stream(couchbase::collection at, const load& wanted, const key_list& keys = all_keys())
+        : at_(std::move(at)), load_(wanted), keys_(keys) {}
 
     void start() {
         for (std::size_t each = 0; each < in_flight_max; ++each) {
@@ -113,11 +127,14 @@ public:
     [[nodiscard]] bool is_over() const noexcept { return is_over_.load(std::memory_order_acquire); }
     void wait() const { is_over_.wait(false, std::memory_order_acquire); }
     void report(const char* name) const { print(name, begin_, end_, measured_); }
+    [[nodiscard]] const reading& begin() const noexcept { return begin_; }
+    [[nodiscard]] const reading& end() const noexcept { return end_; }
+    [[nodiscard]] std::uint64_t measured() const noexcept { return measured_; }
 
 private:
     void read_next() {
         ++open_;
-        at_.async_get(key_of(started_++), {}, [this](const read_result& result) {
+        at_.async_get(keys_[started_++ % keys_.size()], {}, [this](const read_result& result) {
             check(result);
             on_answer();
         });
@@ -149,6 +166,7 @@ private:
 
     couchbase::collection at_;
     load load_;
+    const key_list& keys_;
     std::uint64_t started_ = 0;
     std::uint64_t answered_ = 0;
     std::uint64_t measured_ = 0;
@@ -198,6 +216,52 @@ void stream_on_executor(const load& wanted) {
     context.run();
 }
 
+// The keys of each loop. A handler runs on the loop of its key.
+std::map<std::thread::id, key_list> keys_by_loop(const couchbase::collection& at) {
+    std::map<std::thread::id, key_list> found;
+    for (const std::string& key : all_keys()) {
+        std::promise<std::thread::id> ran;
+        at.async_get(key, {}, [&ran](const read_result& result) {
+            check(result);
+            ran.set_value(std::this_thread::get_id());
+        });
+        found[ran.get_future().get()].push_back(key);
+    }
+    return found;
+}
+
+void stream_on_loops(const char* name, std::size_t loop_count, const load& wanted) {
+    auto options = options_for(couchbase::thread_mode::own_thread);
+    options.io_threads = loop_count;
+    const auto cluster = value_of(couchbase::cluster::connect(wanted.connection_string, options));
+    const auto at = documents(cluster);
+    const auto keys = keys_by_loop(at);
+    std::vector<std::unique_ptr<read_stream>> streams;
+    for (const auto& [loop, own] : keys) {
+        streams.push_back(std::make_unique<read_stream>(at, wanted, own));
+        at.async_get(own.front(), {}, [stream = streams.back().get()](const read_result& result) {
+            check(result);
+            stream->start();
+        });
+    }
+    reading first{0, 0, 0};
+    reading last{0, 0, 0};
+    std::uint64_t operations = 0;
+    for (const auto& each : streams) {
+        each->wait();
+        if (operations == 0 || each->begin().wall < first.wall) {
+            first = each->begin();
+            first.cpu = 0;
+        }
+        last.wall = std::max(last.wall, each->end().wall);
+        last.allocations = std::max(last.allocations, each->end().allocations);
+        last.cpu += each->end().cpu - each->begin().cpu;
+        operations += each->measured();
+    }
+    value_of(cluster.statistics());  // the loops answer it, so the last handlers have returned
+    print(name, first, last, operations);
+}
+
 // Resources used by the thread that runs the loop. The call itself counts as one more operation.
 reading read_in_loop(const couchbase::collection& at) {
     std::promise<reading> taken;
@@ -236,14 +300,22 @@ void read_one_at_a_time(const char* name, couchbase::thread_mode mode, const loa
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4) {
-        std::fputs("usage: kv_client_bench PORT OPERATIONS SECONDS\n", stderr);
+    const bool is_about_loops = argc == 5 && std::string_view(argv[4]) == "loops";
+    if (argc != 4 && !is_about_loops) {
+        std::fputs("usage: kv_client_bench PORT OPERATIONS SECONDS [loops]\n", stderr);
         return 2;
     }
     const load wanted{
         std::string("couchbase://127.0.0.1:") + argv[1], std::strtoull(argv[2], nullptr, 10),
         std::atof(argv[3])};
     std::fputs("{", stdout);
+    if (is_about_loops) {
+        stream_on_loops("one_loop", 1, wanted);
+        std::fputs(", ", stdout);
+        stream_on_loops("two_loops", 2, wanted);
+        std::fputs("}\n", stdout);
+        return 0;
+    }
     stream_on_callers_thread(wanted);
     std::fputs(", ", stdout);
     stream_on_own_thread(wanted);

@@ -90,7 +90,16 @@ def kv_section(report):
         for name, each in report.get(placement, {}).get("ratios", {}).items():
             rows.append((placement.replace("_", " "), name.replace("_", " "), each["ratio"],
                          each["bar"] or ""))
-    return "\n\n".join([*parts, table(("responder on", "ratio", "seen", "bar"), rows)])
+    parts.append(table(("responder on", "ratio", "seen", "bar"), rows))
+    if "loops" in report:
+        loops = report["loops"]
+        parts += [prose("Two loops (`io_threads`) as a multiple of one, 64 in flight on each: by "
+                        "processor time, which is what two free cores would do, and by throughput, "
+                        "which needs a third core for the responder."),
+                  table(("cores", "by processor time", "by throughput"),
+                        [(loops["cores"], loops["two_loops_to_one_by_cpu_time"],
+                          loops["two_loops_to_one_by_throughput"])])]
+    return "\n\n".join(parts)
 
 
 def values_section(report):

@@ -128,12 +128,38 @@ def kv_placement(rounds, is_same_core):
     return report
 
 
+def bench_loops(build):
+    """Compares two loops with one, which need a core each. The responder has its own if there are
+    three; otherwise only the CPU time counts: two free cores do 2 * one / two times the work."""
+    cores = sorted(os.sched_getaffinity(0))
+    programs = build / "bin"
+    responder = subprocess.Popen(
+        ["taskset", "-c", str(cores[-1]), str(programs / "kv_canned_responder")],
+        stdout=subprocess.PIPE, text=True)
+    try:
+        arguments = [int(responder.stdout.readline()), KV_OPERATIONS, KV_SECONDS, "loops"]
+        used = ",".join(map(str, cores[:2]))
+        rounds = [run_pinned(programs / "kv_client_bench", used, arguments)
+                  for _ in range(KV_ROUNDS)]
+    finally:
+        responder.terminate()
+        responder.wait()
+    by_cpu = statistics.median(2 * each["one_loop"]["cpu_ns_per_op"] /
+                               each["two_loops"]["cpu_ns_per_op"] for each in rounds)
+    by_clock = statistics.median(each["two_loops"]["ops_per_second"] /
+                                 each["one_loop"]["ops_per_second"] for each in rounds)
+    return {"cores": len(cores), "figures": kv_medians(rounds),
+            "two_loops_to_one_by_cpu_time": round(by_cpu, 2),
+            "two_loops_to_one_by_throughput": round(by_clock, 2)}
+
+
 def bench_kv(build):
     cores = sorted(os.sched_getaffinity(0))
     report = {"rounds": KV_ROUNDS,
               "same_core": kv_placement(run_kv_rounds(build, cores[0], cores[0]), True)}
     if len(cores) > 1:
         report["other_core"] = kv_placement(run_kv_rounds(build, cores[0], cores[1]), False)
+        report["loops"] = bench_loops(build)
     return report
 
 

@@ -41,6 +41,17 @@ class BenchTest(SandboxCase):
         self.assertEqual(report["documents_left"], 0)
         self.assertEqual(self.documents_left(), set())
 
+    def test_one_client_may_have_several_loops(self):
+        result = self.bench("--reads", "75", "--in-flight", "8", "--loops", "2", "--json")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual((report["threads"], report["clients"]), (2, 1))
+        self.assertEqual((report["get"]["failed"], report["upsert"]["failed"]), (0, 0))
+        share = report["get"]["operations"] / (report["get"]["operations"] +
+                                               report["upsert"]["operations"])
+        self.assertAlmostEqual(share, 0.75, delta=0.05)
+        self.assertEqual(self.documents_left(), set())
+
     def test_sizes_are_mixed(self):
         result = self.bench("--reads", "0", "--size", "32", "--size", "16KiB", "--json")
         upserts = json.loads(result.stdout)["upsert"]
@@ -78,8 +89,8 @@ class BenchTest(SandboxCase):
 
     def test_wrong_values_are_refused_by_name(self):
         for option, value in (("--size", "1KB"), ("--size", "21MiB"), ("--size", "1"),
-                              ("--reads", "101"), ("--threads", "0"), ("--duration", "2h"),
-                              ("--duration", "10")):
+                              ("--reads", "101"), ("--threads", "0"), ("--loops", "65"),
+                              ("--duration", "2h"), ("--duration", "10")):
             result = self.command("bench", option, value)
             self.assertEqual(result.returncode, 2, f"{option} {value}: {result.stderr}")
             self.assertIn(option, result.stderr)

@@ -37,6 +37,15 @@ class SimTest(unittest.TestCase):
         self.assertEqual(len(met), told["cells"]["filled"])
         self.assertNotEqual(told["fingerprint"], json.loads(other.stdout)["fingerprint"])
 
+    def test_clients_may_have_several_loops(self):
+        first = run("--seeds", "1..20", "--profile", "quick", "--loops", "3", "--json")
+        self.assertEqual(first.returncode, 0, first.stdout)
+        second = run("--seeds", "1..20", "--profile", "quick", "--loops", "3", "--json")
+        self.assertEqual(first.stdout, second.stdout)
+        replayed = run("--replay", "7", "--profile", "quick", "--loops", "3")
+        self.assertRegex(replayed.stdout, r"\nclient 0: .*, loops 3")
+        self.assertEqual(run("--loops", "0").returncode, 2)
+
     def test_replay_prints_every_event_and_is_the_same_every_time(self):
         first = run("--replay", "7", "--profile", "quick")
         self.assertEqual(first.returncode, 0)

@@ -13,6 +13,7 @@
 
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/retry/driver/admission.hpp>
+#include <reprise/wire/cluster_configuration.hpp>
 #include <reprise/wire/service.hpp>
 
 #include "connections/login_pace.hpp"
@@ -141,6 +142,24 @@ private:
     std::optional<last_poll> last_;
 };
 
+// The newest configuration of a bucket that a loop has applied.
+class newest_configuration {
+public:
+    // Keeps the newer one and returns it.
+    [[nodiscard]] wire::cluster_configuration_ptr offer(wire::cluster_configuration_ptr received) {
+        const std::lock_guard lock(mutex_);
+        const bool is_older = newest_ && received->revision() < newest_->revision();
+        if (!is_older || newest_->vbucket_count() == 0) {
+            newest_ = std::move(received);
+        }
+        return newest_;
+    }
+
+private:
+    std::mutex mutex_;
+    wire::cluster_configuration_ptr newest_;
+};
+
 // The client's credentials. Any loop reads them for a login; one replaces them.
 class shared_identity {
 public:
@@ -185,9 +204,10 @@ struct client_state {
     waiting_places waiting;
     client_budgets budgets;
     terminal_states terminal;
-    named_states<login_pace> logins;      // by node
-    named_states<node_breaker> breakers;  // by node
-    named_states<poll_pace> polls;        // by bucket
+    named_states<login_pace> logins;                    // by node
+    named_states<node_breaker> breakers;                // by node
+    named_states<poll_pace> polls;                      // by bucket
+    named_states<newest_configuration> configurations;  // by bucket
     limited_places derivations{derivation_count_max};
     decision_log decisions;
     loop_notes notes;

@@ -211,6 +211,20 @@ TEST(several_loops, RH_50_a_configuration_reaches_the_other_loop_without_a_reque
     EXPECT_EQ(applied_count, 2U) << "the first and the pushed one, each counted once";
 }
 
+TEST(several_loops, RH_50_a_loop_that_connects_later_does_not_use_an_older_configuration) {
+    scripted_cluster cluster(1);
+    two_loops client(cluster);
+    const std::string old = cluster.configuration_text(0);
+    ++cluster.revision.rev;
+    client.one.connect();
+    client.settle();
+    cluster.nodes[0].configuration_text = old;
+    client.other.connect();
+    client.settle();
+    EXPECT_EQ(revision_of(client.one), cluster.revision);
+    EXPECT_EQ(revision_of(client.other), cluster.revision);
+}
+
 TEST(several_loops, RH_50_failures_of_all_loops_open_one_breaker_and_one_canary_closes_it) {
     scripted_cluster cluster(1);
     engine_options options;

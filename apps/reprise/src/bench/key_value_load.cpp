@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <expected>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,10 +63,14 @@ void key_value_load::run() {
         while (!is_stopping() && open_ < options_.in_flight) {
             start_next();
         }
-        if (open_ == 0) {
+        if (open_.load(std::memory_order_acquire) == 0) {
             return;
         }
-        static_cast<void>(client_.drive(20ms));  // it can only fail in the other thread modes
+        if (options_.is_driven) {
+            static_cast<void>(client_.drive(20ms));  // it can only fail in the other thread modes
+        } else {
+            std::this_thread::sleep_for(20ms);
+        }
     }
 }
 
@@ -80,23 +85,19 @@ std::size_t key_value_load::clean_up() {
     return left;
 }
 
-// Spreads the reads evenly, so that every hundred operations contain `read_percent` of them.
-bool key_value_load::is_next_read() noexcept {
-    read_share_ += options_.read_percent;
-    if (read_share_ < 100) {
-        return false;
-    }
-    read_share_ -= 100;
-    return true;
+bool key_value_load::is_read(std::uint64_t number) const noexcept {
+    const std::uint64_t percent = options_.read_percent;
+    return (number + 1) * percent / 100 != number * percent / 100;
 }
 
 void key_value_load::start_next() {
-    const std::string& key = keys_[started_++ % keys_.size()];
-    ++open_;
-    if (is_next_read()) {
+    const std::uint64_t number = started_.fetch_add(1, std::memory_order_relaxed);
+    const std::string& key = keys_[number % keys_.size()];
+    open_.fetch_add(1, std::memory_order_relaxed);
+    if (is_read(number)) {
         start_read(key);
     } else {
-        start_write(key);
+        start_write(key, values_[number % values_.size()]);
     }
 }
 
@@ -113,8 +114,7 @@ void key_value_load::start_read(const std::string& key) {
         });
 }
 
-void key_value_load::start_write(const std::string& key) {
-    const couchbase::json_text& value = values_[started_ % values_.size()];
+void key_value_load::start_write(const std::string& key, const couchbase::json_text& value) {
     where_.async_upsert(
         key, value, {},
         [this, start = clock::now(), size = value.text.size()](
@@ -131,18 +131,21 @@ void key_value_load::on_end(operation_figures& figures, duration took, std::size
     figures.succeeded.fetch_add(1, std::memory_order_relaxed);
     figures.bytes.fetch_add(bytes, std::memory_order_relaxed);
     figures.latency.record(took);
-    --open_;
     if (!is_stopping()) {
         start_next();
     }
+    open_.fetch_sub(1, std::memory_order_release);  // last: `run` may return
 }
 
 void key_value_load::on_error(operation_figures& figures, const couchbase::error& error) {
     figures.failed.fetch_add(1, std::memory_order_relaxed);
-    if (first_error_.empty()) {
-        first_error_ = error.message();
+    {
+        const std::scoped_lock lock(error_mutex_);
+        if (first_error_.empty()) {
+            first_error_ = error.message();
+        }
     }
-    --open_;
+    open_.fetch_sub(1, std::memory_order_release);
 }
 
 }  // namespace reprise::app

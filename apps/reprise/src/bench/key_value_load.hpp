@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct load_options {
     std::vector<std::size_t> sizes{1024};  ///< Of the values, in bytes; used in turn. Not empty.
     std::size_t in_flight = 64;            ///< Operations that each thread keeps running.
     std::size_t key_count = 1000;          ///< Documents of each thread.
+    bool is_driven = true;  ///< The client is in thread_mode::caller_drives. False: own_thread.
 };
 
 /// Counts of one kind of operation. Other threads may read it while the load runs.
@@ -29,8 +31,9 @@ struct operation_figures {
     driver::latency_histogram latency;
 };
 
-/// One thread's load on a client in thread_mode::caller_drives. Use it on one thread only, in this
-/// order: `prepare`, `run`, `clean_up`. `stop` and the figures may be used from any thread.
+/// One thread's load on a client. Use it on one thread only, in this order: `prepare`, `run`,
+/// `clean_up`. `stop` and the figures may be used from any thread. Handlers run on the threads of
+/// the client, which may be several.
 class key_value_load {
 public:
     /// `prefix` starts the keys of all documents.
@@ -55,10 +58,11 @@ private:
     [[nodiscard]] bool is_stopping() const noexcept {
         return is_stopping_.load(std::memory_order_relaxed);
     }
-    [[nodiscard]] bool is_next_read() noexcept;
+    // Spreads the reads evenly, so that every hundred operations contain `read_percent` of them.
+    [[nodiscard]] bool is_read(std::uint64_t number) const noexcept;
     void start_next();
     void start_read(const std::string& key);
-    void start_write(const std::string& key);
+    void start_write(const std::string& key, const couchbase::json_text& value);
     void on_end(operation_figures& figures, duration took, std::size_t bytes);
     void on_error(operation_figures& figures, const couchbase::error& error);
 
@@ -68,12 +72,12 @@ private:
     std::vector<std::string> keys_;
     std::vector<couchbase::json_text> values_;  // one for each size
     std::size_t stored_count_ = 0;              // documents that may exist
-    std::uint64_t started_ = 0;
-    unsigned read_share_ = 0;  // percent that are owed to reads
-    std::size_t open_ = 0;
+    std::atomic<std::uint64_t> started_ = 0;
+    std::atomic<std::size_t> open_ = 0;
     std::atomic<bool> is_stopping_ = false;
     operation_figures reads_;
     operation_figures writes_;
+    std::mutex error_mutex_;
     std::string first_error_;
 };
 

@@ -39,6 +39,7 @@ struct bench_options {
     std::vector<std::string> sizes{"1KiB"};
     std::string duration = "10s";
     std::size_t threads = 1;
+    std::optional<std::size_t> loops;  ///< Of one client with threads of its own.
     bool is_json = false;
 };
 
@@ -90,7 +91,14 @@ class bench_run {
 public:
     explicit bench_run(const bench_options& options) {
         kv_access access = open_access(options.access, access_kind::reads);
-        access.client.threads = couchbase::thread_mode::caller_drives;
+        load_options load = options.load;
+        load.is_driven = !options.loops;
+        if (options.loops) {
+            access.client.io_threads = *options.loops;
+            load.in_flight *= *options.loops;
+        } else {
+            access.client.threads = couchbase::thread_mode::caller_drives;
+        }
         if (access.timeout) {
             access.client.kv_timeout = *access.timeout;
         }
@@ -100,7 +108,7 @@ public:
             couchbase::cluster client = connect(access);
             auto documents = client.bucket(access.bucket).default_collection();
             loads_.push_back(std::make_unique<key_value_load>(
-                std::move(client), std::move(documents), options.load,
+                std::move(client), std::move(documents), load,
                 fmt::format("reprise-{:016x}-{}-", random, each)));
         }
         embedded_ = std::move(access.embedded);
@@ -222,7 +230,8 @@ void print_json(const bench_report& report, const bench_options& options) {
     json::writer out(text, json::layout::indented);
     out.begin_object();
     out.member("seconds", report.time.count());
-    out.member("threads", options.threads);
+    out.member("threads", options.loops.value_or(options.threads));
+    out.member("clients", options.loops ? 1 : options.threads);
     out.member("in_flight", options.load.in_flight);
     const auto add = [&](const char* name, const bench_totals& totals) {
         out.key(name).begin_object();
@@ -291,12 +300,19 @@ void add_bench_command(CLI::App& app) {
             "Operations that each thread keeps running, 1 to 4096")
         ->capture_default_str()
         ->check(CLI::Range(1, 4096));
+    CLI::Option* const threads = command
+                                     ->add_option(
+                                         "--threads", options->threads,
+                                         "Threads, 1 to 64; each has a client of its own and runs "
+                                         "its I/O")
+                                     ->capture_default_str()
+                                     ->check(CLI::Range(1, 64));
     command
         ->add_option(
-            "--threads", options->threads,
-            "Threads, 1 to 64; each has a client of its own and runs its I/O")
-        ->capture_default_str()
-        ->check(CLI::Range(1, 64));
+            "--loops", options->loops,
+            "Instead: one client with this many threads of its own (io_threads), 1 to 64")
+        ->check(CLI::Range(1, 64))
+        ->excludes(threads);
     command->add_option("--keys", options->load.key_count, "Documents per thread, 1 to 1000000")
         ->capture_default_str()
         ->check(CLI::Range(1, 1'000'000));

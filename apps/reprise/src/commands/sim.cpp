@@ -40,6 +40,7 @@ struct sim_options {
     double minutes = 0;  ///< 0: no limit, run all seeds.
     std::string profile = "swarm";
     std::optional<std::uint64_t> replay;
+    std::optional<std::size_t> loops;  ///< Of every client; absent: as the seed determines.
     bool json = false;
     bool shrink = false;
     bool keep_going = false;
@@ -83,6 +84,21 @@ struct seed_range {
             fmt::format("--profile: '{}' does not exist; see reprise sim --list-profiles", name));
     }
     return *found;
+}
+
+[[nodiscard]] sim::scenario make_scenario(
+    const sim_options& options, const sim::profile& from, std::uint64_t seed) {
+    sim::scenario plan = sim::random_scenario(seed, from);
+    for (sim::planned_client& each : plan.clients) {
+        each.loop_count = options.loops.value_or(each.loop_count);
+    }
+    return plan;
+}
+
+/// The options that, with a seed, determine a run.
+[[nodiscard]] std::string replay_options(const sim_options& options) {
+    return fmt::format("--profile {}", options.profile) +
+           (options.loops ? fmt::format(" --loops {}", *options.loops) : std::string());
 }
 
 void list_profiles(bool is_json) {
@@ -171,7 +187,7 @@ struct seed_results {
     seed_results results;
     progress_line progress(options.json);
     for (std::uint64_t seed = seeds.first;; ++seed) {
-        const sim::scenario plan = sim::random_scenario(seed, from);
+        const sim::scenario plan = make_scenario(options, from, seed);
         const sim::run_report report = sim::run_scenario(plan);
         results.totals.add(report);
         progress.show(results.totals);
@@ -201,7 +217,7 @@ void run_seeds(const sim_options& options) {
         print(to_json(totals, failures, options.profile, watch.has_come()));
     } else {
         for (const sim_failure& each : failures) {
-            print(to_text(each, options.profile) + "\n");
+            print(to_text(each, replay_options(options)) + "\n");
         }
         print(to_text(totals));
         print(fmt::format(
@@ -224,7 +240,7 @@ void run_seeds(const sim_options& options) {
 
 /// Prints every event of one seed, one per line. Every run of a seed prints the same.
 void replay(const sim_options& options) {
-    sim::scenario plan = sim::random_scenario(*options.replay, read_profile(options.profile));
+    sim::scenario plan = make_scenario(options, read_profile(options.profile), *options.replay);
     if (options.shrink) {
         const interrupt_watch watch;
         plan = sim::shrink(plan, sim::shrink_run_count_max, [&watch] {
@@ -283,6 +299,10 @@ void add_sim_command(CLI::App& app) {
         "--profile", options->profile, "Profile that scenarios are generated from (swarm)");
     command->add_option("--replay", options->replay, "Replay one seed and print every event")
         ->check(check_seed);
+    command
+        ->add_option(
+            "--loops", options->loops, "Loops (io_threads) of every client (by the seed: 1 to 3)")
+        ->check(CLI::Range(1, 64));
     command->add_flag("--shrink", options->shrink, "With --replay: shrink the scenario first");
     command->add_flag("--keep-going", options->keep_going, "Continue after a seed that fails");
     command->add_flag(

@@ -124,7 +124,7 @@ std::string sim_progress(const sim_totals& totals, double seconds) {
         sim::reason_cells::applicable_count());
 }
 
-std::string to_text(const sim_failure& failure, const std::string& profile) {
+std::string to_text(const sim_failure& failure, const std::string& replay_options) {
     std::string text = fmt::format("seed {}: broken\n", failure.seed);
     for (const sim::finding& each : failure.findings) {
         text += fmt::format("  {}\n", sim::to_string(each));
@@ -143,9 +143,9 @@ std::string to_text(const sim_failure& failure, const std::string& profile) {
         }
     }
     return text + fmt::format(
-                      "\nReplay with every event:  reprise sim --profile {0} --replay {1}\n"
-                      "Replay the shrunk one:    reprise sim --profile {0} --replay {1} --shrink\n",
-                      profile, failure.seed);
+                      "\nReplay with every event:  reprise sim {0} --replay {1}\n"
+                      "Replay the shrunk one:    reprise sim {0} --replay {1} --shrink\n",
+                      replay_options, failure.seed);
 }
 
 std::string to_text(const sim_totals& totals) {

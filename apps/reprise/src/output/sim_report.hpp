@@ -48,7 +48,7 @@ struct sim_failure {
 [[nodiscard]] std::string sim_time(duration at);
 /// "312 seeds, 41.7 seeds/s, 55123 operations, cells 140 of 171"
 [[nodiscard]] std::string sim_progress(const sim_totals& totals, double seconds);
-[[nodiscard]] std::string to_text(const sim_failure& failure, const std::string& profile);
+[[nodiscard]] std::string to_text(const sim_failure& failure, const std::string& replay_options);
 [[nodiscard]] std::string to_text(const sim_totals& totals);
 /// The reachable cells of the table that were not reached, a line for each reason.
 [[nodiscard]] std::string missing_cells(const sim::reason_cells& cells);

@@ -44,6 +44,7 @@ bucket_state& bucket_table::at(std::string_view name) {
     buckets_.push_back(std::make_unique<bucket_state>(std::string(name)));
     buckets_.back()->terminal = context_.client.terminal.of_bucket(name);
     buckets_.back()->polls = context_.client.polls.find(name);
+    buckets_.back()->newest = context_.client.configurations.find(name);
     return *buckets_.back();
 }
 

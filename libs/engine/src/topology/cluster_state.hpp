@@ -143,7 +143,9 @@ struct bucket_state : engine_timer {
     missing_bucket_timer missing_timer{*this};
     std::string configuration_problem;  // why there is no newer configuration, if known
     std::shared_ptr<poll_pace> polls = std::make_shared<poll_pace>();  // of all loops
-    bool is_poll_wanted = false;  // requested by something other than the timer
+    std::shared_ptr<newest_configuration> newest =
+        std::make_shared<newest_configuration>();  // likewise
+    bool is_poll_wanted = false;                   // requested by something other than the timer
     std::uint32_t poll_retries = 0;
     std::uint32_t polls_without_owners = 0;  // in a row
     std::size_t noop_next = 0;               // the link to ask next what any node can answer

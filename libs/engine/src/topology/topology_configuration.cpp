@@ -53,9 +53,11 @@ configuration_effect topology::apply(
                                  bucket.name + " names no owners; keeping the previous one");
         return configuration_effect::refused;
     }
-    context_.tell_others({loop_note::subject::configuration, bucket.name, *parsed});
+    // Another loop may have handed over a newer one before this loop could use it.
+    const auto newest = bucket.newest->offer(std::move(*parsed));
+    context_.tell_others({loop_note::subject::configuration, bucket.name, newest});
     ++context_.counters.configurations_applied;  // by the client: other loops do not count it
-    install(bucket, std::move(*parsed), now);
+    install(bucket, newest, now);
     return configuration_effect::applied;
 }
 

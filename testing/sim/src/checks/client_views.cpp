@@ -77,13 +77,15 @@ client_views::client_views(world& owner) : world_(owner), views_(owner.plan.clie
 client_view& client_views::refresh(std::uint32_t client) {
     client_view& view = views_[client];
     if (!world_.plan.calls.empty()) {
-        auto global = world_.clients[client]->engine().configuration({});
+        auto global = world_.clients[client]->loops().configuration(
+            {}, view.global_maps.empty() ? nullptr : view.global_maps.back());
         if (global && (view.global_maps.empty() || view.global_maps.back() != global)) {
             view.global_maps.push_back(std::move(global));
             forget_left(view);
         }
     }
-    auto newest = world_.clients[client]->engine().configuration(bucket_name);
+    auto newest = world_.clients[client]->loops().configuration(
+        bucket_name, view.maps.empty() ? nullptr : view.maps.back().configuration);
     if (newest == nullptr || (!view.maps.empty() && view.maps.back().configuration == newest)) {
         return view;
     }
@@ -204,6 +206,7 @@ void client_views::on_bootstrap_answer(std::uint32_t index, const sim_link::answ
             set_progress(index, link_progress::open);
             view.opened_last = world_.now;
             view.opened_node = static_cast<std::int32_t>(node);
+            view.opened_loop = world_.clients[link.client]->loops().number_of(link.id);
             break;
         default:  // the other steps have no effect that is checked
             break;
@@ -351,8 +354,9 @@ bool client_views::is_idle(std::uint32_t client) const {
         }
         ++free[link.node.value];
     }
+    const std::size_t wanted = plan.connections_per_node * plan.loop_count;
     for (std::size_t position = 0; position < node_count; ++position) {
-        if (free[static_cast<std::size_t>(newest.nodes[position])] != plan.connections_per_node) {
+        if (free[static_cast<std::size_t>(newest.nodes[position])] != wanted) {
             return false;
         }
     }

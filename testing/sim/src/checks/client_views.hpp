@@ -35,7 +35,8 @@ struct client_view {
     std::vector<wire::cluster_configuration_ptr> global_maps;
     bool is_map_new = false;                    // since the last iteration
     time_point opened_last{};                   // when one of its bootstraps was last completed ...
-    std::int32_t opened_node = -1;              // ... and by which node
+    std::int32_t opened_node = -1;              // ... by which node ...
+    std::size_t opened_loop = 0;                // ... and for which loop of the client
     std::vector<std::uint8_t> is_auth_refused;  // by node
     std::vector<std::uint8_t> is_tls_failed;
     std::vector<std::uint8_t> is_bucket_missing;  // how often the node reported it, up to 2

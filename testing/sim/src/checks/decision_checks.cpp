@@ -357,7 +357,7 @@ void decision_checks::check_asked(
 // RH-32: rejected only if there is no room to wait.
 void decision_checks::check_queue_full(const operation_record& record) {
     sim_client& client = *world_.clients[record.plan.client];
-    if (client.engine().statistics().operations_parked < client.plan().parked_count_max) {
+    if (client.loops().statistics().operations_parked < client.plan().parked_count_max) {
         world_.record.report(
             checker::credit, record.number, "rejected although there is room to wait");
     }

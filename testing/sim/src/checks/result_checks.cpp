@@ -253,7 +253,7 @@ void result_checks::check_final_round(
 
 void result_checks::after_engine_run(std::uint32_t client) {
     sim_client& owner = *world_.clients[client];
-    const engine::engine_statistics now = owner.engine().statistics();
+    const engine::engine_statistics now = owner.loops().statistics();
     const std::string name = "client " + std::to_string(client);
     if (now.operations_open != owner.open_count) {
         world_.record.report(

@@ -66,7 +66,8 @@ void trust_checks::on_hostile_answer(std::uint32_t index, const sim_link::answer
 
 void trust_checks::on_name_query(std::uint32_t client) {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(world_.elapsed()).count();
-    if (++seen_[client].name_query_count > 1 + static_cast<std::uint64_t>(seconds)) {
+    const std::uint64_t count_max = 1 + static_cast<std::uint64_t>(seconds);
+    if (++seen_[client].name_query_count > count_max * world_.plan.clients[client].loop_count) {
         world_.record.report(
             checker::trust, std::nullopt,
             "client " + std::to_string(client) + " asks the name server again and again");
@@ -122,7 +123,8 @@ void trust_checks::on_host(
     const std::uint64_t count = ++seen.other_hosts[action.host];
     const auto late_attempts =
         static_cast<std::uint64_t>(2 * world_.elapsed() / plan.reconnect_delay_max);
-    if (count > connection_count_per_round * (early_attempt_count + late_attempts)) {
+    const std::uint64_t count_per_round = connection_count_per_round * plan.loop_count;
+    if (count > count_per_round * (early_attempt_count + late_attempts)) {
         report("asks for " + action.host + " " + std::to_string(count) + " times");
     }
     if (seen.other_hosts.size() > target_count_max) {

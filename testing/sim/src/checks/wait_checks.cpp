@@ -148,6 +148,7 @@ void wait_checks::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_
             (reason == retry_reason::socket_not_available && !is_ready_bounded);
         // With one connection per node, the one it waited for is now open.
         if (is_new_connection && plan.connections_per_node == 1 && waits_for_socket &&
+            world_.clients[client]->loop_of(record) == view.opened_loop &&
             record.decided < world_.now && record.revision_decided == std::optional(newest) &&
             view.maps.back().active(world_.vbucket_of(record.plan)) == view.opened_node &&
             !record.went_forward && !engine::reads_replica(record.plan.kind)) {

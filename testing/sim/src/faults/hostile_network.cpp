@@ -85,7 +85,7 @@ std::size_t network::push_configuration(std::uint32_t node, const std::vector<st
         sim_link& link = *links_[index];
         if (link.node.value == node && link.state == link_state::open && link.server &&
             link.unread.empty() && world_.checks.views.is_bootstrapped(index) &&
-            world_.clients[link.client]->engine().configuration(bucket_name) != nullptr) {
+            world_.clients[link.client]->loops().configuration(bucket_name) != nullptr) {
             link.mark_answers(bytes);
             send_down(index, std::vector<std::byte>(bytes), false);
             ++count;

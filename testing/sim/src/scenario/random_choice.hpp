@@ -25,6 +25,7 @@ enum stream : std::uint64_t {
     hostile_stream,
     field_stream,
     name_stream,
+    loop_stream,
 };
 
 // Every order of magnitude is equally likely.

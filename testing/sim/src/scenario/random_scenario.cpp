@@ -151,6 +151,15 @@ planned_client random_client(random_stream& random, const planned_network& netwo
     return client;
 }
 
+// Every fifth client has several loops, unless nothing can fail.
+void random_loops(scenario& plan, const profile& from) {
+    random_stream random(plan.seed, loop_stream);
+    for (planned_client& client : plan.clients) {
+        const std::size_t several = random.between(2, 3);
+        client.loop_count = random.percent(20) && from.fault_count_max != 0 ? several : 1;
+    }
+}
+
 // --- operations ----------------------------------------------------------------------------------
 
 constexpr const wire::opcode_facts& rules_of(operation_kind kind) noexcept {
@@ -438,6 +447,7 @@ scenario random_scenario(std::uint64_t seed, const profile& from) {
     random_hostility(plan, from);
     random_field_faults(plan, from);
     random_names(plan, from);
+    random_loops(plan, from);
     return plan;
 }
 

@@ -66,6 +66,7 @@ std::string describe_limits(const planned_client& client) {
             text += " " + std::to_string(value);
         }
     };
+    add("loops", client.loop_count, usual.loop_count);
     add("connections per node", client.connections_per_node, usual.connections_per_node);
     add("credit", client.pipeline_credit, usual.pipeline_credit);
     add("parked at most", client.parked_count_max, usual.parked_count_max);

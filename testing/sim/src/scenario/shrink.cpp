@@ -146,6 +146,7 @@ public:
             if (!best_.plan.clients[index].uses_bearer) {  // a token needs TLS
                 set(&planned_client::uses_tls, false);
             }
+            set(&planned_client::loop_count, usual.loop_count);
             set(&planned_client::connections_per_node, usual.connections_per_node);
             set(&planned_client::pipeline_credit, usual.pipeline_credit);
             set(&planned_client::parked_count_max, usual.parked_count_max);

@@ -170,14 +170,14 @@ void network::on_connect_done(std::uint32_t index) {
                 std::string(engine::to_string(*failure)));
         }
         world_.checks.views.on_connect_failed(index, *failure);
-        client.engine().on_connect_failed(link.id, *failure, {}, world_.now);
+        client.loops().of(link.id).on_connect_failed(link.id, *failure, {}, world_.now);
     } else {
         link.state = link_state::open;
         link.opened = world_.now;
         if (world_.record.is_tracing()) {
             world_.record.line("connected: " + link_name(link));
         }
-        client.engine().on_connected(
+        client.loops().of(link.id).on_connected(
             link.id, "10.0.0." + std::to_string(link.node.value), world_.now);
     }
     client.run_engine();
@@ -223,7 +223,8 @@ void network::on_report_closed(std::uint32_t index) {
     sim_link& link = *links_[index];
     sim_client& client = *world_.clients[link.client];
     if (!link.closing) {
-        client.engine().on_connect_failed(link.id, connect_failure::canceled, {}, world_.now);
+        client.loops().of(link.id).on_connect_failed(
+            link.id, connect_failure::canceled, {}, world_.now);
         return client.run_engine();
     }
     // With TLS, the content of the last record is unknown.
@@ -239,7 +240,7 @@ void network::on_report_closed(std::uint32_t index) {
         world_.checks.views.on_tls_alert(index);
     }
     world_.checks.on_link_end(link, index, link.handed - left);
-    client.engine().on_closed(link.id, *link.closing, left, world_.now);
+    client.loops().of(link.id).on_closed(link.id, *link.closing, left, world_.now);
     client.run_engine();
 }
 
@@ -268,7 +269,7 @@ void sim_link::mark_requests(base::byte_view bytes) {
 
 void network::write(std::uint32_t index) {
     sim_link& link = *links_[index];
-    engine::client_engine& engine = world_.clients[link.client]->engine();
+    engine::client_engine& engine = world_.clients[link.client]->loops().of(link.id);
     const planned_network& options = world_.plan.network;
     for (int round = 0; round < 64; ++round) {
         link.is_writing = false;
@@ -311,7 +312,7 @@ void network::on_report_written(std::uint32_t index) {
         return;
     }
     sim_client& client = *world_.clients[link.client];
-    client.engine().on_written(link.id, std::exchange(link.unreported, 0), world_.now);
+    client.loops().of(link.id).on_written(link.id, std::exchange(link.unreported, 0), world_.now);
     write(index);
     client.run_engine();
 }
@@ -517,7 +518,7 @@ void network::deliver(std::uint32_t index, std::vector<std::byte>& bytes) {
             link.answers.pop_front();
             world_.checks.on_answer(link, index, answer);
         }
-        client.engine().on_bytes(link.id, rest.first(size), world_.now);
+        client.loops().of(link.id).on_bytes(link.id, rest.first(size), world_.now);
         client.run_engine();
         if (link.http) {
             world_.checks.calls.after_bytes(index);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <reprise/base/bytes.hpp>
+#include <reprise/wire/vbucket.hpp>
 
 #include "world/host_names.hpp"
 #include "world/world.hpp"
@@ -74,17 +75,27 @@ sim_client::sim_client(world& owner, std::uint32_t number)
       plan_(owner.plan.clients[number]),
       number_(number),
       cas_((1 + named_collection_count) * key_space) {
+    make_loops();
+}
+
+void sim_client::make_loops() {
     engine::credentials identity;
     identity.username = user_name;
     identity.password = right_password;
     if (plan_.uses_bearer) {
         identity.bearer_token = right_token;
     }
-    engine_ = std::make_unique<engine::client_engine>(
-        make_options(), std::move(identity),
-        engine::seeded_randomness(random_generator::mix(owner.plan.seed * 31 + number + 1)),
-        owner.now);
-    engine_->set_wake_hook([this] { wake_later(); });
+    for (std::size_t loop = 0; loop < plan_.loop_count; ++loop) {
+        const std::uint64_t seed = world_.plan.seed * 31 + number_ + 1 + loop * 7919;
+        auto random = engine::seeded_randomness(random_generator::mix(seed));
+        auto made = loop == 0
+                        ? std::make_unique<engine::client_engine>(
+                              make_options(), std::move(identity), std::move(random), world_.now)
+                        : std::make_unique<engine::client_engine>(
+                              engine::client_engine::another_loop{loops_[0]}, std::move(random),
+                              world_.now);
+        loops_.add(std::move(made), [this] { wake_later(); });
+    }
 }
 
 sim_client::~sim_client() = default;
@@ -116,6 +127,7 @@ engine::engine_options sim_client::make_options() {
     options.probe_after = plan_.probe_after;
     options.probe_timeout = plan_.probe_timeout;
     options.not_my_vbucket_delay = plan_.not_my_vbucket_delay;
+    options.io_threads = plan_.loop_count;
     options.kv_connections_per_node = plan_.connections_per_node;
     options.pipeline_credit = plan_.pipeline_credit;
     options.parked_count_max = plan_.parked_count_max;
@@ -158,15 +170,9 @@ engine::engine_options sim_client::make_options() {
     return options;
 }
 
-engine::keyspace_id sim_client::keyspace(std::uint8_t collection) {
-    if (keyspaces_.empty()) {
-        keyspaces_.push_back(engine_->keyspace(bucket_name));
-        for (std::size_t named = 1; named <= named_collection_count; ++named) {
-            keyspaces_.push_back(
-                engine_->keyspace(bucket_name, scope_name, "c" + std::to_string(named)));
-        }
-    }
-    return keyspaces_[collection];
+std::size_t sim_client::loop_of(const operation_record& record) const {
+    const bool has_key = !record.call && record.plan.kind != operation_kind::noop;
+    return has_key ? wire::key_hash(world_.key_text(record.plan)) % loops_.size() : 0;
 }
 
 // What an operation writes contains its number, so that it can be recognised everywhere.
@@ -213,12 +219,12 @@ void sim_client::fill_write(
     }
 }
 
-engine::operation_request sim_client::make_request(operation_record& record) {
+engine::operation_request sim_client::make_request(const operation_record& record) {
     const planned_operation& plan = record.plan;
     engine::operation_request request;
     request.kind = plan.kind;
     request.replica = engine::reads_replica(plan.kind) ? 1 : 0;
-    request.keyspace = keyspace(plan.collection);
+    request.keyspace = loops_.keyspace(loop_of(record), plan.collection);
     if (plan.kind != operation_kind::noop) {
         request.key = slice_of(world_.key_text(plan));
     }
@@ -254,7 +260,7 @@ void sim_client::start(operation_record& record) {
                                ? plan_.kv_timeout
                                : plan_.kv_durable_timeout;
     note_start(record, request.timeout.value_or(usual));
-    record.id = engine_->start(
+    record.id = loops_[loop_of(record)].start(
         std::move(request),
         [this, number = record.number](engine::operation_result&& result) {
             on_done(number, std::move(result));
@@ -265,22 +271,7 @@ void sim_client::start(operation_record& record) {
 }
 
 std::uint32_t sim_client::number_of(std::uint64_t id) noexcept {
-    const auto slot = static_cast<std::uint32_t>(id);
-    if (slot < names_.size() && names_[slot].id == id) {
-        return names_[slot].number;
-    }
-    if (const auto found = call_names_.find(id); found != call_names_.end()) {
-        return found->second;
-    }
-    if (is_starting_call_) {
-        call_names_.emplace(id, starting_);
-        return starting_;
-    }
-    if (slot >= names_.size()) {
-        names_.resize(slot + 1);
-    }
-    names_[slot] = {id, starting_};
-    return starting_;
+    return names_.try_emplace(id, starting_).first->second;
 }
 
 void sim_client::on_done(std::uint32_t number, engine::operation_result&& result) {
@@ -304,7 +295,8 @@ void sim_client::on_done(std::uint32_t number, engine::operation_result&& result
 }
 
 void sim_client::cancel(operation_record& record) {
-    if (record.calls == 0 && record.is_started && engine_->cancel(record.id, world_.now)) {
+    if (record.calls == 0 && record.is_started &&
+        loops_[loop_of(record)].cancel(record.id, world_.now)) {
         record.is_canceled = true;
     }
     run_engine();
@@ -317,7 +309,7 @@ void sim_client::close() {
             record.is_canceled = true;
         }
     }
-    engine_->close(world_.now);
+    loops_.close(world_.now);
     run_engine();
 }
 
@@ -326,7 +318,7 @@ void sim_client::on_timer() {
         return;  // moved in the meantime
     }
     armed_for_.reset();
-    engine_->on_time(world_.now);
+    loops_.on_time(world_.now);
     run_engine();
 }
 
@@ -339,7 +331,7 @@ void sim_client::wake_later() {
 
 void sim_client::on_wake() {
     is_wake_planned_ = false;
-    engine_->on_wake(world_.now);
+    static_cast<void>(loops_.take_wakes(world_.now));
     run_engine();
 }
 
@@ -362,7 +354,7 @@ std::vector<wire::bootstrap_address> sim_client::lie_about_names() {
     return found;
 }
 
-void sim_client::on_name_found() {
+void sim_client::on_name_found(std::size_t loop) {
     std::vector<wire::bootstrap_address> found;
     bool is_answered = world_.plan.seed % 3 != 0;
     for (std::uint32_t node = 0; node < world_.plan.node_slots(); ++node) {
@@ -375,38 +367,48 @@ void sim_client::on_name_found() {
     if (plan_.srv != srv_answer::honest) {
         found = lie_about_names();
     }
-    engine_->on_resolved(resolution_, found, world_.now);
+    loops_[loop].on_resolved(loops_.resolution(loop), found, world_.now);
     run_engine();
 }
 
 void sim_client::on_key_derived(std::uint64_t derivation) {
     const auto found = derivations_.find(derivation);
-    engine_->on_key_derived(
-        engine::derivation_id{derivation}, wire::derive_key(found->second), world_.now);
+    const engine::derivation_id id{derivation / loops_.size()};
+    loops_[derivation % loops_.size()].on_key_derived(
+        id, wire::derive_key(found->second), world_.now);
     derivations_.erase(found);
     run_engine();
 }
 
-void sim_client::run_engine() {
-    for (int round = 0; round < 1000; ++round) {
+bool sim_client::run_loops() {
+    bool is_busy = false;
+    for (std::size_t loop = 0; loop < loops_.size(); ++loop) {
+        engine::client_engine& engine = loops_[loop];
         actions_.clear();
-        engine_->take_actions(actions_);
-        if (actions_.empty() && !engine_->has_completions()) {
-            break;
-        }
+        engine.take_actions(actions_);
+        is_busy = is_busy || !actions_.empty() || engine.has_completions();
         for (const engine::driver_action& action : actions_) {
-            perform(action);
+            perform(loop, action);
         }
-        engine_->drain_completions();
+        engine.drain_completions();
     }
-    if (const auto due = engine_->next_due(); due && (!armed_for_ || *due < *armed_for_)) {
+    return is_busy;
+}
+
+void sim_client::run_engine() {
+    bool is_busy = true;
+    for (int round = 0; is_busy && round < 1000; ++round) {
+        const bool was_woken = loops_.size() != 1 && loops_.take_wakes(world_.now);
+        is_busy = run_loops() || was_woken;
+    }
+    if (const auto due = loops_.next_due(); due && (!armed_for_ || *due < *armed_for_)) {
         armed_for_ = std::max(*due, world_.now);
         world_.queue.push(*armed_for_, event_kind::client_timer, number_);
     }
     world_.checks.after_engine_run(number_);
 }
 
-void sim_client::perform(const engine::driver_action& action) {
+void sim_client::perform(std::size_t loop, const engine::driver_action& action) {
     if (const auto* connect = std::get_if<engine::connect_action>(&action)) {
         world_.net.connect(number_, *connect);
     } else if (const auto* write = std::get_if<engine::write_action>(&action)) {
@@ -416,15 +418,16 @@ void sim_client::perform(const engine::driver_action& action) {
     } else if (const auto* read = std::get_if<engine::read_action>(&action)) {
         world_.net.services().set_reading(number_, read->connection, read->is_paused);
     } else if (const auto* resolve = std::get_if<engine::resolve_srv_action>(&action)) {
-        resolution_ = resolve->resolution;
+        loops_.resolution(loop) = resolve->resolution;
         world_.checks.trust.on_name_query(number_);
         world_.queue.push(
-            world_.now + world_.plan.network.latency, event_kind::name_found, number_);
+            world_.now + world_.plan.network.latency, event_kind::name_found, number_, loop);
     } else if (const auto* derive = std::get_if<engine::derive_key_action>(&action)) {
-        derivations_.emplace(derive->derivation.value, derive->wanted);
+        const std::uint64_t id = derive->derivation.value * loops_.size() + loop;
+        derivations_.emplace(id, derive->wanted);
         world_.queue.push(
             world_.now + time_of_one_round * derive->wanted.iterations, event_kind::key_derived,
-            number_, derive->derivation.value);
+            number_, id);
     }
 }
 
@@ -432,7 +435,7 @@ void sim_client::destroy() {
     for (const auto& strategy : strategies_) {
         strategy->forget_questions();
     }
-    engine_.reset();
+    loops_.destroy();
 }
 
 }  // namespace reprise::sim

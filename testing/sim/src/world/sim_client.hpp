@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include <reprise/engine/client_engine.hpp>
@@ -12,14 +13,16 @@
 #include <reprise/services/prepared_cache.hpp>
 
 #include "world/operation_records.hpp"
+#include "world/sim_loops.hpp"
 #include "world/strategies.hpp"
 
 namespace reprise::sim {
 
 class world;
 
-// Drives one engine like a socket driver: carries out its actions, passes it the time, and starts
-// operations. Each event is one iteration.
+// Drives the engines of one client, one for each of its loops, like a socket driver: carries out
+// their actions, passes them the time, and starts operations. Each event is one iteration of all
+// loops, at whose end each loop has taken what the others found out.
 class sim_client {
 public:
     sim_client(world& owner, std::uint32_t number);
@@ -27,7 +30,9 @@ public:
     sim_client(const sim_client&) = delete;
     sim_client& operator=(const sim_client&) = delete;
 
-    engine::client_engine& engine() noexcept { return *engine_; }
+    sim_loops& loops() noexcept { return loops_; }
+    // The loop of the operation: that of its key. Calls run on the first one.
+    std::size_t loop_of(const operation_record& record) const;
     const planned_client& plan() const noexcept { return plan_; }
 
     void start(operation_record& record);
@@ -40,7 +45,7 @@ public:
         armed_for_ = armed_for_ == now ? std::optional(stalled_until) : armed_for_;
     }
     void on_wake();
-    void on_name_found();
+    void on_name_found(std::size_t loop);
     void on_key_derived(std::uint64_t derivation);
     void on_strategy_answer(std::uint64_t question);
     // Carries out actions until none is left at this time, then arms the timer.
@@ -59,7 +64,7 @@ public:
 
 private:
     engine::engine_options make_options();
-    engine::operation_request make_request(operation_record& record);
+    engine::operation_request make_request(const operation_record& record);
     // sim_client_calls.cpp
     void start_call(operation_record& record);
     engine::http_request make_call(operation_record& record);
@@ -79,11 +84,13 @@ private:
     }
     void note_start(operation_record& record, duration timeout);
     void fill_write(engine::operation_request& request, const operation_record& record) const;
-    void perform(const engine::driver_action& action);
+    void perform(std::size_t loop, const engine::driver_action& action);
     std::uint16_t key_value_port() const noexcept;
     std::vector<wire::bootstrap_address> lie_about_names();
     void on_done(std::uint32_t number, engine::operation_result&& result);
-    engine::keyspace_id keyspace(std::uint8_t collection);
+    void make_loops();
+    // One round. Returns whether one of the loops had something to do.
+    [[nodiscard]] bool run_loops();
 
     world& world_;
     const planned_client& plan_;
@@ -91,20 +98,13 @@ private:
     bool is_closed_ = false;
     bool is_wake_planned_ = false;
     std::vector<std::shared_ptr<observed_strategy>> strategies_;
-    std::unique_ptr<engine::client_engine> engine_;
+    sim_loops loops_;
     engine::action_list actions_;
     std::optional<time_point> armed_for_;
-    engine::resolution_id resolution_{};  // the current question to the name service
-    std::map<std::uint64_t, wire::key_derivation> derivations_;  // in progress, by the engine's id
-    std::vector<engine::keyspace_id> keyspaces_;
-    struct slot_name {
-        std::uint64_t id = 0;
-        std::uint32_t number = 0;
-    };
-    std::vector<slot_name> names_;  // by the engine's slot
+    // In progress, by the engine's id and the loop.
+    std::map<std::uint64_t, wire::key_derivation> derivations_;
+    std::unordered_map<std::uint64_t, std::uint32_t> names_;  // by the engine's id
     std::uint32_t starting_ = 0;
-    bool is_starting_call_ = false;
-    std::map<std::uint64_t, std::uint32_t> call_names_;  // by the engine's id
     std::array<std::shared_ptr<services::prepared_cache>, prepared_choice_count> prepared_;
     std::vector<std::uint64_t> cas_;  // the newest seen, by collection and key
 };

@@ -176,15 +176,13 @@ engine::http_request sim_client::make_call(operation_record& record) {
 void sim_client::start_call(operation_record& record) {
     engine::http_request request = make_call(record);
     note_start(record, request.timeout.value_or(plan_.http_timeout));
-    is_starting_call_ = true;
-    record.id = engine_->start_http(
+    record.id = loops_[0].start_http(
         std::move(request),
         [this, number = record.number](engine::operation_result&& result) {
             on_done(number, std::move(result));
         },
         world_.now);
     number_of(record.id.value);
-    is_starting_call_ = false;
     run_engine();
 }
 
@@ -200,7 +198,7 @@ void sim_client::on_rows(operation_record& record) {
             return;
         case row_taking::then_cancel:
             take_rows(record);
-            if (record.calls == 0 && engine_->cancel(record.id, world_.now)) {
+            if (record.calls == 0 && loops_[0].cancel(record.id, world_.now)) {
                 record.is_canceled = true;
             }
             return;
@@ -212,7 +210,7 @@ void sim_client::on_rows(operation_record& record) {
 
 void sim_client::take_rows(operation_record& record) {
     engine::row_batch batch;
-    if (record.calls == 0 && engine_->take_rows(record.id, batch, world_.now)) {
+    if (record.calls == 0 && loops_[0].take_rows(record.id, batch, world_.now)) {
         world_.checks.calls.on_rows(record, batch);
     }
     if (record.call->plan.taking == row_taking::later) {

@@ -292,7 +292,7 @@ void world::dispatch(const event& next) {
         case event_kind::client_wake:
             return is_stalled(next.index) ? void() : clients[next.index]->on_wake();
         case event_kind::name_found:
-            return is_stalled(next.index) ? void() : clients[next.index]->on_name_found();
+            return is_stalled(next.index) ? void() : clients[next.index]->on_name_found(next.extra);
         case event_kind::key_derived:
             return is_stalled(next.index) ? void()
                                           : clients[next.index]->on_key_derived(next.extra);

@@ -168,7 +168,8 @@ struct planned_client {
     duration http_timeout = std::chrono::seconds{2};
     std::size_t http_connections_max = 12;  // to one service of one node
     std::optional<duration> not_my_vbucket_delay{};
-    std::size_t connections_per_node = 1;
+    std::size_t loop_count = 1;            // io_threads
+    std::size_t connections_per_node = 1;  // of each loop
     std::size_t pipeline_credit = 1024;
     std::size_t parked_count_max = 32768;
     std::size_t ready_count_max = 65536;
