@@ -1,6 +1,8 @@
 #include <reprise/couchbase_types/cluster_options.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -20,7 +22,7 @@ using std::chrono::seconds;
 
 // One row for each option: its member, its name in connection strings, and its range unless that is
 // the usual one of its type.
-constexpr auto option_table = std::to_array<option_row>({
+constexpr auto general_options = std::to_array<option_row>({
     make_option<&options::username>(),
     make_option<&options::password>(),
     make_option<&options::bearer_token>(),
@@ -37,13 +39,7 @@ constexpr auto option_table = std::to_array<option_row>({
     make_option<&options::scram_iterations_max>(
         {.parameter = own_name, .min = 4096, .max = 10'000'000}),
     make_option<&options::hello_after_authentication>({.parameter = own_name}),
-    make_option<&options::kv_timeout>({.parameter = own_name}),
     make_option<&options::kv_durable_timeout>({.parameter = own_name}),
-    make_option<&options::query_timeout>({.parameter = own_name}),
-    make_option<&options::analytics_timeout>({.parameter = own_name}),
-    make_option<&options::search_timeout>({.parameter = own_name}),
-    make_option<&options::view_timeout>({.parameter = own_name}),
-    make_option<&options::management_timeout>({.parameter = own_name}),
     make_option<&options::connect_timeout>({.parameter = "kv_connect_timeout"}),
     make_option<&options::config_poll_interval>({.parameter = own_name}),
     make_option<&options::config_poll_floor>({.parameter = own_name, .min = 0}),
@@ -81,6 +77,14 @@ constexpr auto option_table = std::to_array<option_row>({
     make_option<&options::enable_compression>(),
     make_option<&options::enable_mutation_tokens>({.parameter = own_name}),
 });
+
+// The timeouts of the services follow from the table of services.
+constexpr auto option_table = []<std::size_t... Index>(std::index_sequence<Index...>) {
+    std::array<option_row, general_options.size() + sizeof...(Index)> all{
+        make_option<detail::used_services[Index].timeout>({.parameter = own_name})...};
+    std::ranges::copy(general_options, all.begin() + sizeof...(Index));
+    return all;
+}(std::make_index_sequence<detail::used_services.size()>{});
 
 static_assert(
     base::has_row_per_member<cluster_options>(option_table), "every option has exactly one row");

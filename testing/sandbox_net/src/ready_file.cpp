@@ -20,11 +20,11 @@ namespace reprise::sandbox {
 namespace {
 
 // Every port that a node can have: each service, plain and over TLS.
-std::vector<std::pair<node_port_row, wire::transport>> all_ports() {
-    std::vector<std::pair<node_port_row, wire::transport>> ports;
-    for (const node_port_row& row : node_port_table) {
-        ports.emplace_back(row, wire::transport::plain);
-        ports.emplace_back(row, wire::transport::tls);
+std::vector<std::pair<wire::service, wire::transport>> all_ports() {
+    std::vector<std::pair<wire::service, wire::transport>> ports;
+    for (const wire::service which : wire::list_services(wire::is_used_service)) {
+        ports.emplace_back(which, wire::transport::plain);
+        ports.emplace_back(which, wire::transport::tls);
     }
     return ports;
 }
@@ -46,8 +46,8 @@ std::expected<std::vector<node_ports>, std::string> read_nodes(const json::value
     std::vector<node_ports> nodes;
     for (const json::value& element : *elements) {
         node_ports& ports = nodes.emplace_back();
-        for (const auto& [row, over] : all_ports()) {
-            const std::string name = port_name(row.which, over);
+        for (const auto& [which, over] : all_ports()) {
+            const std::string name = port_name(which, over);
             const json::value* port = element.find(name);
             if (port == nullptr || port->is_null()) {
                 continue;
@@ -56,7 +56,7 @@ std::expected<std::vector<node_ports>, std::string> read_nodes(const json::value
             if (!number || *number > 65535) {
                 return std::unexpected("a node's '" + name + "' is not a port");
             }
-            ports.*row.field(over) = static_cast<std::uint16_t>(*number);
+            ports.set(which, over, static_cast<std::uint16_t>(*number));
         }
     }
     return nodes;
@@ -95,11 +95,11 @@ std::string to_json(const ready_info& info) {
     json::array nodes;
     for (const node_ports& ports : info.addresses.nodes) {
         json::object node;
-        for (const auto& [row, over] : all_ports()) {
-            const std::uint16_t port = ports.*row.field(over);
+        for (const auto& [which, over] : all_ports()) {
+            const std::uint16_t port = ports.port(which, over);
             // Omit an optional service that the node does not have.
-            if (port != 0 || wire::facts_of(row.which).is_on_every_node) {
-                node.set(port_name(row.which, over), port != 0 ? json::value(port) : json::value());
+            if (port != 0 || wire::facts_of(which).is_on_every_node) {
+                node.set(port_name(which, over), port != 0 ? json::value(port) : json::value());
             }
         }
         nodes.emplace_back(std::move(node));

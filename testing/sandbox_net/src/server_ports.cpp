@@ -19,8 +19,8 @@ bool is_offered(const server_options& options, wire::service which) noexcept {
 // How many consecutive ports a node uses if the system does not choose them.
 std::size_t ports_per_node(const server_options& options) noexcept {
     std::size_t count = 0;
-    for (const node_port_row& row : node_port_table) {
-        count += is_offered(options, row.which) ? std::size_t{2} : std::size_t{0};
+    for (const wire::service which : wire::list_services(wire::is_used_service)) {
+        count += is_offered(options, which) ? std::size_t{2} : std::size_t{0};
     }
     return count;
 }
@@ -36,12 +36,11 @@ std::string find_unknown_service(const server_options& options) {
 }
 
 std::string join_addresses(
-    std::string_view scheme, const std::vector<node_ports>& nodes,
-    std::uint16_t node_ports::* port) {
+    std::string_view scheme, const std::vector<node_ports>& nodes, wire::transport over) {
     std::string text(scheme);
     for (const node_ports& node : nodes) {
         text += text.size() == scheme.size() ? "" : ",";
-        text += wire::to_host_port(loopback, node.*port);
+        text += wire::to_host_port(loopback, node.port(wire::service::key_value, over));
     }
     return text;
 }
@@ -49,10 +48,7 @@ std::string join_addresses(
 wire::cluster_node describe_ports(const node_ports& ports) {
     wire::cluster_node node;
     node.hostname = std::string(loopback);
-    for (const node_port_row& row : node_port_table) {
-        node.ports.set(row.which, wire::transport::plain, ports.*row.plain);
-        node.ports.set(row.which, wire::transport::tls, ports.*row.tls);
-    }
+    node.ports = ports;
     return node;
 }
 
@@ -73,8 +69,8 @@ std::expected<node_ports, std::string> server_core::listen_node(std::size_t numb
     }
     node_ports ports;
     std::size_t offset = 0;
-    for (const node_port_row& row : node_port_table) {
-        if (!is_offered(options_, row.which)) {
+    for (const wire::service which : wire::list_services(wire::is_used_service)) {
+        if (!is_offered(options_, which)) {
             continue;
         }
         for (const wire::transport over : {wire::transport::plain, wire::transport::tls}) {
@@ -83,16 +79,15 @@ std::expected<node_ports, std::string> server_core::listen_node(std::size_t numb
             if (over == wire::transport::tls && !tls_) {
                 continue;
             }
-            const auto what = row.which == wire::service::key_value ? port_role::kind::key_value
-                                                                    : port_role::kind::service;
+            const auto what = which == wire::service::key_value ? port_role::kind::key_value
+                                                                : port_role::kind::service;
             const auto port = ports_.listen(
-                {.what = what, .node = to_node_id(number), .over = over, .service = row.which},
-                wanted);
+                {.what = what, .node = to_node_id(number), .over = over, .service = which}, wanted);
             if (!port) {
                 ports_.close(to_node_id(number));
                 return std::unexpected(port.error());
             }
-            ports.*row.field(over) = *port;
+            ports.set(which, over, *port);
         }
     }
     return ports;
@@ -138,10 +133,10 @@ std::expected<void, std::string> server_core::publish() {
     }
     generation_seen_ = brain_.topology().configuration_generation();
     addresses_.connection_string =
-        join_addresses("couchbase://", addresses_.nodes, &node_ports::key_value);
+        join_addresses("couchbase://", addresses_.nodes, wire::transport::plain);
     if (tls_) {
         addresses_.connection_string_tls =
-            join_addresses("couchbases://", addresses_.nodes, &node_ports::key_value_tls);
+            join_addresses("couchbases://", addresses_.nodes, wire::transport::tls);
     }
     return {};
 }

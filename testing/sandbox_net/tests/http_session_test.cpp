@@ -29,7 +29,7 @@ std::unique_ptr<embedded_cluster> start(bool with_tls = false) {
 }
 
 std::uint16_t management_port(const embedded_cluster& cluster, std::size_t node = 0) {
-    return cluster.addresses().nodes.at(node).management;
+    return cluster.addresses().nodes.at(node).port(wire::service::management);
 }
 
 std::uint16_t control_port(const embedded_cluster& cluster) {
@@ -90,7 +90,8 @@ TEST(sandbox_management, answers_several_requests_on_one_connection) {
 TEST(sandbox_management, is_also_available_over_tls) {
     const auto cluster = start(true);
     raw_stream stream(
-        cluster->addresses().nodes.at(0).management_tls, {cluster->addresses().ca_path, {}});
+        cluster->addresses().nodes.at(0).port(wire::service::management, wire::transport::tls),
+        {cluster->addresses().ca_path, {}});
     ASSERT_TRUE(stream.is_open());
     stream.send(get("/pools", true, true));
     EXPECT_TRUE(stream.receive_until("\r\n\r\n").starts_with("HTTP/1.1 200"));
@@ -165,7 +166,7 @@ TEST(sandbox_control, a_fault_added_remotely_disturbs_and_is_counted) {
         {"command", "fault_add"}, {"ops", json::array{"hello"}}, {"effect", "close_before"}};
     const auto added = call_control(target_of(*cluster), rule);
     ASSERT_TRUE(added) << added.error();
-    raw::raw_client client(cluster->addresses().nodes.at(0).key_value);
+    raw::raw_client client(cluster->addresses().nodes.at(0).port(wire::service::key_value));
     EXPECT_FALSE(client.call(wire::hello_request{"x", {}}));
     const auto list = call_control(target_of(*cluster), json::object{{"command", "fault_list"}});
     ASSERT_TRUE(list) << list.error();
@@ -174,7 +175,7 @@ TEST(sandbox_control, a_fault_added_remotely_disturbs_and_is_counted) {
 
 TEST(sandbox_control, a_command_that_takes_a_node_down_closes_its_peers) {
     const auto cluster = start();
-    raw::raw_client client(cluster->addresses().nodes.at(1).key_value);
+    raw::raw_client client(cluster->addresses().nodes.at(1).port(wire::service::key_value));
     client.bootstrap();
     ASSERT_TRUE(
         call_control(target_of(*cluster), json::object{{"command", "node_down"}, {"node", 1}}));
@@ -184,7 +185,7 @@ TEST(sandbox_control, a_command_that_takes_a_node_down_closes_its_peers) {
 // The answer used to be written first, so a fast client could still reach a node that was down.
 TEST(sandbox_control, changes_of_a_command_take_effect_before_its_answer) {
     const auto cluster = start();
-    const std::uint16_t port = cluster->addresses().nodes.at(1).key_value;
+    const std::uint16_t port = cluster->addresses().nodes.at(1).port(wire::service::key_value);
     for (int round = 0; round < 200; ++round) {
         for (const bool is_up : {false, true}) {
             const json::object command{{"command", is_up ? "node_up" : "node_down"}, {"node", 1}};
@@ -281,14 +282,17 @@ TEST(ready_file, returns_what_was_written_and_is_private) {
     info.addresses.connection_string = "couchbase://127.0.0.1:1";
     info.addresses.connection_string_tls = "couchbases://127.0.0.1:2";
     info.addresses.ca_path = "/ca";
-    info.addresses.nodes = {{1, 2, 3, 4}, {5, 0, 6, 0}};
+    info.addresses.nodes.resize(2);
+    info.addresses.nodes[0].set(wire::service::key_value, wire::transport::plain, 1);
+    info.addresses.nodes[0].set(wire::service::key_value, wire::transport::tls, 2);
+    info.addresses.nodes[1].set(wire::service::management, wire::transport::plain, 6);
     info.addresses.control_url = "http://127.0.0.1:9/control";
     info.addresses.control_token = "token";
     ASSERT_TRUE(write_ready_file(path, info));
     const auto read = read_ready_file(path);
     ASSERT_TRUE(read) << read.error();
     EXPECT_EQ(to_json(*read), to_json(info));
-    EXPECT_EQ(read->addresses.nodes.at(1).management, 6);
+    EXPECT_EQ(read->addresses.nodes.at(1).port(wire::service::management), 6);
     EXPECT_EQ(
         std::filesystem::status(path).permissions() & std::filesystem::perms::others_all,
         std::filesystem::perms::none);
@@ -316,7 +320,7 @@ TEST(ready_file, reports_what_is_wrong_with_an_invalid_file) {
 TEST(sandbox_server, reports_a_port_that_is_in_use_or_impossible) {
     const auto cluster = start();
     server_options options;
-    options.port = cluster->addresses().nodes.at(0).key_value;
+    options.port = cluster->addresses().nodes.at(0).port(wire::service::key_value);
     const auto taken = embedded_cluster::start(options);
     ASSERT_FALSE(taken);
     EXPECT_TRUE(taken.error().contains(std::to_string(options.port))) << taken.error();
@@ -333,7 +337,7 @@ TEST(sandbox_server, runs_on_the_caller_s_loop) {
     options.cluster.replica_count = 0;
     auto front = server::make(io, std::move(options));
     ASSERT_TRUE(front) << front.error();
-    raw_stream stream(front->addresses().nodes.at(0).management);
+    raw_stream stream(front->addresses().nodes.at(0).port(wire::service::management));
     stream.send("GET / HTTP/1.1\r\n\r\n");
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (front->session_count() == 0 && std::chrono::steady_clock::now() < deadline) {

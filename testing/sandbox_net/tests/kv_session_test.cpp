@@ -34,7 +34,7 @@ std::unique_ptr<embedded_cluster> start(server_options options = {}) {
 }
 
 std::uint16_t kv_port(const embedded_cluster& cluster, std::size_t node = 0) {
-    return cluster.addresses().nodes.at(node).key_value;
+    return cluster.addresses().nodes.at(node).port(wire::service::key_value);
 }
 
 // The first notice of a server, for a test that waits for it. It does not use std::promise: setting
@@ -110,10 +110,16 @@ TEST(sandbox_kv, the_configuration_contains_the_ports_that_are_listening) {
         using wire::service;
         using wire::transport;
         EXPECT_EQ(nodes[i].hostname, "127.0.0.1");
-        EXPECT_EQ(nodes[i].ports.port(service::key_value, transport::plain), ports.key_value);
-        EXPECT_EQ(nodes[i].ports.port(service::key_value, transport::tls), ports.key_value_tls);
-        EXPECT_EQ(nodes[i].ports.port(service::management, transport::plain), ports.management);
-        raw::raw_socket there(ports.management);
+        EXPECT_EQ(
+            nodes[i].ports.port(service::key_value, transport::plain),
+            ports.port(wire::service::key_value));
+        EXPECT_EQ(
+            nodes[i].ports.port(service::key_value, transport::tls),
+            ports.port(wire::service::key_value, wire::transport::tls));
+        EXPECT_EQ(
+            nodes[i].ports.port(service::management, transport::plain),
+            ports.port(wire::service::management));
+        raw::raw_socket there(ports.port(wire::service::management));
         EXPECT_TRUE(there.is_connected());
     }
 }

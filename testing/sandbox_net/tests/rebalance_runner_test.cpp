@@ -41,7 +41,7 @@ wire::cluster_configuration_ptr ask_configuration(raw_client& client) {
 }
 
 std::uint16_t kv_of(const embedded_cluster& cluster, std::size_t node) {
-    return cluster.addresses().nodes.at(node).key_value;
+    return cluster.addresses().nodes.at(node).port(wire::service::key_value);
 }
 
 json::value control(const embedded_cluster& cluster, const json::object& command) {
@@ -63,12 +63,17 @@ TEST(sandbox_net_topology, an_added_node_listens_and_is_announced_with_its_ports
     const auto configuration = ask_configuration(client);
     ASSERT_EQ(configuration->nodes().size(), 3u);
     const auto& ports = configuration->nodes()[2].ports;
-    EXPECT_EQ(ports.port(wire::service::key_value, wire::transport::plain), added->ports.key_value);
     EXPECT_EQ(
-        ports.port(wire::service::management, wire::transport::tls), added->ports.management_tls);
+        ports.port(wire::service::key_value, wire::transport::plain),
+        added->ports.port(wire::service::key_value));
+    EXPECT_EQ(
+        ports.port(wire::service::management, wire::transport::tls),
+        added->ports.port(wire::service::management, wire::transport::tls));
     for (const std::uint16_t port :
-         {added->ports.key_value, added->ports.key_value_tls, added->ports.management,
-          added->ports.management_tls}) {
+         {added->ports.port(wire::service::key_value),
+          added->ports.port(wire::service::key_value, wire::transport::tls),
+          added->ports.port(wire::service::management),
+          added->ports.port(wire::service::management, wire::transport::tls)}) {
         EXPECT_TRUE(raw_socket(port).is_connected());
     }
 }
@@ -89,7 +94,7 @@ TEST(sandbox_net_topology, a_timed_rebalance_moves_documents_to_the_added_node) 
     ASSERT_TRUE(ended);
     EXPECT_EQ(ended->end, rebalance_end::finished);
     EXPECT_EQ(ended->moves_done, 512u);
-    raw_client other(added->ports.key_value);
+    raw_client other(added->ports.port(wire::service::key_value));
     other.bootstrap();
     int moved_count = 0;
     for (int i = 0; i < 50; ++i) {
@@ -212,9 +217,9 @@ TEST(sandbox_net_topology, fixed_ports_of_added_nodes_follow_the_control_port) {
             continue;
         }
         EXPECT_TRUE((*started)->addresses().control_url.contains(std::to_string(port + 8)));
-        EXPECT_EQ(first->ports.key_value, port + 9);
-        EXPECT_EQ(first->ports.management, port + 11);
-        EXPECT_EQ(second->ports.key_value, port + 13);
+        EXPECT_EQ(first->ports.port(wire::service::key_value), port + 9);
+        EXPECT_EQ(first->ports.port(wire::service::management), port + 11);
+        EXPECT_EQ(second->ports.port(wire::service::key_value), port + 13);
         return;
     }
     FAIL() << "no free ports";

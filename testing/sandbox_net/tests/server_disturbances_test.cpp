@@ -44,7 +44,7 @@ void disturb(embedded_cluster& cluster, const node_disturbance& how) {
 }
 
 std::uint16_t port_of(const embedded_cluster& cluster, std::size_t node = 0) {
-    return cluster.addresses().nodes.at(node).key_value;
+    return cluster.addresses().nodes.at(node).port(wire::service::key_value);
 }
 
 bool has_bytes(raw_stream& stream) {
@@ -149,7 +149,8 @@ TEST(sandbox_disturbance, a_killed_node_resets_its_connections_and_closes_its_po
     EXPECT_TRUE(client.stream().receive().empty());
     EXPECT_EQ(errno, ECONNRESET);
     EXPECT_FALSE(raw_socket(port_of(*cluster)).is_connected());
-    EXPECT_FALSE(raw_socket(cluster->addresses().nodes.at(0).management).is_connected());
+    EXPECT_FALSE(raw_socket(cluster->addresses().nodes.at(0).port(wire::service::management))
+                     .is_connected());
     cluster->with_cluster([](sandbox::cluster& brain) {
         EXPECT_TRUE(brain.topology().set_node_state(node_id{0}, true));
     });
@@ -159,7 +160,8 @@ TEST(sandbox_disturbance, a_killed_node_resets_its_connections_and_closes_its_po
 
 TEST(sandbox_disturbance, RH_26_tls_handshakes_fail_in_each_way_until_it_is_removed) {
     const auto cluster = start(true);
-    const std::uint16_t port = cluster->addresses().nodes.at(0).key_value_tls;
+    const std::uint16_t port =
+        cluster->addresses().nodes.at(0).port(wire::service::key_value, wire::transport::tls);
     const raw::tls_options trust{cluster->addresses().ca_path, {}};
     raw_client before(port, trust);
     before.bootstrap();
@@ -195,7 +197,8 @@ TEST(sandbox_disturbance, RH_26_tls_handshakes_fail_in_each_way_until_it_is_remo
 TEST(sandbox_disturbance, stopping_forgets_peers_that_were_about_to_be_reset) {
     const auto cluster = start(true);
     disturb(*cluster, {.tls = tls_disturbance::reset});
-    raw_stream silent(cluster->addresses().nodes.at(0).key_value_tls);
+    raw_stream silent(
+        cluster->addresses().nodes.at(0).port(wire::service::key_value, wire::transport::tls));
     ASSERT_TRUE(silent.is_open());
     cluster->with_cluster([](sandbox::cluster&) {});
     cluster->stop();
@@ -204,7 +207,7 @@ TEST(sandbox_disturbance, stopping_forgets_peers_that_were_about_to_be_reset) {
 
 TEST(sandbox_disturbance, the_management_port_of_a_frozen_node_is_silent) {
     const auto cluster = start();
-    raw_stream http(cluster->addresses().nodes.at(0).management);
+    raw_stream http(cluster->addresses().nodes.at(0).port(wire::service::management));
     disturb(*cluster, {.is_frozen = true});
     http.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     talk_to_node_1(*cluster);

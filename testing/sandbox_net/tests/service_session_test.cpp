@@ -56,15 +56,25 @@ TEST(sandbox_services, listen_and_are_announced_only_when_enabled) {
     const auto cluster = start(true);
     const node_ports& ports = cluster->addresses().nodes.at(1);
     for (const std::uint16_t port :
-         {ports.query, ports.query_tls, ports.search, ports.search_tls, ports.analytics,
-          ports.analytics_tls, ports.views, ports.views_tls}) {
+         {ports.port(wire::service::query), ports.port(wire::service::query, wire::transport::tls),
+          ports.port(wire::service::search),
+          ports.port(wire::service::search, wire::transport::tls),
+          ports.port(wire::service::analytics),
+          ports.port(wire::service::analytics, wire::transport::tls),
+          ports.port(wire::service::views),
+          ports.port(wire::service::views, wire::transport::tls)}) {
         EXPECT_NE(port, 0);
     }
-    EXPECT_TRUE(ask(ports.query, request("GET", "/admin/ping")).starts_with("HTTP/1.1 200"));
-    EXPECT_TRUE(ask(ports.analytics, request("GET", "/admin/ping")).starts_with("HTTP/1.1 200"));
-    EXPECT_TRUE(ask(ports.search, request("GET", "/api/ping")).starts_with("HTTP/1.1 200"));
-    EXPECT_TRUE(ask(ports.views, request("GET", "/")).starts_with("HTTP/1.1 200"));
-    const std::string announced = ask(ports.management, request("GET", "/pools/default/b/default"));
+    EXPECT_TRUE(ask(ports.port(wire::service::query), request("GET", "/admin/ping"))
+                    .starts_with("HTTP/1.1 200"));
+    EXPECT_TRUE(ask(ports.port(wire::service::analytics), request("GET", "/admin/ping"))
+                    .starts_with("HTTP/1.1 200"));
+    EXPECT_TRUE(ask(ports.port(wire::service::search), request("GET", "/api/ping"))
+                    .starts_with("HTTP/1.1 200"));
+    EXPECT_TRUE(
+        ask(ports.port(wire::service::views), request("GET", "/")).starts_with("HTTP/1.1 200"));
+    const std::string announced =
+        ask(ports.port(wire::service::management), request("GET", "/pools/default/b/default"));
     for (const char* name :
          {"\"n1ql\"", "\"n1qlSSL\"", "\"fts\"", "\"cbas\"", "\"capiSSL\"", "\"couchapi\"",
           "\"enhancedPreparedStatements\""}) {
@@ -75,51 +85,58 @@ TEST(sandbox_services, listen_and_are_announced_only_when_enabled) {
     plain.cluster.replica_count = 0;
     plain.services = {};
     const auto without = embedded_cluster::start(std::move(plain)).value();
-    const std::string bare = ask(
-        without->addresses().nodes.at(0).management, request("GET", "/pools/default/b/default"));
+    const std::string bare =
+        ask(without->addresses().nodes.at(0).port(wire::service::management),
+            request("GET", "/pools/default/b/default"));
     EXPECT_TRUE(bare.contains("\"mgmt\""));
     for (const char* name : {"n1ql", "fts", "cbas", "capi\"", "couchapi"}) {
         EXPECT_FALSE(bare.contains(name)) << name;
     }
-    EXPECT_EQ(without->addresses().nodes.at(0).query, 0);
+    EXPECT_EQ(without->addresses().nodes.at(0).port(wire::service::query), 0);
 }
 
 TEST(sandbox_services, all_run_by_default) {
     const auto all = embedded_cluster::start({}).value();
     const node_ports& ports = all->addresses().nodes.at(3);
-    for (const std::uint16_t port : {ports.query, ports.search, ports.analytics, ports.views}) {
+    for (const std::uint16_t port :
+         {ports.port(wire::service::query), ports.port(wire::service::search),
+          ports.port(wire::service::analytics), ports.port(wire::service::views)}) {
         EXPECT_NE(port, 0);
     }
     server_options options;
     options.services = {};
     const auto none = embedded_cluster::start(std::move(options)).value();
-    EXPECT_EQ(none->addresses().nodes.at(0).query, 0);
-    EXPECT_EQ(none->addresses().nodes.at(0).views, 0);
+    EXPECT_EQ(none->addresses().nodes.at(0).port(wire::service::query), 0);
+    EXPECT_EQ(none->addresses().nodes.at(0).port(wire::service::views), 0);
 }
 
 TEST(sandbox_services, share_documents_with_the_key_value_ports) {
     const auto cluster = start();
-    raw::raw_client client(cluster->addresses().nodes.at(0).key_value);
+    raw::raw_client client(cluster->addresses().nodes.at(0).port(wire::service::key_value));
     client.bootstrap();
     const node_ports& ports = cluster->addresses().nodes.at(1);
     const std::string made =
-        ask(ports.query, query("UPSERT INTO `default` (KEY, VALUE) VALUES ('doc', {'n': 7})"));
+        ask(ports.port(wire::service::query),
+            query("UPSERT INTO `default` (KEY, VALUE) VALUES ('doc', {'n': 7})"));
     EXPECT_TRUE(made.contains("\"mutationCount\":1")) << made;
     bool is_found = false;
     for (std::size_t node = 0; node < 2; ++node) {
-        raw::raw_client reader(cluster->addresses().nodes.at(node).key_value);
+        raw::raw_client reader(cluster->addresses().nodes.at(node).port(wire::service::key_value));
         reader.bootstrap();
         const auto got = reader.get("doc");
         is_found = is_found || (got && got->value == "{\"n\":7}");
     }
     EXPECT_TRUE(is_found);
-    EXPECT_TRUE(ask(ports.analytics, query("SELECT VALUE d.n FROM `default` d")).contains("[7]"));
+    EXPECT_TRUE(
+        ask(ports.port(wire::service::analytics), query("SELECT VALUE d.n FROM `default` d"))
+            .contains("[7]"));
 }
 
 TEST(sandbox_services, keep_a_connection_open_for_many_requests_even_over_tls) {
     const auto cluster = start(true);
     raw_stream stream(
-        cluster->addresses().nodes.at(0).query_tls, {cluster->addresses().ca_path, {}});
+        cluster->addresses().nodes.at(0).port(wire::service::query, wire::transport::tls),
+        {cluster->addresses().ca_path, {}});
     ASSERT_TRUE(stream.is_open());
     for (int i = 0; i < 5; ++i) {
         stream.send(query("SELECT RAW " + std::to_string(i), true));
@@ -139,11 +156,12 @@ TEST(sandbox_services, stream_large_results_no_faster_than_the_peer_reads) {
     options.services = {wire::service::query};
     options.output_size_max_bytes = std::size_t{1024} * 1024;
     const auto cluster = embedded_cluster::start(std::move(options)).value();
-    raw_stream stream(cluster->addresses().nodes.at(0).query);
+    raw_stream stream(cluster->addresses().nodes.at(0).port(wire::service::query));
     stream.send(query("SELECT RAW n FROM ARRAY_RANGE(0, 1000000) AS n"));
     // Other clients are served in the meantime.
-    EXPECT_TRUE(
-        ask(cluster->addresses().nodes.at(0).query, query("SELECT RAW 'other'")).contains("other"));
+    EXPECT_TRUE(ask(cluster->addresses().nodes.at(0).port(wire::service::query),
+                    query("SELECT RAW 'other'"))
+                    .contains("other"));
     std::string tail;
     std::size_t size = 0;
     for (auto bytes = stream.receive(); !bytes.empty(); bytes = stream.receive()) {
@@ -159,7 +177,7 @@ TEST(sandbox_services, stream_large_results_no_faster_than_the_peer_reads) {
 
 TEST(sandbox_services, apply_fault_rules_on_the_wire_and_audit_them) {
     const auto cluster = start();
-    const std::uint16_t port = cluster->addresses().nodes.at(0).query;
+    const std::uint16_t port = cluster->addresses().nodes.at(0).port(wire::service::query);
     const auto with_rule = [&](service_fault_effect effect) {
         cluster->with_cluster([&](sandbox::cluster& brain) {
             brain.services().faults().clear();
@@ -185,7 +203,7 @@ TEST(sandbox_services, apply_fault_rules_on_the_wire_and_audit_them) {
 
 TEST(sandbox_services, a_frozen_node_answers_earlier_requests_once_it_is_released) {
     const auto cluster = start();
-    raw_stream stream(cluster->addresses().nodes.at(0).query);
+    raw_stream stream(cluster->addresses().nodes.at(0).port(wire::service::query));
     const auto freeze = [&](bool is_frozen) {
         cluster->with_cluster([is_frozen](sandbox::cluster& brain) {
             node_disturbance how = brain.disturbances().of(node_id{0});
@@ -197,7 +215,8 @@ TEST(sandbox_services, a_frozen_node_answers_earlier_requests_once_it_is_release
     stream.send(query("SELECT RAW 'late'"));
     // The other node's answer shows that the frozen one had time to answer.
     EXPECT_TRUE(
-        ask(cluster->addresses().nodes.at(1).query, query("SELECT RAW 'now'")).contains("now"));
+        ask(cluster->addresses().nodes.at(1).port(wire::service::query), query("SELECT RAW 'now'"))
+            .contains("now"));
     freeze(false);
     EXPECT_TRUE(stream.receive_all().contains("late"));
 }
@@ -208,7 +227,9 @@ TEST(sandbox_services, are_listed_in_the_ready_file_and_unknown_ones_are_refused
     const auto parsed = json::parse(text);
     ASSERT_TRUE(parsed);
     const json::value* node = parsed->root.find("nodes")->at(0);
-    EXPECT_EQ(node->find("query")->as_uint64(), cluster->addresses().nodes.at(0).query);
+    EXPECT_EQ(
+        node->find("query")->as_uint64(),
+        cluster->addresses().nodes.at(0).port(wire::service::query));
     EXPECT_EQ(node->find("query_tls"), nullptr);
     server_options options;
     options.services = {wire::service::eventing};

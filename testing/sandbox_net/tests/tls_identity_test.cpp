@@ -28,7 +28,7 @@ std::unique_ptr<embedded_cluster> start(server_tls_options tls = {}) {
 }
 
 std::uint16_t port_of(const embedded_cluster& cluster) {
-    return cluster.addresses().nodes.at(0).key_value_tls;
+    return cluster.addresses().nodes.at(0).port(wire::service::key_value, wire::transport::tls);
 }
 
 TEST(sandbox_tls, a_raw_client_bootstraps_and_stores_over_tls) {
@@ -47,7 +47,7 @@ TEST(sandbox_tls, plain_passwords_are_accepted_on_all_ports) {
     raw_client secure(port_of(*cluster), {cluster->addresses().ca_path, {}});
     secure.hello({wire::hello_feature::xerror});
     EXPECT_EQ(secure.log_in("app", "secret", wire::sasl_mechanism::plain), status::success);
-    raw_client open(cluster->addresses().nodes.at(0).key_value);
+    raw_client open(cluster->addresses().nodes.at(0).port(wire::service::key_value));
     open.hello({wire::hello_feature::xerror});
     EXPECT_EQ(open.log_in("app", "secret", wire::sasl_mechanism::plain), status::success);
 }

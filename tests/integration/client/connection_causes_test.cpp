@@ -46,7 +46,8 @@ sandbox::server_options tls_server(
 }
 
 std::string plain_port(const sandbox::embedded_cluster& server) {
-    return "127.0.0.1:" + std::to_string(server.addresses().nodes.front().key_value);
+    return "127.0.0.1:" +
+           std::to_string(server.addresses().nodes.front().port(reprise::wire::service::key_value));
 }
 
 // Occupies all file descriptors except the given number.
@@ -97,7 +98,8 @@ TEST(connection_causes, an_unknown_host_name_is_named) {
 
 TEST(connection_causes, a_tls_port_contacted_in_plain_text_is_named) {
     const auto server = start(tls_server());
-    const auto port = server->addresses().nodes.front().key_value_tls;
+    const auto port = server->addresses().nodes.front().port(
+        reprise::wire::service::key_value, reprise::wire::transport::tls);
     expect_named(
         "couchbase://127.0.0.1:" + std::to_string(port), app_options(), "this is a TLS port");
 }

@@ -33,7 +33,7 @@ TEST(name_service, service_records_name_the_seeds_in_order_of_priority) {
     names.add_srv(
         service, {.priority = 10,
                   .weight = 1,
-                  .port = server->addresses().nodes.front().key_value,
+                  .port = server->addresses().nodes.front().port(reprise::wire::service::key_value),
                   .target = "good.cluster.reprise.test"});
     names.add_address("good.cluster.reprise.test", {127, 0, 0, 1});
     names.begin();
@@ -49,7 +49,8 @@ TEST(name_service, an_address_that_refuses_is_followed_by_the_next_one) {
     names.add_address("two.reprise.test", {127, 0, 0, 2});  // no listener there
     names.add_address("two.reprise.test", {127, 0, 0, 1});
     names.begin();
-    const auto port = std::to_string(server->addresses().nodes.front().key_value);
+    const auto port =
+        std::to_string(server->addresses().nodes.front().port(reprise::wire::service::key_value));
     const auto cluster = connect_by_name(names, "couchbase://two.reprise.test:" + port);
     const auto stored = documents(cluster).upsert("k", "v");
     EXPECT_TRUE(stored) << words(stored);

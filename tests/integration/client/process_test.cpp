@@ -74,7 +74,9 @@ TEST_P(closed_peer, a_write_to_it_raises_no_signal) {
     server_options.tls.is_enabled = is_tls;
     const auto server = start(std::move(server_options));
     const auto ports = server->addresses().nodes.at(0);
-    relay between(is_tls ? ports.key_value_tls : ports.key_value);
+    relay between(
+        is_tls ? ports.port(reprise::wire::service::key_value, reprise::wire::transport::tls)
+               : ports.port(reprise::wire::service::key_value));
     const auto over = is_tls ? reprise::wire::transport::tls : reprise::wire::transport::plain;
     server->with_cluster([&](sandbox::cluster& cluster) {
         const auto node = cluster.topology().nodes().front();
@@ -140,7 +142,7 @@ TEST(programs_started_by_this_one, do_not_inherit_connections) {
     ASSERT_TRUE(documents(cluster).upsert("k", "v"));
     std::vector<std::uint16_t> ports;
     for (const auto& node : server->addresses().nodes) {
-        ports.push_back(node.key_value);
+        ports.push_back(node.port(reprise::wire::service::key_value));
     }
     const auto [open, inherited] = client_sockets(ports);
     EXPECT_GE(open, 1);

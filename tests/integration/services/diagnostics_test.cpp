@@ -170,8 +170,11 @@ TEST(ping, asks_every_node_and_names_the_one_that_does_not_answer) {
         const auto report = cluster.bucket(bucket_name).ping({.timeout = 500ms});
         ASSERT_TRUE(report) << words(report);
         for (const couchbase::service_ping& each : report->services) {
-            const bool is_bad = each.remote.ends_with(":" + std::to_string(bad.query)) ||
-                                each.remote.ends_with(":" + std::to_string(bad.key_value));
+            const bool is_bad =
+                each.remote.ends_with(
+                    ":" + std::to_string(bad.port(reprise::wire::service::query))) ||
+                each.remote.ends_with(
+                    ":" + std::to_string(bad.port(reprise::wire::service::key_value)));
             EXPECT_EQ(each.state == ping_state::ok, !is_bad)
                 << to_string(each.service) << each.remote;
         }

@@ -43,10 +43,9 @@ namespace {
 
 [[nodiscard]] std::string describe_services(const sandbox::node_ports& at) {
     std::string text;
-    for (const sandbox::node_port_row& row : sandbox::node_port_table) {
-        if (wire::is_http_service(wire::facts_of(row.which))) {
-            text += service_line(to_string(row.which), at.*row.plain, at.*row.tls);
-        }
+    for (const wire::service which : wire::list_services(wire::is_http_service)) {
+        text +=
+            service_line(to_string(which), at.port(which), at.port(which, wire::transport::tls));
     }
     return text;
 }

@@ -8,6 +8,7 @@
 #include "services/http_texts.hpp"
 #include "services/login.hpp"
 #include "services/missing_paths.hpp"
+#include "services/service_handlers.hpp"
 
 namespace reprise::sandbox {
 

@@ -98,11 +98,4 @@ struct service_exchange {
 service_response make_service_response(
     int status, std::string body, std::string_view content_type = "application/json");
 
-// The services. Each accepts any path and answers unknown ones with 404.
-service_response answer_query(service_exchange& with);
-service_response answer_analytics(service_exchange& with);
-service_response answer_search(service_exchange& with);
-service_response answer_views(service_exchange& with);
-service_response answer_management_port(service_exchange& with);
-
 }  // namespace reprise::sandbox::detail

@@ -1,16 +1,14 @@
 #include <reprise/sandbox/services.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include <reprise/base/enum_table.hpp>
 #include <reprise/base/hex.hpp>
 
 #include "services/http_texts.hpp"
 #include "services/login.hpp"
 #include "services/query/query_body.hpp"
-#include "services/service_state.hpp"
+#include "services/service_handlers.hpp"
 
 namespace reprise::sandbox {
 
@@ -67,25 +65,6 @@ service_response make_service_response(
 }
 
 namespace {
-
-// The handler of a service's port.
-struct service_handler {
-    wire::service which;
-    service_response (*answer)(service_exchange&) = nullptr;  // null: there is none
-};
-
-constexpr std::array service_handlers{
-    service_handler{wire::service::key_value},
-    service_handler{wire::service::management, answer_management_port},
-    service_handler{wire::service::views, answer_views},
-    service_handler{wire::service::query, answer_query},
-    service_handler{wire::service::search, answer_search},
-    service_handler{wire::service::analytics, answer_analytics},
-    service_handler{wire::service::eventing},
-    service_handler{wire::service::backup},
-    service_handler{wire::service::index},
-};
-static_assert(base::has_row_per_enumerator(service_handlers, &service_handler::which));
 
 service_response answer_service(service_exchange& with) {
     const auto index = static_cast<std::size_t>(with.request.service);

@@ -142,23 +142,11 @@ void add_statements(std::string& page) {
 void add_views_and_search(std::string& page) {
     page +=
         "## Views\n\n"
-        "A view runs over a bucket's default collection. There is no JavaScript: `map` is one "
-        "of\n"
-        "these names, or the function that emits `meta.id` and null, which counts as `_by_id`. "
-        "A\n"
-        "design document with anything else is refused when it is created.\n\n";
-    add_head(page, {"map function", "rows"});
-    for (const map_name& each : map_names) {
-        add_row(page, {code(each.spelling), std::string(each.rows)});
-    }
-    page += "\nReduce functions:\n\n";
-    std::vector<std::string> names;
-    names.reserve(reduce_names().size());
-    for (const reduce_name& each : reduce_names()) {
-        names.push_back(code(each.name));
-    }
-    add_names(page, names);
-    page += "\n";
+        "A view runs over a bucket's default collection. There is no JavaScript: `map` is "
+        "`_by_id` or the\n"
+        "function that emits `meta.id` and null, and there is no `reduce`. A design document with "
+        "anything\n"
+        "else is refused when it is created.\n\n";
     add_head(page, {"parameter", "meaning"});
     for (const view_parameter& each : view_parameters()) {
         const std::string other = each.other_name.empty() ? "" : ", " + code(each.other_name);
@@ -167,21 +155,18 @@ void add_views_and_search(std::string& page) {
     page +=
         "\n"
         "## Search queries\n\n"
-        "All texts of a document are indexed as lower-case words without English stop words; all "
-        "hits\n"
-        "have the same score. Other queries of servers are refused by name; unknown members are "
-        "ignored.\n\n";
+        "All texts of a document are indexed as lower-case words; all hits have the same score. "
+        "Other\n"
+        "queries and other members of these are refused by name.\n\n";
     add_head(page, {"query", "other members", "finds"});
     for (const search_kind& each : search_kinds()) {
         add_row(
-            page, {code(each.name), each.members.empty() ? "" : code(each.members),
-                   std::string(each.meaning)});
+            page,
+            {code(each.name), each.has_field ? code("field") : "", std::string(each.meaning)});
     }
-    page += "\nRefused by name, in queries and in requests:\n\n";
-    names.clear();
-    for (const auto list : {missing_query_members(), missing_search_members()}) {
-        std::ranges::transform(list, std::back_inserter(names), code);
-    }
+    page += "\nRefused by name in requests; unknown members are ignored:\n\n";
+    std::vector<std::string> names;
+    std::ranges::transform(missing_search_members(), std::back_inserter(names), code);
     add_names(page, names);
     page += "\n";
 }

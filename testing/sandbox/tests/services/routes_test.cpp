@@ -26,25 +26,21 @@ struct service_ports : testing::Test, service_client {
     }
 };
 
-TEST_F(service_ports, search_finds_documents_by_words_and_ids) {
+TEST_F(service_ports, search_finds_documents_by_words) {
     fill();
     ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
-    const reply all = search("{\"match_all\":{}}", ",\"fields\":[\"*\"]");
+    const reply all = search("{\"match_all\":{}}");
     EXPECT_EQ(ids(all), "k1 k2 k3 ");
     EXPECT_EQ(all.member("total_hits"), "3");
-    EXPECT_EQ(all.find("hits")->at(2)->find("fields")->find("n")->as_int64(), 3);
     EXPECT_EQ(json::serialize(*all.find("status")->find("failed")), "0");
     EXPECT_EQ(ids(search("{\"match\":\"SECOND thing\"}")), "k2 ");
     EXPECT_EQ(ids(search("{\"match\":\"brno\",\"field\":\"at.city\"}")), "k2 ");
     EXPECT_EQ(ids(search("{\"match\":\"brno\",\"field\":\"name\"}")), "");
-    EXPECT_EQ(ids(search("{\"ids\":[\"k3\",\"k1\"]}")), "k1 k3 ");
-    EXPECT_EQ(ids(search("{\"prefix\":\"fir\"}")), "k1 ");
-    EXPECT_EQ(
-        ids(search("{\"disjuncts\":[{\"term\":\"first\"},{\"conjuncts\":[{\"match_all\":{}},"
-                   "{\"ids\":[\"k3\"]}]}]}")),
-        "k1 k3 ");
+    EXPECT_EQ(ids(search(R"({"match":"first second"})")), "k1 k2 ");
+    EXPECT_EQ(ids(search(R"({"term":"second"})")), "k2 ");
+    EXPECT_EQ(ids(search(R"({"query":"second brno"})")), "k2 ");
+    EXPECT_EQ(ids(search(R"({"match_all":{}})", R"(,"collections":["airline"])")), "");
     EXPECT_EQ(ids(search("{\"match_all\":{}}", ",\"size\":1,\"from\":1")), "k2 ");
-    EXPECT_EQ(ids(search("{\"match_all\":{}}", ",\"sort\":[\"-_id\"]")), "k3 k2 k1 ");
 }
 
 TEST_F(service_ports, search_reports_what_is_missing_or_malformed) {
@@ -53,25 +49,8 @@ TEST_F(service_ports, search_reports_what_is_missing_or_malformed) {
     EXPECT_NE(missing.member("error").find("index not found"), std::string::npos);
     EXPECT_EQ(missing.member("status"), "\"fail\"");
     ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
-    EXPECT_EQ(search("{\"geo\":1}").status, 400);
-    EXPECT_NE(search("{\"geo\":1}").text.find("unknown query type"), std::string::npos);
+    EXPECT_NE(search("{\"geo\":null}").text.find("unknown query type"), std::string::npos);
     EXPECT_EQ(search("1}{").status, 400);
-    std::string deep;
-    for (int i = 0; i < 40; ++i) {
-        deep += "{\"conjuncts\":[";
-    }
-    EXPECT_EQ(
-        search(
-            deep + "{\"match_all\":{}}" +
-            [] {
-                std::string ends;
-                for (int i = 0; i < 40; ++i) {
-                    ends += "]}";
-                }
-                return ends;
-            }())
-            .status,
-        400);
     EXPECT_EQ(
         cluster.services().create_search_index("x", "nowhere").error(),
         sandbox::cluster_errc::unknown_bucket);
@@ -80,43 +59,20 @@ TEST_F(service_ports, search_reports_what_is_missing_or_malformed) {
     EXPECT_EQ(ask(service::search, "GET", "/api/ping").status, 200);
 }
 
-TEST_F(service_ports, search_leaves_stop_words_out_of_texts_and_queries) {
-    query("UPSERT INTO travel (KEY, VALUE) VALUES ('k1', {'t': 'the name of THE rose'})");
-    ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
-    EXPECT_EQ(ids(search(R"({"match":"the rose","operator":"and"})")), "k1 ");
-    EXPECT_EQ(ids(search(R"({"match":"of the"})")), "");
-    EXPECT_EQ(ids(search(R"({"term":"the"})")), "");
-}
-
-TEST_F(service_ports, search_shows_flat_fields_and_the_values_it_sorted_by) {
-    query("UPSERT INTO travel (KEY, VALUE) VALUES ('k1', {'a': {'b': 1, 'n': null}, 'l': [1, 2]})");
-    ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
-    const auto shown = [this](const std::string& more, const char* name) {
-        return json::serialize(
-            *search(R"({"match_all":{}})", more).find("hits")->at(0)->find(name));
-    };
-    EXPECT_EQ(shown(R"(,"fields":["*"])", "fields"), R"({"a.b":1,"l":[1,2],"_$c":"_default"})");
-    EXPECT_EQ(shown(R"(,"fields":["a.b","a"])", "fields"), R"({"a.b":1,"_$c":"_default"})");
-    EXPECT_EQ(shown("", "sort"), R"(["_score"])");
-    EXPECT_EQ(shown(R"(,"sort":["-_id"])", "sort"), R"(["k1"])");
-}
-
-TEST_F(service_ports, search_refuses_wrong_types_and_ignores_unknown_members) {
+TEST_F(service_ports, search_refuses_wrong_types) {
     ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
     const std::string all = R"({"match_all":{}})";
     for (const char* more :
-         {R"(,"size":"x")", R"(,"from":-1)", R"(,"fields":"a")", R"(,"sort":5)", R"(,"ctl":5)",
+         {R"(,"size":"x")", R"(,"from":-1)", R"(,"collections":"a")", R"(,"ctl":5)",
           R"(,"ctl":{"consistency":{"level":"sometimes"}})"}) {
         EXPECT_EQ(search(all, more).status, 400) << more;
     }
     for (const char* wrong :
-         {R"({"match":5})", R"({"ids":[1]})", R"({"term":"a","field":1})", R"({"bool":1})",
-          R"({"min":true,"field":"n"})"}) {
+         {R"({"match":5})", R"({"term":"a","field":1})", R"({"query":{}})", R"([])", R"({})"}) {
         EXPECT_EQ(search(wrong).status, 400) << wrong;
     }
     EXPECT_EQ(
         search(all, R"(,"nonsense":1,"ctl":{"consistency":{"level":"at_plus"}})").status, 200);
-    EXPECT_EQ(search(R"({"match":"a","nonsense":1})").status, 200);
 }
 
 TEST_F(service_ports, control_of_indexes_and_details_of_services_are_refused_by_name) {
@@ -132,30 +88,6 @@ TEST_F(service_ports, control_of_indexes_and_details_of_services_are_refused_by_
     EXPECT_EQ(ask(service::search, "GET", "/api/nothing").status, 404);
 }
 
-TEST_F(service_ports, search_supports_the_usual_kinds_of_queries) {
-    fill();
-    ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
-    EXPECT_EQ(ids(search(R"({"match":"first second"})")), "k1 k2 ");
-    EXPECT_EQ(ids(search(R"({"match":"first second","operator":"and"})")), "");
-    EXPECT_EQ(ids(search(R"({"match":"one first","operator":"and"})")), "k1 ");
-    EXPECT_EQ(ids(search(R"({"match_phrase":"first one"})")), "k1 ");
-    EXPECT_EQ(ids(search(R"({"match_phrase":"one first"})")), "");
-    EXPECT_EQ(ids(search(R"({"wildcard":"se*d"})")), "k2 ");
-    EXPECT_EQ(ids(search(R"({"min":2,"field":"n"})")), "k2 k3 ");
-    EXPECT_EQ(ids(search(R"({"min":1,"inclusive_min":false,"max":3,"field":"n"})")), "k2 ");
-    EXPECT_EQ(ids(search(R"({"query":"second brno"})")), "k2 ");
-    EXPECT_EQ(
-        ids(search(R"({"disjuncts":[{"term":"second"},{"term":"brno"},{"ids":["k1"]}],"min":2})")),
-        "k2 ");
-    EXPECT_EQ(
-        ids(search(R"({"must":{"conjuncts":[{"match_all":{}}]},)"
-                   R"("must_not":{"disjuncts":[{"term":"brno"}]}})")),
-        "k1 k3 ");
-    EXPECT_EQ(ids(search(R"({"match_all":{}})", R"(,"collections":["airline"])")), "");
-    EXPECT_EQ(
-        ids(search(R"({"match_all":{}})", R"(,"sort":[{"by":"id","desc":true}])")), "k3 k2 k1 ");
-}
-
 TEST_F(service_ports, search_refuses_by_name_what_it_would_ignore) {
     ASSERT_TRUE(cluster.services().create_search_index("all", "travel"));
     const auto refused = [](const reply& made, const char* text) {
@@ -167,11 +99,12 @@ TEST_F(service_ports, search_refuses_by_name_what_it_would_ignore) {
     refused(search(R"({"match":"a","fuzziness":2})"), "fuzziness");
     refused(search(R"({"term":"a","boost":2})"), "boost");
     refused(search(R"({"query":"+a -b"})"), "operators");
-    refused(search(R"({"conjuncts":[{"start":"2020"}]})"), "start");
+    refused(search(R"({"conjuncts":[{"match_all":{}}]})"), "conjuncts");
+    refused(search(R"({"query":"a","field":"b"})"), "field");
     refused(search(R"({"match_all":{}})", R"(,"facets":{"f":{}})"), "facets");
     refused(search(R"({"match_all":{}})", R"(,"highlight":{})"), "highlight");
     refused(search(R"({"match_all":{}})", R"(,"knn":[])"), "knn");
-    refused(search(R"({"match_all":{}})", R"(,"sort":["name"])"), "Sorting");
+    refused(search(R"({"match_all":{}})", R"(,"sort":["name"])"), "sort");
     EXPECT_EQ(search(R"({"match_all":{}})", R"(,"explain":false,"ctl":{"timeout":5})").status, 200);
     const auto put = [this](const char* definition) {
         return ask(service::search, "PUT", "/api/index/x", definition);
@@ -243,13 +176,10 @@ TEST_F(service_ports, views_are_defined_by_design_documents) {
     EXPECT_EQ(ask(service::views, "PUT", path, "no").status, 400);
     EXPECT_EQ(
         ask(service::views, "PUT", path,
-            R"({"views":{"v":{"map":"function (doc, meta) { emit(meta.id, null); }",)"
-            R"("reduce":"_count"}}})")
+            R"({"views":{"v":{"map":"function (doc, meta) { emit(meta.id, null); }"}}})")
             .status,
         201);
-    EXPECT_EQ(view("").text, R"({"rows":[{"key":null,"value":3}]})");
-    EXPECT_EQ(view("group=true&limit=1").text, R"({"rows":[{"key":"k1","value":1}]})");
-    EXPECT_EQ(ids(view("reduce=false"), "rows"), "k1 k2 k3 ");
+    EXPECT_EQ(ids(view("limit=1"), "rows"), "k1 ");
     EXPECT_EQ(ask(service::views, "GET", "/travel/_design/d/_view/w").status, 404);
     EXPECT_NE(
         ask(service::management, "GET", "/pools/default/buckets/travel/ddocs")

@@ -56,7 +56,7 @@ void fill(raw_client& client) {
 // Only 2 of 42 MB used to come back: the audit's texts were in the pages of the documents.
 TEST(returned_memory, a_dropped_bucket_returns_its_memory_to_the_system) {
     const auto cluster = start_node();
-    raw_client client(cluster->addresses().nodes.at(0).key_value);
+    raw_client client(cluster->addresses().nodes.at(0).port(wire::service::key_value));
     client.bootstrap();
     ::malloc_trim(0);  // what earlier tests left
     const std::size_t empty = resident_size_bytes();
@@ -70,7 +70,7 @@ TEST(returned_memory, a_dropped_bucket_returns_its_memory_to_the_system) {
 
 TEST(returned_memory, a_removed_document_leaves_a_tombstone_without_its_value) {
     const auto cluster = start_node();
-    raw_client client(cluster->addresses().nodes.at(0).key_value);
+    raw_client client(cluster->addresses().nodes.at(0).port(wire::service::key_value));
     client.bootstrap();
     fill(client);
     const std::size_t full = ::mallinfo2().uordblks;

@@ -7,6 +7,7 @@
 #include <reprise/sandbox/services.hpp>
 
 #include "faults/fault_injector.hpp"
+#include "faults/server_rules.hpp"
 #include "scenario/random_choice.hpp"
 #include "world/world.hpp"
 
@@ -19,154 +20,6 @@ namespace {
 
 using engine::connect_failure;
 using sandbox::node_id;
-using wire::opcode;
-using wire::status;
-
-template <class Value, std::size_t Count>
-Value pick_from(random_stream& random, const std::array<Value, Count>& from) {
-    return from[random.below(Count)];
-}
-
-// Faults of any request: it is delayed or lost, or the connection breaks.
-sandbox::fault_effect lost_or_late(random_stream& random) {
-    switch (random.below(4)) {
-        case 0:
-            return sandbox::fault_delay{random.between(duration{1000}, duration{300'000'000})};
-        case 1:
-            return sandbox::fault_no_answer{};
-        case 2:
-            return sandbox::fault_close_before{};
-        default:
-            return sandbox::fault_close_after{};
-    }
-}
-
-status operation_status(random_stream& random) {
-    constexpr std::array<status, 20> known = {
-        status::etmpfail,        status::ebusy,
-        status::enomem,          status::locked,
-        status::not_my_vbucket,  status::not_my_vbucket,
-        status::key_enoent,      status::key_eexists,
-        status::einternal,       status::unknown_collection,
-        status::eaccess,         status::not_supported,
-        status::cancelled,       status::rate_limited_max_commands,
-        status::bucket_paused,   status::sync_write_in_progress,
-        status::not_initialized, status::sync_write_re_commit_in_progress,
-        status::no_bucket,       status::sync_write_ambiguous,
-    };
-    if (random.percent(60)) {
-        return pick_from(random, known);
-    }
-    // The error map contains these, the first three with a waiting rule, but not the last one.
-    return static_cast<status>(0x7ff0 + random.below(random.percent(50) ? 3 : 8));
-}
-
-// The opcodes for documents, and two for a single path.
-std::vector<opcode> document_ops() {
-    std::vector<opcode> ops;
-    for (const engine::operation_facts& facts : engine::operation_table) {
-        if (wire::opcode_info(facts.op).has_document_key) {
-            ops.push_back(facts.op);
-        }
-    }
-    ops.insert(ops.end(), {opcode::subdoc_get, opcode::subdoc_array_push_last});
-    return ops;
-}
-
-sandbox::fault_rule operation_rule(random_stream& random) {
-    sandbox::fault_rule rule;
-    for (const opcode op : document_ops()) {
-        if (random.percent(70)) {
-            rule.ops.push_back(op);
-        }
-    }
-    if (rule.ops.empty()) {
-        rule.ops.push_back(opcode::get);
-    }
-    rule.effect = random.percent(60)
-                      ? sandbox::fault_effect{sandbox::fault_status{operation_status(random), {}}}
-                      : lost_or_late(random);
-    return rule;
-}
-
-sandbox::fault_rule bootstrap_rule(random_stream& random) {
-    constexpr std::array<opcode, 7> steps = {opcode::hello,
-                                             opcode::sasl_list_mechanisms,
-                                             opcode::sasl_auth,
-                                             opcode::sasl_step,
-                                             opcode::select_bucket,
-                                             opcode::get_error_map,
-                                             opcode::get_cluster_config};
-    constexpr std::array<status, 9> refusals = {
-        status::etmpfail,   status::eaccess,       status::auth_error,
-        status::key_enoent, status::not_supported, status::unknown_command,
-        status::einternal,  status::no_bucket,     status::not_initialized};
-    sandbox::fault_rule rule;
-    rule.ops.push_back(pick_from(random, steps));
-    rule.effect =
-        random.percent(50)
-            ? sandbox::fault_effect{sandbox::fault_status{pick_from(random, refusals), {}}}
-            : lost_or_late(random);
-    return rule;
-}
-
-sandbox::fault_rule own_rule(random_stream& random) {
-    constexpr std::array<opcode, 3> requests = {
-        opcode::get_cluster_config, opcode::get_collection_id, opcode::noop};
-    constexpr std::array<status, 8> refusals = {status::etmpfail,       status::eaccess,
-                                                status::key_enoent,     status::unknown_collection,
-                                                status::unknown_scope,  status::einternal,
-                                                status::not_my_vbucket, status::ebusy};
-    sandbox::fault_rule rule;
-    rule.ops.push_back(pick_from(random, requests));
-    rule.effect =
-        random.percent(50)
-            ? sandbox::fault_effect{sandbox::fault_status{pick_from(random, refusals), {}}}
-            : lost_or_late(random);
-    return rule;
-}
-
-sandbox::fault_rule rule_of(const planned_fault& fault, node_id node) {
-    random_stream random(fault.detail, 3);
-    sandbox::fault_rule rule = fault.kind == fault_kind::server_rule      ? operation_rule(random)
-                               : fault.kind == fault_kind::bootstrap_rule ? bootstrap_rule(random)
-                                                                          : own_rule(random);
-    if (random.percent(70)) {
-        rule.node = node;
-    }
-    random_cadence(random, rule);
-    return rule;
-}
-
-// The error map counts consecutive answers with one status: another status in between must end the
-// count.
-std::optional<sandbox::fault_rule> partner_of(const sandbox::fault_rule& rule) {
-    constexpr std::uint16_t first = 0x7ff0;
-    constexpr std::uint16_t count = 3;
-    const auto* const with_status = std::get_if<sandbox::fault_status>(&rule.effect);
-    const auto code =
-        with_status == nullptr ? std::uint16_t{0} : static_cast<std::uint16_t>(with_status->status);
-    if (code < first || code >= first + count) {
-        return std::nullopt;
-    }
-    sandbox::fault_rule partner;
-    partner.ops = rule.ops;
-    partner.node = rule.node;
-    partner.when.probability = 0.4;
-    partner.effect =
-        sandbox::fault_status{static_cast<status>(first + (code - first + 1) % count), {}};
-    return partner;
-}
-
-// During the takeover of a vbucket, neither of its nodes owns it.
-sandbox::fault_rule takeover_rule() {
-    sandbox::fault_rule rule;
-    rule.bucket = bucket_name;
-    rule.ops = document_ops();
-    rule.when.probability = 0.6;
-    rule.effect = sandbox::fault_status{status::not_my_vbucket, {}};
-    return rule;
-}
 
 std::string named_collection(const planned_fault& fault) {
     return "c" + std::to_string(1 + fault.detail % named_collection_count);
@@ -193,7 +46,7 @@ constexpr bool is_field_fault(fault_kind kind) noexcept {
 }  // namespace
 
 fault_injector::fault_injector(world& owner)
-    : world_(owner), rule_ids_(2 * owner.plan.faults.size()) {}
+    : world_(owner), vbuckets_(owner), rule_ids_(2 * owner.plan.faults.size()) {}
 
 node_id fault_injector::node_of(const planned_fault& fault) const {
     return node_id{static_cast<std::uint32_t>(fault.node % world_.plan.node_slots())};
@@ -332,8 +185,8 @@ void fault_injector::begin_server_fault(const planned_fault& fault, std::uint32_
     switch (fault.kind) {
         case fault_kind::server_rule:
         case fault_kind::own_rule: {
-            const sandbox::fault_rule rule = rule_of(fault, node);
-            if (const auto partner = partner_of(rule)) {
+            const sandbox::fault_rule rule = make_server_rule(fault, node);
+            if (const auto partner = make_partner_rule(rule)) {
                 rule_ids_[index + world_.plan.faults.size()] =
                     world_.cluster.faults().add(*partner);
             }
@@ -341,7 +194,7 @@ void fault_injector::begin_server_fault(const planned_fault& fault, std::uint32_
             break;
         }
         case fault_kind::bootstrap_rule:
-            rule_ids_[index] = world_.cluster.faults().add(rule_of(fault, node));
+            rule_ids_[index] = world_.cluster.faults().add(make_server_rule(fault, node));
             world_.net.reset(
                 static_cast<std::uint32_t>(fault.client % world_.clients.size()), node.value,
                 false);
@@ -353,12 +206,12 @@ void fault_injector::begin_server_fault(const planned_fault& fault, std::uint32_
             fail_over(fault);
             break;
         case fault_kind::move_vbuckets:
-            move_some_vbuckets(fault, false);
+            vbuckets_.move_some(fault.detail, false);
             break;
         case fault_kind::forward_map:
-            move_some_vbuckets(fault, true);
+            vbuckets_.move_some(fault.detail, true);
             if (fault.detail % 2 == 0) {
-                rule_ids_[index] = world_.cluster.faults().add(takeover_rule());
+                rule_ids_[index] = world_.cluster.faults().add(make_takeover_rule());
             }
             break;
         case fault_kind::hold_configuration:
@@ -366,7 +219,7 @@ void fault_injector::begin_server_fault(const planned_fault& fault, std::uint32_
             if (fault.detail % 2 == 0) {
                 // It misses a change and sends old configurations to clients that connect in the
                 // meantime.
-                move_some_vbuckets(fault, false);
+                vbuckets_.move_some(fault.detail, false);
                 world_.queue.push(world_.now + fault.length / 2, event_kind::step_fault, index);
             }
             break;
@@ -404,7 +257,7 @@ void fault_injector::end_server_fault(const planned_fault& fault, std::uint32_t 
             break;
         case fault_kind::forward_map:
             (void)world_.cluster.faults().remove(rule_ids_[index]);
-            follow_announced_map();
+            vbuckets_.follow_announcement();
             break;
         case fault_kind::hold_configuration:
             (void)world_.cluster.disturbances().hold_configuration(node, false);
@@ -497,56 +350,6 @@ void fault_injector::make_names() {
     }
 }
 
-void fault_injector::move_some_vbuckets(const planned_fault& fault, bool is_announced_only) {
-    random_stream random(fault.detail, 4);
-    const std::vector<node_id> members = world_.cluster.topology().nodes();
-    wire::vbucket_rows rows;
-    for (std::size_t number = 0; number < world_.plan.vbucket_count; ++number) {
-        const wire::vbucket_id vbucket{static_cast<std::uint16_t>(number)};
-        std::vector<std::int16_t> row = world_.cluster.topology().copies_of(bucket_name, vbucket);
-        if (row.empty()) {
-            return;  // no bucket
-        }
-        if (random.percent(30)) {
-            const node_id to = members[random.below(members.size())];
-            const auto name = static_cast<std::int16_t>(to.value);
-            if (!is_announced_only) {
-                (void)world_.cluster.topology().move_vbucket(bucket_name, vbucket, to);
-            }
-            // A copy that becomes active swaps places with the previous one.
-            std::ranges::replace(row, name, row[0]);
-            row[0] = name;
-        }
-        rows.push_back(std::move(row));
-    }
-    if (!is_announced_only || !world_.cluster.topology().set_forward_map(bucket_name, rows)) {
-        return;
-    }
-    // Some of them move at once without an announcement: their old nodes answer not-my-vbucket.
-    for (std::size_t number = 0; number < rows.size(); ++number) {
-        if (rows[number][0] >= 0 && random.percent(30)) {
-            (void)world_.cluster.topology().move_vbucket(
-                bucket_name, wire::vbucket_id{static_cast<std::uint16_t>(number)},
-                node_id{static_cast<std::uint32_t>(rows[number][0])});
-        }
-    }
-    announced_ = std::move(rows);
-}
-
-void fault_injector::follow_announced_map() {
-    for (std::size_t number = 0; number < announced_.size(); ++number) {
-        const wire::vbucket_id vbucket{static_cast<std::uint16_t>(number)};
-        const auto active = world_.cluster.topology().active_node(bucket_name, vbucket);
-        const std::int16_t to = announced_[number][0];
-        if (to >= 0 && active && active->value != static_cast<std::uint32_t>(to)) {
-            (void)world_.cluster.topology().move_vbucket(
-                bucket_name, vbucket, node_id{static_cast<std::uint32_t>(to)});
-        }
-    }
-    announced_.clear();
-    (void)world_.cluster.topology().set_forward_map(bucket_name, {});
-}
-
 void fault_injector::fail_over(const planned_fault& fault) {
     // Copies that are outdated or missing make it lossy.
     const auto is_troubled = [this](const planned_fault& other) {
@@ -578,8 +381,7 @@ void fault_injector::heal() {
         {std::string(user_name), std::string(right_password), std::string(right_token), {}, true});
     make_names();
     (void)world_.cluster.buckets().deny(bucket_name, user_name, false);
-    announced_.clear();
-    (void)world_.cluster.topology().set_forward_map(bucket_name, {});
+    vbuckets_.withdraw_announcement();
     if (!world_.plan.calls.empty()) {
         world_.cluster.services().faults().clear();
         make_definitions();

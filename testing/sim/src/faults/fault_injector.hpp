@@ -5,9 +5,9 @@
 
 #include <reprise/sandbox/ids.hpp>
 #include <reprise/sim/scenario.hpp>
-#include <reprise/wire/cluster_configuration_encode.hpp>
 #include <reprise/wire/cluster_node.hpp>
 
+#include "faults/vbucket_moves.hpp"
 #include "world/operation_records.hpp"
 
 namespace reprise::sim {
@@ -35,8 +35,6 @@ private:
     void end_server_fault(const planned_fault& fault, std::uint32_t index);
     void change_identity(const planned_fault& fault, bool is_begin);
     void change_names(const planned_fault& fault, bool is_begin);
-    void move_some_vbuckets(const planned_fault& fault, bool is_announced_only);
-    void follow_announced_map();
     void fail_over(const planned_fault& fault);
     void make_names();
     // disturbance_faults.cpp: the kinds from corrupt_answers to hide_service.
@@ -68,12 +66,12 @@ private:
     [[nodiscard]] sandbox::node_id node_of(const planned_fault& fault) const;
 
     world& world_;
+    vbucket_moves vbuckets_;
     std::vector<std::uint64_t> rule_ids_;      // by fault, then their partners
     std::uint32_t rebalance_fault_ = no_link;  // the rebalance whose steps are in progress
     std::uint32_t added_node_count_ = 0;
     bool are_services_hidden_ = false;
     bool are_calls_hidden_ = false;
-    wire::vbucket_rows announced_;  // the forward map that was announced
 };
 
 }  // namespace reprise::sim

@@ -162,12 +162,8 @@ service_fault_answer busy_answer(random_stream& random, service from) {
             answer.status = any_of_these(random, view_statuses);
             answer.body = "{}";
             break;
-        case service::management:
-        case service::key_value:
-        case service::eventing:
-        case service::backup:
-        case service::index:
-            break;  // these do not ask for a retry
+        default:  // the others do not ask for a retry
+            break;
     }
     if (random.percent(50)) {
         answer.headers.push_back({"Retry-After", std::to_string(random.below(3))});

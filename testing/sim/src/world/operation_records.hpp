@@ -164,8 +164,11 @@ inline engine::operation_class class_of(const operation_record& record) noexcept
 
 // The client's name for it: "get", "query".
 inline std::string_view name_of(const operation_record& record) noexcept {
-    return record.call ? engine::to_string(class_of(record.call->plan.kind))
-                       : engine::to_string(record.plan.kind);
+    if (!record.call) {
+        return engine::to_string(record.plan.kind);
+    }
+    const wire::service of = service_of(record.call->plan.kind);
+    return of == wire::service::views ? "view" : wire::to_string(of);
 }
 
 // The use of a document.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 
 #include <reprise/couchbase_types/document_request.hpp>
 #include <reprise/wire/opcode.hpp>
+#include <reprise/wire/service.hpp>
 
 // The kinds of key-value operations, with one row of facts for each. The row's opcode determines
 // how to encode the request, how to decode the answer and whether it may be repeated: see
@@ -17,7 +19,8 @@ namespace reprise::engine {
 
 using couchbase::detail::operation_kind;
 
-// Groups of operations that fail in the same way.
+// Groups of operations that fail in the same way. The HTTP services follow the enumerators, one
+// class for each, in the order of wire::service_table: see class_of(wire::service).
 enum class operation_class : std::uint8_t {
     read,           // get, exists, range scans
     write,          // every mutation without durability; also touch and get_and_touch
@@ -28,14 +31,28 @@ enum class operation_class : std::uint8_t {
     subdoc_mutate,
     replica_read,
     noop,
-    // The HTTP services.
-    query,
-    analytics,
-    search,
-    view,
-    management,
 };
-inline constexpr std::size_t operation_class_count = 14;
+inline constexpr std::size_t key_value_class_count = 9;
+
+namespace detail {
+
+// One class for each HTTP service.
+inline constexpr auto service_classes = [] {
+    std::array<wire::service, std::ranges::count_if(wire::service_table, wire::is_http_service)>
+        services{};
+    auto next = services.begin();
+    for (const wire::service_facts& facts : wire::service_table) {
+        if (wire::is_http_service(facts)) {
+            *next++ = facts.which;
+        }
+    }
+    return services;
+}();
+
+}  // namespace detail
+
+inline constexpr std::size_t operation_class_count =
+    key_value_class_count + detail::service_classes.size();
 
 // The facts of one kind.
 struct operation_facts {
@@ -125,14 +142,25 @@ inline constexpr operation_facts unknown_operation{.op = wire::opcode{0xff}};
     return is_durable ? facts.durable_class.value_or(facts.of) : facts.of;
 }
 
-// "durable_write"
+// The class of the operations of an HTTP service.
+[[nodiscard]] constexpr operation_class class_of(wire::service which) noexcept {
+    const auto at = std::ranges::find(detail::service_classes, which);
+    return static_cast<operation_class>(
+        key_value_class_count + static_cast<std::size_t>(at - detail::service_classes.begin()));
+}
+
+// "durable_write", "query"
 [[nodiscard]] constexpr std::string_view to_string(operation_class of) noexcept {
-    constexpr std::string_view names[operation_class_count] = {
-        "read",          "write",         "durable_write", "lock",      "unlock",
-        "subdoc_lookup", "subdoc_mutate", "replica_read",  "noop",      "query",
-        "analytics",     "search",        "view",          "management"};
+    constexpr std::string_view names[key_value_class_count] = {
+        "read",          "write",         "durable_write", "lock", "unlock",
+        "subdoc_lookup", "subdoc_mutate", "replica_read",  "noop"};
     const auto index = static_cast<std::size_t>(of);
-    return index < operation_class_count ? names[index] : "unknown";
+    if (index < key_value_class_count) {
+        return names[index];
+    }
+    return index < operation_class_count
+               ? wire::to_string(detail::service_classes[index - key_value_class_count])
+               : "unknown";
 }
 
 [[nodiscard]] constexpr bool is_key_value(operation_class of) noexcept {

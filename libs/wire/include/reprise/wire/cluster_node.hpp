@@ -20,7 +20,7 @@ struct service_ports {
     std::array<std::uint16_t, service_count> tls{};
 
     /// Returns 0 if the node does not offer the service over that transport.
-    std::uint16_t port(service which, transport over) const noexcept {
+    std::uint16_t port(service which, transport over = transport::plain) const noexcept {
         const auto slot = static_cast<std::size_t>(which);
         return over == transport::plain ? plain[slot] : tls[slot];
     }

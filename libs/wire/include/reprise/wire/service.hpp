@@ -141,6 +141,11 @@ inline constexpr std::array service_table{
 
 inline constexpr std::size_t service_count = service_table.size();
 
+/// Whether the client has operations for the service.
+constexpr bool is_used_service(const service_facts& facts) noexcept {
+    return facts.is_used;
+}
+
 /// Whether the client sends HTTP requests to the service.
 constexpr bool is_http_service(const service_facts& facts) noexcept {
     return facts.is_used && !facts.health_path.empty();

@@ -7,6 +7,7 @@
 #include "services/query/query_body.hpp"
 #include "services/query/run.hpp"
 #include "services/routes.hpp"
+#include "services/service_handlers.hpp"
 
 // The query and analytics ports: paths, and the format of the answer.
 

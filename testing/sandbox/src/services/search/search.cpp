@@ -10,6 +10,7 @@
 #include "services/query/language.hpp"
 #include "services/routes.hpp"
 #include "services/search/search_query.hpp"
+#include "services/service_handlers.hpp"
 
 // The search port: index definitions, and queries over whole documents. All hits have the same
 // score.
@@ -65,82 +66,16 @@ std::vector<searched_document> searched_documents(
     return all;
 }
 
-// Adds every value below `content` under its dotted path. A path with several values has a list.
-void flatten(const json::value& content, const std::string& path, json::object& into) {
-    if (const json::object* members = content.as_object()) {
-        for (const json::member& each : *members) {
-            flatten(each.content, path.empty() ? each.name : path + "." + each.name, into);
-        }
-    } else if (const json::array* elements = content.as_array()) {
-        for (const json::value& each : *elements) {
-            flatten(each, path, into);
-        }
-    } else if (json::value* known = content.is_null() ? nullptr : into.find(path)) {
-        json::array all = known->as_array() != nullptr ? *known->as_array() : json::array{*known};
-        all.push_back(content);
-        *known = std::move(all);
-    } else if (!content.is_null()) {
-        into.set(path, content);
-    }
-}
-
-// `fields`: dotted paths of values, or "*" for all of them.
-json::object shown_fields(const json::array& wanted, const json::value& content) {
-    json::object all;
-    flatten(content, "", all);
-    json::object shown;
-    for (const json::member& field : all) {
-        const auto is_wanted = [&field](const json::value& each) {
-            return each.as_string() == "*" || each.as_string() == field.name;
-        };
-        if (std::ranges::any_of(wanted, is_wanted)) {
-            shown.set(field.name, field.content);
-        }
-    }
-    return shown;
-}
-
 std::uint64_t count_member(const json::value& of, std::string_view name, std::uint64_t otherwise) {
     const json::value* found = of.find(name);
     return found == nullptr ? otherwise : found->as_uint64().value_or(otherwise);
 }
 
-// The order of hits. The score is the same for all.
-struct search_order {
-    bool is_by_id = false;
-    bool is_backwards = false;
-    std::string problem{};
-};
-
-search_order read_order(const json::value& request) {
-    search_order order;
-    const json::value* sort = request.find("sort");
-    if (sort != nullptr && !sort->is_null() && sort->as_array() == nullptr) {
-        order.problem = "cannot unmarshal the value of sort";
-    }
-    const json::value* first = sort == nullptr ? nullptr : sort->at(0);
-    if (first == nullptr) {
-        return order;
-    }
-    const json::value* by = first->find("by");
-    const json::value* descending = first->find("desc");
-    const std::string_view text = first->as_string().value_or("");
-    const std::string_view word = by == nullptr ? "" : by->as_string().value_or("");
-    if (text == "_id" || text == "-_id" || word == "id") {
-        order.is_by_id = true;
-        order.is_backwards =
-            text == "-_id" || (descending != nullptr && descending->as_bool() == true);
-    } else if (text != "_score" && text != "-_score" && word != "score") {
-        order.problem = not_in_sandbox_text("Sorting by anything other than _id and _score");
-    }
-    return order;
-}
-
 // Members of real requests that the sandbox does not support. Others that it does not read are
 // ignored, as by servers.
-constexpr std::array<std::string_view, 8> missing_request_members{
-    "facets",       "highlight",        "explain",      "knn",
-    "knn_operator", "includeLocations", "search_after", "search_before"};
+constexpr std::array<std::string_view, 10> missing_request_members{
+    "facets",       "fields", "highlight",        "explain",      "knn",
+    "knn_operator", "sort",   "includeLocations", "search_after", "search_before"};
 
 std::optional<std::string> find_request_problem(const json::value& request) {
     for (const json::member& each : *request.as_object()) {
@@ -153,9 +88,8 @@ std::optional<std::string> find_request_problem(const json::value& request) {
             return not_in_sandbox_text("\"" + each.name + "\" of a search request");
         }
         const bool is_count = each.name == "from" || each.name == "size";
-        const bool is_list = each.name == "fields" || each.name == "collections";
         if ((is_count && !each.content.as_uint64()) ||
-            (is_list && each.content.as_array() == nullptr) ||
+            (each.name == "collections" && each.content.as_array() == nullptr) ||
             (each.name == "ctl" && each.content.as_object() == nullptr)) {
             return "cannot unmarshal the value of " + each.name;
         }
@@ -188,22 +122,14 @@ json::array shown_hits(
     const std::vector<const searched_document*>& hits) {
     const std::uint64_t from = count_member(request, "from", 0);
     const std::uint64_t size = count_member(request, "size", hit_count_default);
-    const json::value* fields = request.find("fields");
-    const bool is_by_id = read_order(request).is_by_id;
     json::array shown;
     for (std::uint64_t i = from; i < hits.size() && shown.size() < size; ++i) {
-        json::object hit{
+        shown.emplace_back(json::object{
             {"index", name + "_" + index.uuid + "_0"},
             {"id", hits[i]->id},
             {"score", 1.0},
-            {"sort", json::array{is_by_id ? hits[i]->id : "_score"}}};
-        json::object shown_of_hit;
-        if (fields != nullptr && fields->as_array() != nullptr) {
-            shown_of_hit = shown_fields(*fields->as_array(), hits[i]->content);
-        }
-        shown_of_hit.set("_$c", hits[i]->collection);
-        hit.set("fields", std::move(shown_of_hit));
-        shown.emplace_back(std::move(hit));
+            {"sort", json::array{"_score"}},
+            {"fields", json::object{{"_$c", hits[i]->collection}}}});
     }
     return shown;
 }
@@ -215,13 +141,11 @@ service_response run_search(
     if (query == nullptr) {
         return search_error(name, 400, "bleve: QueryBleve parsing searchRequest: no query");
     }
-    const search_order order = read_order(parsed->root);
     auto problem = find_request_problem(parsed->root);
     problem = problem ? problem : find_consistency_problem(parsed->root);
     problem = problem ? problem : find_search_problem(*query);
-    if (problem || !order.problem.empty()) {
-        return search_error(
-            name, 400, "bleve: QueryBleve parsing query: " + problem.value_or(order.problem));
+    if (problem) {
+        return search_error(name, 400, "bleve: QueryBleve parsing query: " + *problem);
     }
     const auto documents = searched_documents(with, index);
     std::vector<const searched_document*> hits;
@@ -229,9 +153,6 @@ service_response run_search(
         if (is_wanted(parsed->root, each) && fits_search(*query, each)) {
             hits.push_back(&each);
         }
-    }
-    if (order.is_backwards) {
-        std::ranges::reverse(hits);
     }
     json::object body{{"status", json::object{{"total", 1}, {"failed", 0}, {"successful", 1}}}};
     const json::value* show = parsed->root.find("showrequest");

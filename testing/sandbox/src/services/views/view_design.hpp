@@ -1,37 +1,23 @@
 #pragma once
 
-#include <cstdint>
 #include <expected>
-#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <reprise/json/value.hpp>
 
-#include "services/views/view_map.hpp"
-
 namespace reprise::sandbox::detail {
 
-enum class view_reduce : std::uint8_t { none, count, sum, stats };
+// The map function of every view: one row per document, with its id as the key and null as the
+// value. There is no JavaScript in the sandbox.
+inline constexpr std::string_view map_by_id = "_by_id";
 
-struct reduce_name {
-    std::string_view name;
-    view_reduce what;
-};
-// The values that `reduce` of a view may have.
-std::span<const reduce_name> reduce_names() noexcept;
-
-struct view_definition {
-    map_function map;
-    view_reduce reduce = view_reduce::none;
-};
-
-// A design document: its text and its meaning.
+// A design document: its text and the names of its views.
 struct design_document {
     json::object text;
-    std::map<std::string, view_definition, std::less<>> views;
+    std::set<std::string, std::less<>> views;
 };
 
 // The error names what is malformed or not in the sandbox.

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <limits>
-#include <span>
 #include <utility>
 
 #include <reprise/json/parse.hpp>
@@ -9,6 +7,7 @@
 #include "services/http_texts.hpp"
 #include "services/query/language.hpp"
 #include "services/routes.hpp"
+#include "services/service_handlers.hpp"
 
 // The views port: design documents, and views over the documents of a bucket's default collection.
 
@@ -34,14 +33,8 @@ struct view_query {
     std::optional<std::uint64_t> limit;
     bool is_descending = false;
     bool is_end_inclusive = true;
-    std::optional<bool> is_reduced;
-    // The number of key elements that form a group; all of them if the request groups without a
-    // number.
-    std::optional<std::uint64_t> group_level;
     std::string problem;  // what is wrong with a parameter
 };
-
-constexpr std::uint64_t group_whole_key = std::numeric_limits<std::uint64_t>::max();
 
 // The value of the first name that is present.
 std::string_view find_either(
@@ -71,7 +64,8 @@ void check_parameters(view_query& query, const form_fields& form) {
             std::ranges::any_of(view_parameters(), [&given = name](const view_parameter& each) {
                 return given == each.name || (!each.other_name.empty() && given == each.other_name);
             });
-        const bool is_asked = (name == "debug" || name == "update_seq") && value != "false";
+        const bool is_asked =
+            (name == "debug" || name == "update_seq" || name == "reduce") && value != "false";
         if (!is_known || is_asked) {
             query.problem = not_in_sandbox_text("The view parameter " + name);
         }
@@ -115,11 +109,6 @@ view_query read_view_query(const service_request& request) {
     query.is_descending = read_flag(query, "descending", form.find("descending")).value_or(false);
     query.is_end_inclusive =
         read_flag(query, "inclusive_end", form.find("inclusive_end")).value_or(true);
-    query.is_reduced = read_flag(query, "reduce", form.find("reduce"));
-    query.group_level = read_count(query, "group_level", form.find("group_level"));
-    if (read_flag(query, "group", form.find("group")).value_or(false) && !query.group_level) {
-        query.group_level = group_whole_key;
-    }
     check_parameters(query, form);
     if (auto key = read_json(query, "key", form.find("key"))) {
         query.keys = json::array{*std::move(key)};
@@ -141,67 +130,50 @@ view_query read_view_query(const service_request& request) {
 // Returns whether the row is before (negative), at (zero) or after (positive) a bound, in reading
 // direction.
 int compare_to_bound(
-    const view_query& query, const view_row& row, const json::value& bound,
+    const view_query& query, const std::string& id, const json::value& bound,
     const std::string& bound_id) {
-    int sign = collate(row.key, bound);
+    int sign = collate(json::value(id), bound);
     if (sign == 0 && !bound_id.empty()) {
-        sign = row.id < bound_id ? -1 : (bound_id < row.id ? 1 : 0);
+        sign = id < bound_id ? -1 : (bound_id < id ? 1 : 0);
     }
     return query.is_descending ? -sign : sign;
 }
 
-// All rows of the view, in reading order.
-std::vector<view_row> view_rows(
-    service_exchange& with, const std::string& bucket, const map_function& map,
-    const view_query& query) {
-    std::vector<view_row> rows;
+// The ids of all documents, which are the rows of every view, in reading order.
+std::vector<std::string> view_rows(
+    service_exchange& with, const std::string& bucket, const view_query& query) {
     const auto on = find_keyspace(with.services.cluster, bucket);
-    const std::vector<std::string> ids =
+    std::vector<std::string> ids =
         on ? document_ids(with.services.cluster, *on, with.now) : std::vector<std::string>();
-    for (const std::string& id : ids) {
-        const auto found = read_document(with.services.cluster, *on, id, with.now);
-        if (!found) {
-            continue;
-        }
-        auto parsed =
-            found->is_json ? json::parse(found->value) : std::unexpected(json::parse_error{});
-        map.run(id, parsed ? parsed->root : json::value(), rows);
-    }
-    for (std::size_t index = 0; index < rows.size(); ++index) {
-        rows[index].order = index;
-    }
-    std::ranges::sort(rows, [&query](const view_row& left, const view_row& right) {
-        const int sign = collate(left.key, right.key);
-        if (sign == 0 && left.id == right.id) {
-            return left.order < right.order;
-        }
-        const bool is_less = sign != 0 ? sign < 0 : left.id < right.id;
-        return query.is_descending ? !is_less : is_less;
+    std::ranges::sort(ids, [&query](const std::string& left, const std::string& right) {
+        const int sign = collate(json::value(left), json::value(right));
+        return query.is_descending ? sign > 0 : sign < 0;
     });
-    return rows;
+    return ids;
 }
 
-std::vector<view_row> chosen_rows(const view_query& query, const std::vector<view_row>& rows) {
-    std::vector<view_row> chosen;
+std::vector<std::string> chosen_rows(
+    const view_query& query, const std::vector<std::string>& rows) {
+    std::vector<std::string> chosen;
     if (query.keys) {
         // In the order of the keys.
         for (const json::value& key : *query.keys) {
-            std::ranges::copy_if(rows, std::back_inserter(chosen), [&key](const view_row& row) {
-                return collate(row.key, key) == 0;
+            std::ranges::copy_if(rows, std::back_inserter(chosen), [&key](const std::string& id) {
+                return collate(json::value(id), key) == 0;
             });
         }
         return chosen;
     }
-    std::ranges::copy_if(rows, std::back_inserter(chosen), [&query](const view_row& row) {
+    std::ranges::copy_if(rows, std::back_inserter(chosen), [&query](const std::string& id) {
         const bool is_late =
-            !query.start || compare_to_bound(query, row, *query.start, query.start_id) >= 0;
-        const int end = query.end ? compare_to_bound(query, row, *query.end, query.end_id) : -1;
+            !query.start || compare_to_bound(query, id, *query.start, query.start_id) >= 0;
+        const int end = query.end ? compare_to_bound(query, id, *query.end, query.end_id) : -1;
         return is_late && (end < 0 || (end == 0 && query.is_end_inclusive));
     });
     return chosen;
 }
 
-void cut_view_rows(const view_query& query, std::vector<view_row>& rows) {
+void cut_view_rows(const view_query& query, std::vector<std::string>& rows) {
     const auto skipped = std::min<std::uint64_t>(query.skip, rows.size());
     rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(skipped));
     if (query.limit && *query.limit < rows.size()) {
@@ -209,105 +181,19 @@ void cut_view_rows(const view_query& query, std::vector<view_row>& rows) {
     }
 }
 
-// The value of a group; empty if a value is not a number.
-std::optional<json::value> reduce_group(view_reduce how, std::span<const view_row> group) {
-    if (how == view_reduce::count) {
-        return json::value(group.size());
-    }
-    double sum = 0;
-    double squares = 0;
-    double least = std::numeric_limits<double>::infinity();
-    double most = -least;
-    for (const view_row& row : group) {
-        const auto number = row.value.as_double();
-        if (!number) {
-            return std::nullopt;
-        }
-        sum += *number;
-        squares += *number * *number;
-        least = std::min(least, *number);
-        most = std::max(most, *number);
-    }
-    if (how == view_reduce::sum) {
-        return make_number(sum);
-    }
-    return json::object{
-        {"sum", make_number(sum)},
-        {"count", group.size()},
-        {"min", make_number(least)},
-        {"max", make_number(most)},
-        {"sumsqr", make_number(squares)}};
-}
-
-json::value group_key(const view_query& query, const json::value& key) {
-    if (!query.group_level || *query.group_level == 0) {
-        return nullptr;
-    }
-    const json::array* elements = key.as_array();
-    if (elements == nullptr || *query.group_level >= elements->size()) {
-        return key;
-    }
-    return json::array(
-        elements->begin(), elements->begin() + static_cast<std::ptrdiff_t>(*query.group_level));
-}
-
-// One row for each run of rows with equal group keys; empty if a value is not a number.
-std::optional<std::vector<view_row>> reduced_rows(
-    const view_query& query, view_reduce how, const std::vector<view_row>& rows) {
-    std::vector<view_row> reduced;
-    for (std::size_t begin = 0; begin < rows.size();) {
-        json::value key = group_key(query, rows[begin].key);
-        std::size_t end = begin + 1;
-        while (end < rows.size() && collate(group_key(query, rows[end].key), key) == 0) {
-            ++end;
-        }
-        auto value = reduce_group(how, std::span(rows).subspan(begin, end - begin));
-        if (!value) {
-            return std::nullopt;
-        }
-        reduced.push_back({{}, std::move(key), *std::move(value)});
-        begin = end;
-    }
-    return reduced;
-}
-
-service_response run_view(
-    service_exchange& with, const std::string& bucket, const view_definition& view) {
+service_response run_view(service_exchange& with, const std::string& bucket) {
     const view_query query = read_view_query(with.request);
     if (!query.problem.empty()) {
         return view_error(400, "query_parse_error", query.problem);
     }
-    const bool has_reduce = view.reduce != view_reduce::none;
-    if (!has_reduce && (query.is_reduced == true || query.group_level)) {
-        return view_error(
-            400, "query_parse_error", "Invalid URL parameter `reduce` or `group` for map view.");
-    }
-    const bool is_reduced = has_reduce && query.is_reduced.value_or(true);
-    const std::vector<view_row> all = view_rows(with, bucket, view.map, query);
-    std::vector<view_row> rows = chosen_rows(query, all);
-    if (is_reduced) {
-        auto reduced = reduced_rows(query, view.reduce, rows);
-        if (!reduced) {
-            return view_error(
-                400, "builtin_reduce_error",
-                "Builtin reduce functions other than _count require map values to be numbers");
-        }
-        rows = *std::move(reduced);
-    }
+    const std::vector<std::string> all = view_rows(with, bucket, query);
+    std::vector<std::string> rows = chosen_rows(query, all);
     cut_view_rows(query, rows);
     std::string out;
     json::writer w(out);
-    w.begin_object();
-    if (!is_reduced) {
-        w.member("total_rows", all.size());
-    }
-    w.key("rows").begin_array();
-    for (const view_row& row : rows) {
-        w.begin_object();
-        if (!is_reduced) {
-            w.member("id", row.id);
-        }
-        w.member("key", row.key).member("value", row.value).end_object();
+    w.begin_object().member("total_rows", all.size()).key("rows").begin_array();
+    for (const std::string& id : rows) {
+        w.begin_object().member("id", id).member("key", id).member("value", nullptr).end_object();
     }
     w.end_array().end_object();
     return make_service_response(200, std::move(out));
@@ -359,12 +245,11 @@ service_response ask_view(service_exchange& with) {
     if (found == with.services.design_documents.end()) {
         return missing_design_document(with);
     }
-    const auto view = found->second.views.find(with.parts[4]);
-    if (view == found->second.views.end()) {
+    if (!found->second.views.contains(with.parts[4])) {
         return view_error(
             404, "not_found", "view " + with.parts[4] + " is not in _design/" + with.parts[2]);
     }
-    return run_view(with, with.parts[0], view->second);
+    return run_view(with, with.parts[0]);
 }
 
 service_response welcome_views(service_exchange&) {

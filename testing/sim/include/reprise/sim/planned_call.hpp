@@ -46,36 +46,89 @@ struct call_facts {
     call_kind kind;
     std::string_view name;
     wire::service service;
-    engine::operation_class of;
     /// Never changes anything, so it may be sent again without an answer.
     bool is_readonly;
     row_rule rows;
+    /// Of query and analytics: the statement. Each of `$key`, `$number` and `$count` in it is a
+    /// parameter. There are few texts, so that prepared statements are reused.
+    std::string_view statement{};
+    /// Of services whose requests need no composer: method, path and form. The path of a PUT ends
+    /// with the number of the operation.
+    std::string_view method{};
+    std::string_view target{};
+    std::string_view form{};
 };
 
 /// One row per kind, in the order of the enumeration.
 inline constexpr auto call_table = std::to_array<call_facts>({
-    {call_kind::select_range, "select_range", wire::service::query, engine::operation_class::query,
-     true, row_rule::numbers},
-    {call_kind::select_key, "select_key", wire::service::query, engine::operation_class::query,
-     true, row_rule::document},
-    {call_kind::insert, "insert", wire::service::query, engine::operation_class::query, false,
-     row_rule::none},
-    {call_kind::upsert, "upsert", wire::service::query, engine::operation_class::query, false,
-     row_rule::none},
-    {call_kind::insert_returning, "insert_returning", wire::service::query,
-     engine::operation_class::query, false, row_rule::key},
-    {call_kind::remove, "delete", wire::service::query, engine::operation_class::query, false,
-     row_rule::none},
-    {call_kind::analytics_range, "analytics_range", wire::service::analytics,
-     engine::operation_class::analytics, true, row_rule::numbers},
-    {call_kind::search, "search", wire::service::search, engine::operation_class::search, true,
-     row_rule::each_once},
-    {call_kind::view, "view", wire::service::views, engine::operation_class::view, true,
-     row_rule::each_once},
-    {call_kind::read_settings, "read_settings", wire::service::management,
-     engine::operation_class::management, true, row_rule::none},
-    {call_kind::put_user, "put_user", wire::service::management,
-     engine::operation_class::management, false, row_rule::none},
+    {.kind = call_kind::select_range,
+     .name = "select_range",
+     .service = wire::service::query,
+     .is_readonly = true,
+     .rows = row_rule::numbers,
+     .statement = "SELECT RAW n FROM ARRAY_RANGE(0, $count) AS n"},
+    {.kind = call_kind::select_key,
+     .name = "select_key",
+     .service = wire::service::query,
+     .is_readonly = true,
+     .rows = row_rule::document,
+     .statement = "SELECT RAW d.n FROM travel AS d USE KEYS $key"},
+    {.kind = call_kind::insert,
+     .name = "insert",
+     .service = wire::service::query,
+     .is_readonly = false,
+     .rows = row_rule::none,
+     .statement = R"(INSERT INTO travel (KEY, VALUE) VALUES ($key, {"n": $number}))"},
+    {.kind = call_kind::upsert,
+     .name = "upsert",
+     .service = wire::service::query,
+     .is_readonly = false,
+     .rows = row_rule::none,
+     .statement = R"(UPSERT INTO travel (KEY, VALUE) VALUES ($key, {"n": $number}))"},
+    {.kind = call_kind::insert_returning,
+     .name = "insert_returning",
+     .service = wire::service::query,
+     .is_readonly = false,
+     .rows = row_rule::key,
+     .statement = R"(INSERT INTO travel (KEY, VALUE) VALUES ($key, {"n": $number}) )"
+                  "RETURNING META().id AS id"},
+    {.kind = call_kind::remove,
+     .name = "delete",
+     .service = wire::service::query,
+     .is_readonly = false,
+     .rows = row_rule::none,
+     .statement = "DELETE FROM travel USE KEYS $key"},
+    {.kind = call_kind::analytics_range,
+     .name = "analytics_range",
+     .service = wire::service::analytics,
+     .is_readonly = true,
+     .rows = row_rule::numbers,
+     .statement = "SELECT RAW n FROM ARRAY_RANGE(0, $count) AS n"},
+    {.kind = call_kind::search,
+     .name = "search",
+     .service = wire::service::search,
+     .is_readonly = true,
+     .rows = row_rule::each_once},
+    {.kind = call_kind::view,
+     .name = "view",
+     .service = wire::service::views,
+     .is_readonly = true,
+     .rows = row_rule::each_once},
+    {.kind = call_kind::read_settings,
+     .name = "read_settings",
+     .service = wire::service::management,
+     .is_readonly = true,
+     .rows = row_rule::none,
+     .method = "GET",
+     .target = "/settings/rbac/users"},
+    {.kind = call_kind::put_user,
+     .name = "put_user",
+     .service = wire::service::management,
+     .is_readonly = false,
+     .rows = row_rule::none,
+     .method = "PUT",
+     .target = "/settings/rbac/users/local/u",
+     .form = "password=secret1&roles=admin"},
 });
 static_assert(base::has_row_per_enumerator(call_table, &call_facts::kind));
 
@@ -92,7 +145,7 @@ inline constexpr std::size_t call_kind_count = call_table.size();
     return facts_of(kind).service;
 }
 [[nodiscard]] constexpr engine::operation_class class_of(call_kind kind) noexcept {
-    return facts_of(kind).of;
+    return engine::class_of(service_of(kind));
 }
 [[nodiscard]] constexpr bool is_readonly(call_kind kind) noexcept {
     return facts_of(kind).is_readonly;
