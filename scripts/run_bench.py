@@ -340,7 +340,7 @@ def bench_sim(build):
 
 # The engine alone: processor time of a call that holds up the loop, of waking one operation, and
 # memory of a waiting one, its key and value included.
-SCALE_BARS = {"bytes_each": 768, "wake_ns": 100, "longest_call_ms": 5}
+SCALE_BARS = {"bytes_each": 608, "wake_ns": 100, "longest_call_ms": 5}
 # How much dearer a get may become, from the smallest cluster to the largest.
 SCALE_GROWTH_BARS = {"get_ns_by_nodes": None, "get_ns_by_collections": 1.5}
 

@@ -56,7 +56,7 @@ void slice::fill(block_ref&& owner, byte_view bytes) noexcept {
     owner_ = std::move(owner);
     size_ = bytes.size();
     std::byte* const target = owner_.bytes().data();
-    data_ = target;
+    content_.shared = target;
     std::memcpy(target, bytes.data(), bytes.size());
 }
 
@@ -67,7 +67,7 @@ slice slice::cut(const block_ref& owner, byte_view part) {
     REPRISE_ASSERT(lies_within(part, owner.bytes()));
     slice result;
     result.owner_ = owner;
-    result.data_ = part.data();
+    result.content_.shared = part.data();
     result.size_ = part.size();
     return result;
 }

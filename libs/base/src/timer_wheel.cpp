@@ -7,10 +7,25 @@ namespace reprise::base {
 
 using detail::insert_before;
 using detail::is_empty;
-using detail::nanoseconds_per_tick;
-using detail::nanoseconds_since;
 
 namespace {
+
+// Nanoseconds since `origin`, never negative. The arithmetic is unsigned, because the difference of
+// two time points may exceed the signed range.
+std::uint64_t nanoseconds_since(
+    std::chrono::steady_clock::time_point origin,
+    std::chrono::steady_clock::time_point time) noexcept {
+    if (time <= origin) {
+        return 0;
+    }
+    using std::chrono::duration_cast;
+    using std::chrono::nanoseconds;
+    const auto to = duration_cast<nanoseconds>(time.time_since_epoch()).count();
+    const auto from = duration_cast<nanoseconds>(origin.time_since_epoch()).count();
+    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+}
+
+constexpr std::uint64_t nanoseconds_per_tick = 1'000'000;
 
 void make_empty(timer_link& head) noexcept {
     head.previous = &head;
@@ -58,12 +73,50 @@ std::uint64_t timer_wheel::tick_at_or_before(time_point time) const noexcept {
     return nanoseconds_since(origin_, time) / nanoseconds_per_tick;
 }
 
+std::uint64_t timer_wheel::tick_at_or_after(time_point time) const noexcept {
+    const std::uint64_t since = nanoseconds_since(origin_, time);
+    return since == 0 ? 0 : (since - 1) / nanoseconds_per_tick + 1;
+}
+
 timer_wheel::time_point timer_wheel::time_of(std::uint64_t tick_number) const noexcept {
     const auto room = nanoseconds_since(origin_, time_point::max());
     const auto since = std::min(tick_number, room / nanoseconds_per_tick) * nanoseconds_per_tick;
     const auto from = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(origin_.time_since_epoch()).count());
     return time_point{std::chrono::nanoseconds{static_cast<std::int64_t>(from + since)}};
+}
+
+void timer_wheel::set_current(std::uint64_t tick_number) noexcept {
+    current_tick_ = tick_number;
+    last_slot_ = timer_node::no_slot;
+}
+
+void timer_wheel::link_by_due(timer_node& node) noexcept {
+    link_by_tick(node, tick_at_or_after(node.due_));
+    last_due_ = node.due_;
+    last_slot_ = node.slot_;
+}
+
+// The level is that of the highest bit in which the tick differs from the current one. So all
+// timers of a level are earlier than all timers of the levels above, and the slots of a level are
+// in order.
+void timer_wheel::link_by_tick(timer_node& node, std::uint64_t tick_number) noexcept {
+    if (tick_number <= current_tick_) {
+        node.slot_ = timer_node::no_slot;
+        insert_before(ready_, node);
+        return;
+    }
+    const std::uint64_t difference = tick_number ^ current_tick_;
+    const std::size_t level = static_cast<std::size_t>(std::bit_width(difference) - 1) / level_bits;
+    REPRISE_ASSERT(level < level_count);
+    const std::size_t index = (tick_number >> (level * level_bits)) & (slots_per_level - 1);
+    const std::size_t number = level * slots_per_level + index;
+    slot_list& slot = slots_[number];
+    const bool was_empty = is_empty(slot.head);
+    slot.earliest_tick = was_empty ? tick_number : std::min(slot.earliest_tick, tick_number);
+    insert_before(slot.head, node);
+    node.slot_ = static_cast<std::uint16_t>(number);
+    occupied_[level] |= std::uint64_t{1} << index;
 }
 
 // Returns the slot with the earliest timers. Slots of a level at or before the current position are
@@ -98,7 +151,7 @@ timer_node* timer_wheel::pop_due(std::uint64_t now_tick) noexcept {
     while (is_empty(firing_)) {
         if (!move_to_next_slot(now_tick)) {
             // Time passed without timers. Later calls of arm are relative to now.
-            current_tick_ = std::max(current_tick_, now_tick);
+            set_current(std::max(current_tick_, now_tick));
             return nullptr;
         }
     }
@@ -125,7 +178,7 @@ bool timer_wheel::move_to_next_slot(std::uint64_t now_tick) noexcept {
         return false;
     }
     REPRISE_ASSERT(slot_start > current_tick_);
-    current_tick_ = slot_start;
+    set_current(slot_start);
     occupied_[level] &= ~(std::uint64_t{1} << index);
     timer_link pending;
     make_empty(pending);

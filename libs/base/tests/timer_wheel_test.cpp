@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -88,6 +89,37 @@ TEST(timer_wheel, a_time_already_passed_fires_in_the_next_advance_at_the_same_no
     wheel.arm(late, origin - seconds{5});
     EXPECT_LE(*wheel.next_due(), now);
     EXPECT_EQ(fired_at(wheel, now), std::vector<int>{1});
+}
+
+TEST(timer_wheel, a_time_that_has_passed_is_due_at_once_even_if_it_was_the_last_one_armed) {
+    timer_wheel wheel(origin);
+    named_timer later(1);
+    named_timer timer(2);
+    wheel.arm(later, origin + milliseconds{64 + 5});  // the slot of `timer`, one turn later
+    wheel.arm(timer, origin + milliseconds{5});
+    const time_point now = origin + milliseconds{64};
+    EXPECT_EQ(fired_at(wheel, now), std::vector<int>{2});
+    wheel.arm(timer, origin + milliseconds{5});
+    EXPECT_LE(*wheel.next_due(), now);
+    EXPECT_EQ(fired_at(wheel, now), std::vector<int>{2});
+    EXPECT_EQ(fired_at(wheel, origin + milliseconds{64 + 5}), std::vector<int>{1});
+}
+
+TEST(timer_wheel, timers_of_one_time_fire_in_the_order_of_arming_and_alone_if_others_are_disarmed) {
+    timer_wheel wheel(origin);
+    std::array<named_timer, 4> timers{
+        named_timer(0), named_timer(1), named_timer(2), named_timer(3)};
+    const time_point due = origin + seconds{2};
+    for (named_timer& each : timers) {
+        wheel.arm(each, due);
+    }
+    wheel.disarm(timers[0]);
+    wheel.disarm(timers[2]);
+    EXPECT_EQ(wheel.armed_count(), 2U);
+    wheel.arm(timers[0], due);
+    EXPECT_EQ(wheel.next_due(), due);
+    EXPECT_EQ(fired_at(wheel, due - milliseconds{1}), std::vector<int>{});
+    EXPECT_EQ(fired_at(wheel, due), (std::vector<int>{1, 3, 0}));
 }
 
 TEST(timer_wheel, time_going_backwards_fires_nothing_that_is_not_due) {

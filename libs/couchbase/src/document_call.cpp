@@ -34,21 +34,7 @@ std::optional<mutation_token> token_of(
 }
 
 template <class Result>
-constexpr bool is_subdocument =
-    std::is_same_v<Result, lookup_in_result> || std::is_same_v<Result, mutate_in_result> ||
-    std::is_same_v<Result, lookup_in_replica_result> || std::is_same_v<Result, lookup_replica_list>;
-// Results that identify their mutation.
-template <class Result>
-constexpr bool has_token =
-    std::is_same_v<Result, mutation_result> || std::is_same_v<Result, counter_result> ||
-    std::is_same_v<Result, mutate_in_result>;
-template <class Result>
-constexpr bool is_of_replicas =
-    std::is_same_v<Result, get_replica_result> || std::is_same_v<Result, replica_list> ||
-    std::is_same_v<Result, lookup_in_replica_result> || std::is_same_v<Result, lookup_replica_list>;
-
-template <class Result>
-void fill_result(Result& to, engine::operation_result& from, const answer_note& note) {
+void fill_result(Result& to, engine::operation_result& from, const note_for<Result>& note) {
     to.cas = cas{from.cas};
     to.trace = {from.retry_attempts, std::move(from.history)};
     if constexpr (has_token<Result>) {
@@ -72,12 +58,14 @@ void fill_result(Result& to, engine::operation_result& from, const answer_note& 
 
 // The result is filled where it is returned, because moving it costs more than filling it.
 template <class Result>
-std::expected<Result, error> to_result(engine::operation_result&& result, const answer_note& note) {
+std::expected<Result, error> to_result(
+    engine::operation_result&& result, const note_for<Result>& note) {
     std::expected<Result, error> made;
     if (result.ec) [[unlikely]] {
-        made = std::unexpected(error(
-            note.paths ? in_callers_order(std::move(result.error), *note.paths)
-                       : std::move(result.error)));
+        if constexpr (is_subdocument<Result>) {
+            result.error = in_callers_order(std::move(result.error), *note.paths);
+        }
+        made = std::unexpected(error(std::move(result.error)));
     } else if constexpr (!std::is_void_v<Result>) {
         fill_result(*made, result, note);
     }
@@ -141,7 +129,7 @@ namespace {
 // Checks the call and records what its answer needs.
 template <class Result>
 std::expected<void, error> prepare_call(
-    const call_target& target, document_call& call, answer_note& note) {
+    const call_target& target, document_call& call, note_for<Result>& note) {
     if (call.problem) [[unlikely]] {
         return std::unexpected(error(call.problem));
     }
@@ -182,19 +170,12 @@ struct waiting_receiver final : result_receiver<Result> {
     }
 };
 
-// Notifies the receiver. If there is nothing to remember, the completion is trivial and cheap to
-// move.
+// Notifies the receiver.
 template <class Result>
-engine::completion make_completion(result_receiver<Result>* receiver, answer_note&& note) {
-    if constexpr (has_token<Result> || is_subdocument<Result>) {
-        return [receiver, kept = std::move(note)](engine::operation_result&& result) {
-            receiver->complete(receiver, to_result<Result>(std::move(result), kept), false);
-        };
-    } else {
-        return [receiver](engine::operation_result&& result) {
-            receiver->complete(receiver, to_result<Result>(std::move(result), {}), false);
-        };
-    }
+engine::completion make_completion(result_receiver<Result>* receiver) {
+    return [receiver](engine::operation_result&& result) {
+        receiver->complete(receiver, to_result<Result>(std::move(result), receiver->note), false);
+    };
 }
 
 // Waits for a call that consists of several operations.
@@ -217,7 +198,7 @@ std::expected<Result, error> await_call(
 
 template <class Result>
 std::expected<Result, error> run_call(const call_target& target, document_call&& call) {
-    answer_note note;
+    note_for<Result> note;
     if (auto prepared = prepare_call<Result>(target, call, note); !prepared) {
         return std::unexpected(std::move(prepared.error()));
     }
@@ -239,19 +220,18 @@ template <class Result>
 void start_call(
     const call_target& target, document_call&& call, result_receiver<Result>* receiver,
     call_ticket ticket) {
-    answer_note note;
-    if (auto prepared = prepare_call<Result>(target, call, note); !prepared) {
+    if (auto prepared = prepare_call<Result>(target, call, receiver->note); !prepared) {
         receiver->complete(receiver, std::unexpected(std::move(prepared.error())), true);
         return;
     }
     if constexpr (is_of_replicas<Result>) {
         start_replica_read<Result>(
-            target, make_request(std::move(call)), std::move(note), receiver, ticket);
+            target, make_request(std::move(call)), std::move(receiver->note), receiver, ticket);
     } else {
         // Only during the start: operations end with the client, not the other way round.
         const std::shared_ptr<session> held = target.client;
         const auto refused = held->client().start(
-            target.keyspace, std::move(call), make_completion(receiver, std::move(note)), ticket);
+            target.keyspace, std::move(call), make_completion(receiver), ticket);
         if (refused != net::refusal::none) {
             receiver->complete(receiver, std::unexpected(to_error(refused)), true);
         }

@@ -201,7 +201,8 @@ std::expected<query_index_list_result, error> query_index_manager::watch(
         bounded.timeout = std::min(options.timeout.value_or(left), left);
         return list(bounded);
     };
-    return detail::watch_indexes(names, timeout, retry_clock::real(), client_->client().closed(), list_in);
+    return detail::watch_indexes(
+        names, timeout, retry_clock::real(), client_->client().closed(), list_in);
 }
 
 }  // namespace reprise::couchbase

@@ -24,12 +24,6 @@ struct path_note {
     std::vector<entry> entries;  // in the caller's order
 };
 
-// What is needed to read an answer: its bucket and, for sub-document calls, the paths.
-struct answer_note {
-    std::shared_ptr<const std::string> bucket{};  // of mutations
-    std::shared_ptr<const path_note> paths{};
-};
-
 // Checks the specs of the call and puts them into the order of the request. Each error names the
 // path: errc::invalid_argument for what no server accepts, encoding_failure for values that are not
 // JSON, and delta_invalid.

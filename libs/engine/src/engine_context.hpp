@@ -15,6 +15,7 @@
 
 #include "client_state.hpp"
 #include "connections/connect_gate.hpp"
+#include "operations/operation_history.hpp"
 
 namespace reprise::engine {
 
@@ -48,6 +49,7 @@ struct engine_context {
     std::uint64_t client_number;  // the client's
     bool is_closed = false;
     base::timer_wheel wheel;
+    history_blocks histories;
     action_list actions;
     connect_gate gate;
     engine_statistics counters;

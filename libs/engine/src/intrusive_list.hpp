@@ -28,7 +28,7 @@ public:
     list_core& operator=(const list_core&) = delete;
 
     // The item must be in this list.
-    void erase(list_hook& hook) noexcept {
+    [[gnu::always_inline]] void erase(list_hook& hook) noexcept {
         REPRISE_ASSERT(hook.list_ == this);
         (hook.previous_ != nullptr ? hook.previous_->next_ : front_) = hook.next_;
         (hook.next_ != nullptr ? hook.next_->previous_ : back_) = hook.previous_;
@@ -43,7 +43,7 @@ protected:
     list_core() = default;
     ~list_core() { REPRISE_ASSERT(size_ == 0); }
 
-    void append(list_hook& hook) noexcept {
+    [[gnu::always_inline]] void append(list_hook& hook) noexcept {
         REPRISE_ASSERT(hook.list_ == nullptr);
         hook.list_ = this;
         hook.previous_ = back_;

@@ -139,8 +139,9 @@ private:
     serial_executor executor_;
     engine::engine_options options_;
     connection_table connections_;
-    std::optional<steady_timer> timer_;   // empty once the context is gone
-    time_point armed_for_ = reprise::driver::no_deadline;  // the timer; not later than the engine needs it
+    std::optional<steady_timer> timer_;  // empty once the context is gone
+    time_point armed_for_ =
+        reprise::driver::no_deadline;  // the timer; not later than the engine needs it
     time_point now_{};
     std::unique_ptr<engine::client_engine> engine_;
     engine::action_list actions_;

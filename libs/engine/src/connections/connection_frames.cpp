@@ -176,9 +176,7 @@ base::byte_view connections::begin_write(kv_connection& connection, time_point n
         return connection.outstanding();
     }
     base::byte_writer writer = connection.begin_outgoing();
-    while (writer.total_size() < context_.options.write_size_max_bytes &&
-           owners_.requests.encode_next(connection, writer, now)) {
-    }
+    owners_.requests.encode_ready(connection, writer, now);
     if (!connection.is_armed() && connection.waiting.operation_count() != 0) {
         context_.wheel.arm(connection, driver::add_saturated(now, context_.options.probe_after));
     }

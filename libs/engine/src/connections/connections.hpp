@@ -94,10 +94,11 @@ private:
     void want_key(kv_connection& connection, time_point now);
 
     // connection_frames.cpp: bytes and frames, in and out.
-    void on_frame(
+    // Inline: defined in the one source that uses it, because each answer passes there.
+    inline void on_frame(
         kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
         time_point now);
-    void on_answer(
+    inline void on_answer(
         kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
         time_point now);
     void on_orphan(const kv_connection& connection, const wire::frame_view& frame);

@@ -22,6 +22,14 @@ kv_connection::kv_connection(connection_id given, node_link& owner, std::size_t 
       waiting(credit + own_request_count),
       credit_(credit) {}
 
+void kv_connection::request_first_write(action_list& actions) {
+    const bool has_some = !control.empty() || (!ready.empty() && has_credit());
+    if (has_some && state != connection_state::closed && outgoing_size_ == written_) {
+        is_write_requested = true;
+        actions.emplace_back(write_action{id});
+    }
+}
+
 void kv_connection::abandon(std::uint32_t opaque) noexcept {
     if (opaque_entry* entry = waiting.find(opaque)) {
         waiting.abandon(*entry);

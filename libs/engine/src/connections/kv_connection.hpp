@@ -77,11 +77,8 @@ public:
     [[nodiscard]] bool has_credit() const noexcept { return waiting.operation_count() < credit_; }
     // Asks the driver for a write if there is something to send and no write is in progress.
     void request_write(action_list& actions) {
-        const bool has_some = !control.empty() || (!ready.empty() && has_credit());
-        if (has_some && !is_write_requested && state != connection_state::closed &&
-            outgoing_size_ == written_) {
-            is_write_requested = true;
-            actions.emplace_back(write_action{id});
+        if (!is_write_requested) {
+            request_first_write(actions);
         }
     }
     // Appends a request of the client itself and returns its opaque. Empty if it cannot be sent.
@@ -113,6 +110,8 @@ public:
     [[nodiscard]] std::uint64_t sent_end(std::size_t unwritten) const noexcept;
 
 private:
+    void request_first_write(action_list& actions);
+
     std::size_t credit_;
     // The current write in its first bytes. It is not shortened between writes, because clearing
     // and growing again would cost more than what is written.

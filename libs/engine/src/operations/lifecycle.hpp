@@ -208,7 +208,7 @@ inline void lifecycle::start(
         std::min(time.deadline, driver::add_saturated(now, time.timeout.value_or(time.usual)));
 }
 
-inline void lifecycle::arm(operation_base& operation, time_point due) {
+[[gnu::always_inline]] inline void lifecycle::arm(operation_base& operation, time_point due) {
     if (due != driver::no_deadline) {
         context_.wheel.arm(operation, due);
     }
@@ -233,7 +233,7 @@ inline void lifecycle::send(operation_base& operation) {
     }
 }
 
-inline void lifecycle::leave(operation_base& operation) noexcept {
+[[gnu::always_inline]] inline void lifecycle::leave(operation_base& operation) noexcept {
     REPRISE_ASSERT(operation.state != operation_state::free);
     context_.wheel.disarm(operation);
     if (operation.list() != nullptr) {

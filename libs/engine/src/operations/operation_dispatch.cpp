@@ -46,28 +46,33 @@ operation_id operations::begin(operation_slot& slot, completion&& done, time_poi
     }
     const duration delay = parts_.decider.begin(slot, now);
     if (context_.is_closed) [[unlikely]] {
-        refuse(slot, {errc::request_canceled, "the client is closed"}, now);
+        refuse(slot, {"the client is closed", errc::request_canceled}, now);
         return id;
     }
     const keyspace_entry& space = parts_.nodes.buckets()[slot.request.keyspace];
-    if (auto valid = check_request(slot.request, !space.entry->is_default); !valid) [[unlikely]] {
-        refuse(slot, std::move(valid.error()), now);
+    const encoding_error failed = check_request(slot.request, !space.entry->is_default);
+    if (failed) [[unlikely]] {
+        refuse(slot, failed, now);
     } else if (slot.deadline <= now) {
         time_out(slot, now);
     } else if (delay > duration::zero()) {
         waiting_.park_before_start(slot, delay, now);
     } else {
-        dispatch(slot, false, now);
+        dispatch_inline(slot, false, now);
     }
     return id;
 }
 
 // Ends an operation that cannot be sent.
-void operations::refuse(operation_slot& slot, encoding_error&& error, time_point now) {
-    endings_.complete_error(slot, error.code, {.detail = std::move(error.detail)}, now);
+void operations::refuse(operation_slot& slot, encoding_error error, time_point now) {
+    endings_.complete_error(slot, error.code, {.detail = error.detail}, now);
 }
 
 void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
+    dispatch_inline(slot, is_woken, now);
+}
+
+void operations::dispatch_inline(operation_slot& slot, bool is_woken, time_point now) {
     slot.endpoint = -1;
     const keyspace_entry& space = parts_.nodes.buckets()[slot.request.keyspace];
     bucket_state& bucket = *space.bucket;

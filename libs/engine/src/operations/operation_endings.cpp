@@ -35,12 +35,8 @@ error_map_note note_of(const wire::error_map_entry& entry) {
 
 }  // namespace
 
-// `with_problems` adds why nodes could not be reached.
-std::shared_ptr<const retry_history> operation_endings::history_of(
+std::shared_ptr<const retry_history> operation_endings::report_of(
     const operation_slot& slot, bool with_problems) const {
-    if (slot.history.empty()) {
-        return nullptr;
-    }
     const auto name_of = [&](std::uint32_t number) { return nodes_.endpoints()[number].name; };
     const auto problem_of = [&](std::uint32_t number) {
         const node_link* link =
@@ -56,15 +52,6 @@ void operation_endings::complete(operation_slot& slot, operation_result&& result
     }
     life_.begin_result() = std::move(result);
     complete_begun(slot, now);
-}
-
-// The result is the one that was begun last.
-void operation_endings::complete_begun(operation_slot& slot, time_point now) {
-    if (operation_result& result = life_.begun_result(); !result.ec && !slot.history.empty()) {
-        result.history = history_of(slot, false);
-    }
-    life_.complete_begun(slot, now);
-    slots_.release(slot);
 }
 
 void operation_endings::complete_error(

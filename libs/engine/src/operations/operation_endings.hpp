@@ -42,7 +42,14 @@ public:
 
     void complete(operation_slot& slot, operation_result&& result, time_point now);
     // The same for the result that was begun last; see lifecycle::begin_result.
-    void complete_begun(operation_slot& slot, time_point now);
+    void complete_begun(operation_slot& slot, time_point now) {
+        if (operation_result& result = life_.begun_result(); !result.ec && !slot.history.empty())
+            [[unlikely]] {
+            result.history = history_of(slot, false);
+        }
+        life_.complete_begun(slot, now);
+        slots_.release(slot);
+    }
     void complete_error(
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
     // Why an operation could not be sent, in words.
@@ -51,7 +58,12 @@ public:
     [[nodiscard]] std::string wait_cause(const operation_slot& slot) const;
 
 private:
+    // `with_problems` adds why nodes could not be reached. Null if nothing failed.
     [[nodiscard]] std::shared_ptr<const retry_history> history_of(
+        const operation_slot& slot, bool with_problems) const {
+        return slot.history.empty() ? nullptr : report_of(slot, with_problems);
+    }
+    [[nodiscard]] std::shared_ptr<const retry_history> report_of(
         const operation_slot& slot, bool with_problems) const;
 
     const engine_context& context_;

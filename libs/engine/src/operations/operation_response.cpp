@@ -85,12 +85,11 @@ void operations::on_success(
     operation_result& result = parts_.life.begin_result();
     result.vbucket = slot.vbucket;
     const wire::error_map* const map = connection.link->endpoint->error_map.get();
-    auto decoded = decode_result(slot.request, frame, source, map, result);
-    if (decoded) {
-        return endings_.complete_begun(slot, now);
+    if (auto failed = decode_result({slot.request, frame, source, map, result})) [[unlikely]] {
+        parts_.life.drop_result();
+        return on_unreadable(connection, slot, frame, std::move(*failed), now);
     }
-    parts_.life.drop_result();
-    on_unreadable(connection, slot, frame, std::move(decoded.error()), now);
+    endings_.complete_begun(slot, now);
 }
 
 // The answer says that the operation succeeded, but its body says otherwise or cannot be decoded.

@@ -227,7 +227,7 @@ void operation_retries::record(
     operation_base* const operation = subject.operation;
     const std::int32_t endpoint = operation != nullptr ? operation->endpoint : subject.asked;
     if (operation != nullptr) {
-        operation->history.push(entry, endpoint);
+        operation->history.push(entry, endpoint, context_.histories);
         operation->refusal = step.refusal;
         if (step.is_retry) {
             ++context_.counters.retries;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <reprise/wire/vbucket.hpp>
-
 #include "topology/cause.hpp"
 #include "topology/route.hpp"
 
@@ -46,17 +44,6 @@ node_link* operation_routes::named_link(
         return !link->is_retired && link->endpoint->name == slot.request.key.text();
     });
     return found == bucket.links.end() ? nullptr : found->get();
-}
-
-wire::vbucket_id operation_routes::vbucket_of(
-    const operation_slot& slot, std::size_t vbucket_count) noexcept {
-    return slot.request.scan ? slot.request.scan->vbucket
-                             : wire::vbucket_of(slot.request.key.text(), vbucket_count);
-}
-
-std::size_t operation_routes::place_of(const operation_slot& slot) const noexcept {
-    const std::size_t per_node = context_.options.kv_connections_per_node;
-    return *slot.route.node * per_node + slot.index % per_node;
 }
 
 node_link* operation_routes::link_of(const operation_slot& slot) const {

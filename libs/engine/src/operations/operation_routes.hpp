@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include <reprise/wire/vbucket.hpp>
+
 #include "engine_context.hpp"
 #include "operations/operation_slot.hpp"
 #include "topology/topology.hpp"
@@ -18,7 +20,10 @@ public:
     // Whether the operation could be sent now.
     [[nodiscard]] bool is_dispatchable(const operation_slot& slot) const noexcept;
     // The index of the operation's link in the routes of the bucket.
-    [[nodiscard]] std::size_t place_of(const operation_slot& slot) const noexcept;
+    [[nodiscard]] std::size_t place_of(const operation_slot& slot) const noexcept {
+        const std::size_t per_node = context_.options.kv_connections_per_node;
+        return *slot.route.node * per_node + slot.index % per_node;
+    }
     // The link of the last attempt. Null if its route is no longer valid.
     [[nodiscard]] node_link* link_of(const operation_slot& slot) const;
     // The connection to the node that a NOOP names. Null if it names none, or if the node has left.
@@ -26,7 +31,10 @@ public:
         const operation_slot& slot, const bucket_state& bucket) noexcept;
     // A scan names its vbucket; all others have a key.
     [[nodiscard]] static wire::vbucket_id vbucket_of(
-        const operation_slot& slot, std::size_t vbucket_count) noexcept;
+        const operation_slot& slot, std::size_t vbucket_count) noexcept {
+        return slot.request.scan ? slot.request.scan->vbucket
+                                 : wire::vbucket_of(slot.request.key.text(), vbucket_count);
+    }
 
 private:
     const engine_context& context_;

@@ -8,6 +8,13 @@
 
 namespace reprise::engine {
 
+void operations::encode_ready(kv_connection& connection, base::byte_writer& out, time_point now) {
+    while (out.total_size() < context_.options.write_size_max_bytes &&
+           encode_next(connection, out, now)) {
+    }
+}
+
+// Encodes the first operation of the ready list. Returns false if nothing more can be sent now.
 bool operations::encode_next(kv_connection& connection, base::byte_writer& out, time_point now) {
     operation_slot* const slot = connection.ready.front();
     if (slot == nullptr || !connection.has_credit()) {
@@ -32,13 +39,16 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     context.features = connection.features;
     context.compression =
         context_.options.enable_compression ? &context_.options.compression : nullptr;
-    context.time_left = driver::time_left(now, slot->deadline);
     context.scan = slot->scan.get();
+    if (context.scan != nullptr || slot->request.durability != durability_level::none)
+        [[unlikely]] {
+        context.time_left = driver::time_left(now, slot->deadline);
+    }
     const std::uint64_t offset = connection.offset_of_next(out);
-    if (auto encoded = encode_operation(out, slot->request, context); !encoded) [[unlikely]] {
+    if (const encoding_error failed = encode_operation(out, slot->request, context)) [[unlikely]] {
         connection.waiting.erase(*connection.waiting.find(*opaque));
         waiting_.leave(*slot);
-        refuse(*slot, std::move(encoded.error()), now);
+        refuse(*slot, failed, now);
         return true;
     }
     connection.on_appended(out);

@@ -62,9 +62,9 @@ struct operation_slot : operation_base {
         slot.request.key.text()};
 }
 
-// The limit for a parked operation. It includes keys and values of up to 48 bytes, which are stored
-// inline.
-static_assert(sizeof(operation_slot) <= 768);
+// The limit for a waiting operation, not counting its key and value, which are stored inline up to
+// 48 bytes each.
+static_assert(sizeof(operation_slot) - 2 * base::slice::inline_size_max <= 512);
 
 // A pool of slots that never move. The generation in an id detects stale ids.
 class operation_pool {
@@ -107,8 +107,8 @@ public:
 
 private:
     void grow();
-    // The next free slot, which stays free, with a new request. The slot was emptied, so building
-    // the request is cheaper than assigning field by field.
+    // The next free slot, which stays free, with a new request in place of the emptied one, which
+    // has nothing left to destroy.
     template <class... Source>
     operation_slot& rebuild(Source&&... source) {
         static_assert(std::is_nothrow_constructible_v<operation_request, Source&&...>);
@@ -116,7 +116,6 @@ private:
             grow();
         }
         operation_slot& slot = at(first_free_);
-        std::destroy_at(&slot.request);
         std::construct_at(&slot.request, std::forward<Source>(source)...);
         return slot;
     }
@@ -127,6 +126,14 @@ private:
         return slot;
     }
     static void release_rare(operation_slot& slot) noexcept;
+    // Gives a field its initial value in place. GCC 12 builds `field = {}` elsewhere in small
+    // pieces and copies it in larger ones, for which the processor has to wait on the path of every
+    // operation.
+    template <class Field>
+    static void restore(Field& field) noexcept {
+        std::destroy_at(&field);
+        std::construct_at(&field);
+    }
 
     static constexpr std::size_t chunk_size = 256;
     static constexpr std::uint32_t no_slot = 0xffff'ffff;
@@ -136,5 +143,32 @@ private:
     std::uint32_t first_free_ = no_slot;  // the slot that was released last
     std::size_t open_count_ = 0;
 };
+
+inline void operation_pool::release(operation_slot& slot) {
+    REPRISE_ASSERT(slot.state == operation_state::free);
+    REPRISE_ASSERT(!slot.is_armed());
+    REPRISE_ASSERT(slot.list() == nullptr);
+    // Releases what holds memory. Starting the slot replaces the rest of the request.
+    slot.request.key.clear();
+    slot.request.value.clear();
+    const bool has_rare = slot.request.specs.capacity() != 0 || slot.request.scan ||
+                          slot.request.strategy || slot.request.user_data || slot.done ||
+                          slot.decision != 0;
+    if (has_rare) [[unlikely]] {
+        release_rare(slot);
+    }
+    slot.is_silent = false;
+    slot.hurry_count = 0;
+    slot.endpoint = -1;
+    slot.connection = nullptr;
+    slot.wire_offset = 0;
+    restore(slot.progress);
+    restore(slot.vbucket);
+    restore(slot.route);
+    restore(slot.sent);
+    restore(slot.sent_before);
+    slot.next_free = std::exchange(first_free_, slot.index);
+    --open_count_;
+}
 
 }  // namespace reprise::engine

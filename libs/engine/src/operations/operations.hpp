@@ -71,9 +71,8 @@ public:
     [[nodiscard]] operation_slot& slot(std::uint32_t index) noexcept {
         return endings_.slots().at(index);
     }
-    // Encodes the first operation of the ready list. Returns false if nothing more can be sent now.
-    [[nodiscard]] bool encode_next(
-        kv_connection& connection, base::byte_writer& out, time_point now);
+    // Encodes operations of the ready list, as many as credit and the size of a write allow.
+    void encode_ready(kv_connection& connection, base::byte_writer& out, time_point now);
     // Processes the answer to the operation in this slot.
     void on_response(
         kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
@@ -97,25 +96,34 @@ public:
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
 
 private:
+    // Inline: defined in the one source that uses it, because each operation passes there.
+
     // operation_dispatch.cpp
-    operation_id begin(operation_slot& slot, completion&& done, time_point now);
-    void refuse(operation_slot& slot, encoding_error&& error, time_point now);
+    [[gnu::always_inline]] inline operation_id begin(
+        operation_slot& slot, completion&& done, time_point now);
+    void refuse(operation_slot& slot, encoding_error error, time_point now);
+    [[gnu::always_inline]] inline void dispatch_inline(
+        operation_slot& slot, bool is_woken, time_point now);
     void dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now);
     void await_collection(operation_slot& slot, collection_entry& entry, time_point now);
-    void submit(operation_slot& slot, node_link& link, bool is_woken, time_point now);
-    void make_ready(operation_slot& slot, kv_connection& connection, time_point now);
+    [[gnu::always_inline]] inline void submit(
+        operation_slot& slot, node_link& link, bool is_woken, time_point now);
+    [[gnu::always_inline]] inline void make_ready(
+        operation_slot& slot, kv_connection& connection, time_point now);
     void wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now);
     void fail_without_vbuckets(operation_slot& slot, time_point now);
     void breaker_refused(operation_slot& slot, time_point now);
     void dispatch_failed(operation_slot& slot, retry_reason reason, time_point now);
 
     // operation_sending.cpp
+    [[nodiscard]] [[gnu::always_inline]] inline bool encode_next(
+        kv_connection& connection, base::byte_writer& out, time_point now);
     [[nodiscard]] bool start_attempt(operation_slot& slot, time_point now);
     void report_attempt(
         const kv_connection& connection, const operation_slot& slot, time_point now);
 
     // operation_response.cpp
-    void on_success(
+    [[gnu::always_inline]] inline void on_success(
         kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
         const frame_source& source, time_point now);
     void on_unreadable(

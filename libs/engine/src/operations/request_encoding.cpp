@@ -20,20 +20,15 @@ namespace {
 
 using encoded = std::expected<void, wire::wire_errc>;
 
-std::unexpected<encoding_error> not_available(std::string_view what) {
-    return std::unexpected(encoding_error{
-        errc::feature_not_available, std::string(what) + " is not available on this connection"});
-}
-
 // Adds durability and preserve-expiry, if the connection supports them.
-std::expected<void, encoding_error> add_frame_infos(
+encoding_error add_frame_infos(
     const operation_request& request, const encoding_context& context,
     wire::request_frame_infos& infos) {
     if (request.durability != durability_level::none) {
         if (!context.features.contains_all(
                 {wire::hello_feature::alt_request_support,
                  wire::hello_feature::sync_replication})) {
-            return not_available("durability");
+            return {"durability is not available on this connection", errc::feature_not_available};
         }
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(context.time_left);
         infos.durability = {
@@ -43,7 +38,9 @@ std::expected<void, encoding_error> add_frame_infos(
     if (request.preserve_expiry) {
         if (!context.features.contains_all(
                 {wire::hello_feature::alt_request_support, wire::hello_feature::preserve_ttl})) {
-            return not_available("preserving the expiry");
+            return {
+                "preserving the expiry is not available on this connection",
+                errc::feature_not_available};
         }
         infos.preserve_ttl = true;
     }
@@ -192,62 +189,72 @@ encoded encode_shape<wire::request_shape::scan_cancel>(wire::opcode, encoder_inp
     return wire::range_scan_cancel_request{in.request.scan->canceled}.encode(in.out, in.header);
 }
 
-// `infos` is null if there are none.
+encoding_error failed_with(wire::wire_errc error) {
+    const bool is_missing = error == wire::wire_errc::collection_not_expressible;
+    return {
+        wire::to_string(error).data(),
+        is_missing ? errc::feature_not_available : errc::invalid_argument};
+}
+
 template <std::size_t Kind>
-encoded encode_kind(
+[[gnu::always_inline]] inline encoding_error encode_kind(
     base::byte_writer& out, const operation_request& request, const encoding_context& context,
-    const wire::request_frame_infos* infos) {
+    const std::optional<wire::request_frame_infos>& infos) {
     constexpr const wire::opcode_facts& facts = wire::opcode_info(operation_table[Kind].op);
     encoder_input in{out, request, context, {context.collection, request.key.text(), context.form}};
     in.header.opaque = context.opaque;
     in.header.vbucket = context.vbucket;
-    if (infos != nullptr) [[unlikely]] {
-        in.header.frame_infos = *infos;
-    }
+    in.header.frame_infos = infos;
     // A read sends no CAS, even where a server would compare it.
     if constexpr (facts.cas != wire::cas_rule::must_be_zero && !facts.is_idempotent) {
         in.header.cas = request.cas;
     }
-    return encode_shape<facts.request>(facts.op, in);
+    const auto result = encode_shape<facts.request>(facts.op, in);
+    return result ? encoding_error{} : failed_with(result.error());
 }
 
-// One encoder per kind, generated from its row.
+using encoder =
+    encoding_error (*)(base::byte_writer&, const operation_request&, const encoding_context&);
+
+template <std::size_t Kind>
+encoding_error encode_plain(
+    base::byte_writer& out, const operation_request& request, const encoding_context& context) {
+    return encode_kind<Kind>(out, request, context, std::nullopt);
+}
+
+// Apart, because frame infos take more room than all the rest of a header.
+template <std::size_t Kind>
+encoding_error encode_with_infos(
+    base::byte_writer& out, const operation_request& request, const encoding_context& context) {
+    wire::request_frame_infos infos;
+    const encoding_error failed = add_frame_infos(request, context, infos);
+    return failed ? failed : encode_kind<Kind>(out, request, context, infos);
+}
+
+// The encoders of one kind, generated from its row.
+struct kind_encoders {
+    encoder plain;
+    encoder with_infos;
+};
+
 constexpr auto encoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
-    return std::array{&encode_kind<Kind>...};
+    return std::array{kind_encoders{&encode_plain<Kind>, &encode_with_infos<Kind>}...};
 }(std::make_index_sequence<operation_kind_count>{});
-
-std::unexpected<encoding_error> failed_with(wire::wire_errc error) {
-    const bool is_missing = error == wire::wire_errc::collection_not_expressible;
-    return std::unexpected(encoding_error{
-        is_missing ? errc::feature_not_available : errc::invalid_argument,
-        std::string(wire::to_string(error))});
-}
 
 }  // namespace
 
-std::expected<void, encoding_error> encode_operation(
+encoding_error encode_operation(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
     const auto index = static_cast<std::size_t>(request.kind);
-    if (index >= encoders.size()) {
+    if (index >= encoders.size()) [[unlikely]] {
         return failed_with(wire::wire_errc::opcode_mismatch);
     }
-    if (request.durability != durability_level::none || request.preserve_expiry) [[unlikely]] {
-        wire::request_frame_infos infos;
-        if (auto added = add_frame_infos(request, context, infos); !added) {
-            return added;
-        }
-        const auto result = encoders[index](out, request, context, &infos);
-        return result ? std::expected<void, encoding_error>() : failed_with(result.error());
-    }
-    const auto result = encoders[index](out, request, context, nullptr);
-    return result ? std::expected<void, encoding_error>() : failed_with(result.error());
+    const bool has_infos = request.durability != durability_level::none || request.preserve_expiry;
+    return (has_infos ? encoders[index].with_infos : encoders[index].plain)(out, request, context);
 }
 
-std::expected<void, encoding_error> check_request(
-    const operation_request& request, bool is_named_collection) {
-    const auto refuse = [](std::string_view why) {
-        return std::unexpected(encoding_error{errc::invalid_argument, std::string(why)});
-    };
+encoding_error check_request(const operation_request& request, bool is_named_collection) {
+    const auto refuse = [](const char* why) { return encoding_error{why, errc::invalid_argument}; };
     const wire::opcode_facts& facts = wire::opcode_info(opcode_of(request.kind));
     if (!facts.is_known) {
         return refuse("unknown operation");
@@ -260,7 +267,7 @@ std::expected<void, encoding_error> check_request(
     if (facts.request == wire::request_shape::scan ||
         facts.request == wire::request_shape::scan_cancel) {
         return request.scan && request.scan->item_limit != 0 && request.scan->byte_limit != 0
-                   ? std::expected<void, encoding_error>()
+                   ? encoding_error{}
                    : refuse("a scan needs its terms and the limits of an answer");
     }
     if (!facts.has_document_key) {
@@ -275,7 +282,7 @@ std::expected<void, encoding_error> check_request(
         return refuse("the key is too long");
     }
     if (facts.cas == wire::cas_rule::must_not_be_zero && request.cas == 0) {
-        return refuse(std::string(to_string(request.kind)) + " needs the cas of the lock");
+        return refuse("unlock needs the cas of the lock");
     }
     if (facts.request == wire::request_shape::subdoc_lookup ||
         facts.request == wire::request_shape::subdoc_mutation) {

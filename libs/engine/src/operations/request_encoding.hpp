@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <expected>
-#include <string>
 
 #include <reprise/base/byte_writer.hpp>
 #include <reprise/engine/engine_options.hpp>
@@ -24,25 +22,29 @@ struct encoding_context {
     wire::hello_feature_set features{};
     // Null if values are sent uncompressed.
     const wire::compression_options* compression = nullptr;
-    // Time left for the operation. With a durability requirement, the server gets nine tenths of it
-    // as its timeout.
+    // Time left for an operation whose request names a time: a scan, or a write with a durability
+    // requirement, for which the server gets nine tenths of it as its timeout.
     duration time_left{};
     // Of a range scan.
     const scan_progress* scan = nullptr;
 };
 
+// Why a request cannot be sent. Two registers, because each request passes here and almost none
+// fails.
 struct encoding_error {
+    const char* detail = nullptr;  // a literal; null: there is no error
     errc code = errc::invalid_argument;
-    std::string detail{};
+
+    [[nodiscard]] explicit operator bool() const noexcept { return detail != nullptr; }
 };
 
 // Appends the complete frame, or nothing if it fails.
-[[nodiscard]] std::expected<void, encoding_error> encode_operation(
+[[nodiscard]] encoding_error encode_operation(
     base::byte_writer& out, const operation_request& request, const encoding_context& context);
 
 // Checks what can be checked before there is a connection. `is_named_collection`: the collection is
 // not the default one.
-[[nodiscard]] std::expected<void, encoding_error> check_request(
+[[nodiscard]] encoding_error check_request(
     const operation_request& request, bool is_named_collection);
 
 }  // namespace reprise::engine

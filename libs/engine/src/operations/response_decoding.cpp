@@ -12,23 +12,22 @@
 namespace reprise::engine {
 namespace {
 
-using decoded = std::expected<void, decoding_error>;
-
 constexpr std::size_t value_size_max_bytes = std::size_t{21} * 1024 * 1024;
 // Smaller values are copied, since sharing them would keep a whole receive block alive.
 constexpr std::size_t share_size_min_bytes = 4096;
 
-std::unexpected<decoding_error> unreadable(std::string detail) {
-    return std::unexpected(decoding_error{errc::decoding_failure, std::move(detail), {}, 0});
+decoding_failure unreadable(std::string detail) {
+    return std::make_unique<decoding_error>(
+        errc::decoding_failure, std::move(detail), std::nullopt, std::uint16_t{0});
 }
 
-std::unexpected<decoding_error> unreadable(wire::wire_errc error) {
+decoding_failure unreadable(wire::wire_errc error) {
     return unreadable(std::string(wire::to_string(error)));
 }
 
 // Shares large values with the receive block. A frame that crossed chunks lies in the reader's
 // buffer instead, so its value is copied.
-void keep(base::byte_view bytes, const frame_source& source, base::slice& kept) {
+inline void keep(base::byte_view bytes, const frame_source& source, base::slice& kept) {
     if (bytes.size() >= share_size_min_bytes && source.owner != nullptr &&
         base::lies_within(bytes, source.owner->bytes())) {
         kept = base::slice::cut(*source.owner, bytes);
@@ -37,43 +36,34 @@ void keep(base::byte_view bytes, const frame_source& source, base::slice& kept) 
     }
 }
 
-decoded take_value(
+decoding_failure take_value(
     base::byte_view value, const wire::frame_view& frame, const frame_source& source,
     operation_result& result) {
     // The user gets the inflated value without the Snappy bit. Unknown bits are dropped.
     result.datatype = frame.datatype() & (wire::datatype::json | wire::datatype::xattr);
     if (!wire::has(frame.datatype(), wire::datatype::snappy)) {
         keep(value, source, result.value);
-        return {};
+        return nullptr;
     }
     const auto inflated = wire::inflate(value, value_size_max_bytes);
     if (!inflated) {
         return unreadable(std::string(wire::to_string(inflated.error())));
     }
     result.value = base::slice::copy_of(*inflated);
-    return {};
+    return nullptr;
 }
-
-// The arguments of a decoder.
-struct decoder_input {
-    const operation_request& request;
-    const wire::frame_view& frame;
-    const frame_source& source;
-    const wire::error_map* error_map;
-    operation_result& result;
-};
 
 // Decodes an answer of one shape. An operation whose shape has no decoder here does not compile.
 template <wire::response_shape Shape>
-decoded decode_shape(const decoder_input& in) = delete;
+decoding_failure decode_shape(const decoder_input& in) = delete;
 
 template <>
-decoded decode_shape<wire::response_shape::empty>(const decoder_input&) {
-    return {};
+decoding_failure decode_shape<wire::response_shape::empty>(const decoder_input&) {
+    return nullptr;
 }
 
 template <>
-decoded decode_shape<wire::response_shape::document>(const decoder_input& in) {
+decoding_failure decode_shape<wire::response_shape::document>(const decoder_input& in) {
     const auto answer = wire::document_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
@@ -83,7 +73,7 @@ decoded decode_shape<wire::response_shape::document>(const decoder_input& in) {
 }
 
 template <>
-decoded decode_shape<wire::response_shape::meta>(const decoder_input& in) {
+decoding_failure decode_shape<wire::response_shape::meta>(const decoder_input& in) {
     const auto answer = wire::get_meta_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
@@ -92,11 +82,11 @@ decoded decode_shape<wire::response_shape::meta>(const decoder_input& in) {
     in.result.is_deleted = answer->is_deleted;
     in.result.flags = answer->flags;
     in.result.expiry = answer->expiry;
-    return {};
+    return nullptr;
 }
 
 template <>
-decoded decode_shape<wire::response_shape::subdoc_lookup>(const decoder_input& in) {
+decoding_failure decode_shape<wire::response_shape::subdoc_lookup>(const decoder_input& in) {
     const auto answer = wire::subdoc_lookup_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
@@ -109,11 +99,11 @@ decoded decode_shape<wire::response_shape::subdoc_lookup>(const decoder_input& i
             {path_error(path.status, in.error_map), static_cast<std::uint16_t>(path.status), {}});
         keep(path.value, in.source, in.result.paths.back().value);
     }
-    return {};
+    return nullptr;
 }
 
 template <>
-decoded decode_shape<wire::response_shape::subdoc_mutation>(const decoder_input& in) {
+decoding_failure decode_shape<wire::response_shape::subdoc_mutation>(const decoder_input& in) {
     const auto answer = wire::subdoc_mutation_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
@@ -129,9 +119,9 @@ decoded decode_shape<wire::response_shape::subdoc_mutation>(const decoder_input&
         if (!code) {
             code = errc::decoding_failure;
         }
-        return std::unexpected(decoding_error{
+        return std::make_unique<decoding_error>(
             code, "path " + std::to_string(path.index) + " failed", path.index,
-            static_cast<std::uint16_t>(path.status)});
+            static_cast<std::uint16_t>(path.status));
     }
     in.result.token = answer->token;
     in.result.paths.resize(in.request.specs.size());
@@ -141,33 +131,33 @@ decoded decode_shape<wire::response_shape::subdoc_mutation>(const decoder_input&
         }
         keep(path.value, in.source, in.result.paths[path.index].value);
     }
-    return {};
+    return nullptr;
 }
 
 template <>
-decoded decode_shape<wire::response_shape::mutation>(const decoder_input& in) {
+decoding_failure decode_shape<wire::response_shape::mutation>(const decoder_input& in) {
     const auto answer = wire::mutation_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
     }
     in.result.token = answer->token;
-    return {};
+    return nullptr;
 }
 
 template <>
-decoded decode_shape<wire::response_shape::counter>(const decoder_input& in) {
+decoding_failure decode_shape<wire::response_shape::counter>(const decoder_input& in) {
     const auto answer = wire::counter_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
     }
     in.result.counter = answer->value;
     in.result.token = answer->token;
-    return {};
+    return nullptr;
 }
 
 // The engine takes the answers of a scan apart itself: see operation_scan.cpp.
 template <>
-decoded decode_shape<wire::response_shape::scan>(const decoder_input&) {
+decoding_failure decode_shape<wire::response_shape::scan>(const decoder_input&) {
     return unreadable("an answer of a range scan");
 }
 
@@ -178,20 +168,19 @@ constexpr auto decoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) 
 
 }  // namespace
 
-decoded decode_result(
-    const operation_request& request, const wire::frame_view& frame, const frame_source& source,
-    const wire::error_map* error_map, operation_result& result) {
-    result.cas = frame.cas();
-    result.is_deleted = frame.status() == wire::status::subdoc_success_deleted ||
-                        frame.status() == wire::status::subdoc_multi_path_failure_deleted;
+decoding_failure decode_result(const decoder_input& in) {
+    const wire::frame_view& frame = in.frame;
+    in.result.cas = frame.cas();
+    in.result.is_deleted = frame.status() == wire::status::subdoc_success_deleted ||
+                           frame.status() == wire::status::subdoc_multi_path_failure_deleted;
     if (!frame.framing_extras().empty()) {
         if (const auto infos = wire::decode_response_frame_infos(frame.framing_extras())) {
-            result.server_duration = infos->server_duration;
+            in.result.server_duration = infos->server_duration;
         }
     }
-    const auto index = static_cast<std::size_t>(request.kind);
+    const auto index = static_cast<std::size_t>(in.request.kind);
     REPRISE_ASSERT(index < decoders.size());
-    return decoders[index]({request, frame, source, error_map, result});
+    return decoders[index](in);
 }
 
 }  // namespace reprise::engine

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <expected>
+#include <memory>
 #include <string>
 
 #include <reprise/base/block_pool.hpp>
@@ -26,9 +26,19 @@ struct decoding_error {
     std::uint16_t status = 0;  // of that path
 };
 
+// Null: there is none. A pointer, because each answer passes here and almost none fails.
+using decoding_failure = std::unique_ptr<decoding_error>;
+
+// An answer, what it answers, and where its content goes.
+struct decoder_input {
+    const operation_request& request;
+    const wire::frame_view& frame;
+    const frame_source& source;
+    const wire::error_map* error_map;
+    operation_result& result;
+};
+
 // Fills the value part of `result` from an answer with a success status.
-[[nodiscard]] std::expected<void, decoding_error> decode_result(
-    const operation_request& request, const wire::frame_view& frame, const frame_source& source,
-    const wire::error_map* error_map, operation_result& result);
+[[nodiscard]] decoding_failure decode_result(const decoder_input& in);
 
 }  // namespace reprise::engine

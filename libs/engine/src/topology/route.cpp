@@ -13,25 +13,6 @@ std::optional<wire::node_index> usable_forward(
 
 }  // namespace
 
-std::optional<wire::node_index> choose_node(
-    const wire::cluster_configuration& configuration, std::size_t vbucket, std::size_t replica,
-    route_state& state) noexcept {
-    if (configuration.revision() > state.revision) {
-        state.map = route_map::current;
-    }
-    std::optional<wire::node_index> node;
-    if (replica != 0) {
-        node = configuration.replica_node(vbucket, replica);
-    } else if (state.map == route_map::forward) {
-        node = configuration.forward_node(vbucket);
-    } else {
-        node = configuration.active_node(vbucket);
-    }
-    state.revision = configuration.revision();
-    state.node = node;
-    return node;
-}
-
 route_step on_not_my_vbucket(
     const wire::cluster_configuration& configuration, std::size_t vbucket, std::size_t replica,
     route_state& state) noexcept {

@@ -34,9 +34,9 @@ std::optional<encoding_error> error_of(
     context.time_left = std::chrono::seconds{2};
     std::vector<std::byte> bytes;
     base::byte_writer out(bytes);
-    const auto result = encode_operation(out, request, context);
-    EXPECT_EQ(bytes.empty(), !result.has_value());
-    return result ? std::nullopt : std::optional(result.error());
+    const encoding_error failed = encode_operation(out, request, context);
+    EXPECT_EQ(bytes.empty(), static_cast<bool>(failed));
+    return failed ? std::optional(failed) : std::nullopt;
 }
 
 TEST(encoding_rules, durability_needs_two_features) {
@@ -49,7 +49,8 @@ TEST(encoding_rules, durability_needs_two_features) {
         const auto error = error_of(request, {only, hello_feature::tracing});
         ASSERT_TRUE(error);
         EXPECT_EQ(error->code, errc::feature_not_available);
-        EXPECT_EQ(error->detail, "durability is not available on this connection");
+        EXPECT_EQ(
+            std::string_view(error->detail), "durability is not available on this connection");
     }
 }
 
@@ -63,7 +64,9 @@ TEST(encoding_rules, keeping_the_expiry_needs_two_features) {
         const auto error = error_of(request, {only, hello_feature::tracing});
         ASSERT_TRUE(error);
         EXPECT_EQ(error->code, errc::feature_not_available);
-        EXPECT_EQ(error->detail, "preserving the expiry is not available on this connection");
+        EXPECT_EQ(
+            std::string_view(error->detail),
+            "preserving the expiry is not available on this connection");
     }
 }
 
@@ -84,7 +87,7 @@ TEST(encoding_rules, the_lengths_of_keys_are_checked_before_there_is_a_connectio
     operation_request request = upsert_request();
     const auto is_good = [&](std::size_t size, bool is_named) {
         request.key = base::slice::copy_of(base::as_bytes(std::string(size, 'k')));
-        return check_request(request, is_named).has_value();
+        return !check_request(request, is_named);
     };
     EXPECT_FALSE(is_good(0, false));
     EXPECT_TRUE(is_good(wire::key_size_max_default_collection, false));
@@ -103,7 +106,7 @@ TEST(encoding_rules, replicas_paths_and_the_cas_of_a_lock_are_checked) {
             request.replica = static_cast<std::uint8_t>(replica);
             const bool is_right =
                 kind == operation_kind::get ? replica == 0 : replica == 1 || replica == 3;
-            EXPECT_EQ(check_request(request, false).has_value(), is_right) << replica;
+            EXPECT_EQ(!check_request(request, false), is_right) << replica;
         }
     }
     request.replica = 0;
@@ -111,17 +114,18 @@ TEST(encoding_rules, replicas_paths_and_the_cas_of_a_lock_are_checked) {
         request.kind = kind;
         for (const std::size_t count : {0U, 1U, 16U, 17U}) {
             request.specs.assign(count, path_spec{});
-            EXPECT_EQ(check_request(request, false).has_value(), count == 1 || count == 16);
+            EXPECT_EQ(!check_request(request, false), count == 1 || count == 16);
         }
     }
     request.kind = operation_kind::unlock;
     request.cas = 0;
-    EXPECT_EQ(check_request(request, false).error().detail, "unlock needs the cas of the lock");
+    EXPECT_EQ(
+        std::string_view(check_request(request, false).detail), "unlock needs the cas of the lock");
     request.cas = 1;
-    EXPECT_TRUE(check_request(request, false).has_value());
+    EXPECT_TRUE(!check_request(request, false));
     request.kind = operation_kind::noop;
     request.key = {};
-    EXPECT_TRUE(check_request(request, false).has_value()) << "it has no key";
+    EXPECT_TRUE(!check_request(request, false)) << "it has no key";
 }
 
 // What a server receives.
@@ -129,7 +133,7 @@ wire::frame_view sent_frame(
     const operation_request& request, const encoding_context& context,
     std::vector<std::byte>& bytes) {
     base::byte_writer out(bytes);
-    EXPECT_TRUE(encode_operation(out, request, context));
+    EXPECT_FALSE(encode_operation(out, request, context));
     return *wire::scan_frame(bytes, {})->frame;
 }
 

@@ -13,8 +13,9 @@ using wire::status;
 using answer = testing::scripted_cluster::scripted_answer;
 
 TEST(operation_history, control_characters_in_names_of_nodes_are_escaped) {
+    history_blocks blocks;
     operation_history history;
-    history.push(retry_history::entry{}, 0);
+    history.push(retry_history::entry{}, 0, blocks);
     const auto hostile = [](std::uint32_t) { return std::string("ok\n\x1b[2J"); };
     const std::string text = to_string(history.report(hostile, hostile));
     EXPECT_NE(text.find("ok\\n\\x1b[2J"), std::string::npos) << text;
@@ -22,16 +23,37 @@ TEST(operation_history, control_characters_in_names_of_nodes_are_escaped) {
 }
 
 TEST(operation_history, reports_the_nodes_that_were_used_and_no_others) {
+    history_blocks blocks;
     operation_history history;
-    history.push(retry_history::entry{}, 7);
-    history.push(retry_history::entry{}, 9);
-    history.push(retry_history::entry{}, 7);
+    history.push(retry_history::entry{}, 7, blocks);
+    history.push(retry_history::entry{}, 9, blocks);
+    history.push(retry_history::entry{}, 7, blocks);
     const auto name = [](std::uint32_t number) { return "node" + std::to_string(number); };
     const retry_history report = history.report(name, name);
     ASSERT_NE(report.protocol, nullptr);
     EXPECT_EQ(report.protocol->places, (std::vector<std::string>{"node7", "node9"}));
     EXPECT_EQ(report.protocol->problems.size(), 2U);
     EXPECT_EQ(report.entries.size(), 3U);
+}
+
+TEST(operation_history, a_block_that_is_used_again_has_nothing_of_the_history_before) {
+    history_blocks blocks;
+    const auto name = [](std::uint32_t number) { return "node" + std::to_string(number); };
+    {
+        operation_history before;
+        for (int each = 0; each < 5; ++each) {
+            before.push(retry_history::entry{}, 7, blocks);
+        }
+        EXPECT_EQ(before.report(name, name).entries.size(), 5U);
+    }
+    operation_history history;
+    EXPECT_TRUE(history.empty());
+    EXPECT_TRUE(history.report(name, name).entries.empty());
+    history.push(retry_history::entry{}, 9, blocks);
+    EXPECT_FALSE(history.empty());
+    const retry_history report = history.report(name, name);
+    EXPECT_EQ(report.endpoints, (std::vector<std::string>{"node9"}));
+    EXPECT_EQ(report.entries.size(), 1U);
 }
 
 TEST(operation_history, RH_30_an_attempt_that_found_no_node_has_no_endpoint) {

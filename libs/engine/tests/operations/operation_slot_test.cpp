@@ -23,6 +23,7 @@ TEST(operation_pool, a_request_that_is_built_in_its_slot_owns_its_texts) {
 }
 
 TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_before) {
+    history_blocks blocks;
     operation_pool pool;
     operation_slot& first = pool.acquire();
     const std::uint32_t index = first.index;
@@ -42,7 +43,7 @@ TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_befo
     first.failed.reason = retry_reason::kv_locked;
     first.failed.status = 9;
     first.reasons.insert(retry_reason::kv_locked);
-    first.history.push(retry_history::entry{}, 2);
+    first.history.push(retry_history::entry{}, 2, blocks);
     first.sent = sent_request{1, 2, 3};
     first.sent_before = sent_request{1, 2, 3};
     first.request.key = base::slice::copy_of(base::as_bytes("key"));

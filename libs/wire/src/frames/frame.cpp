@@ -1,6 +1,6 @@
 #include <reprise/wire/frame.hpp>
+#include <reprise/wire/header_decoding.hpp>
 
-#include "frames/header_decoding.hpp"
 #include "frames/message_frame.hpp"
 
 namespace reprise::wire {

@@ -4,8 +4,6 @@
 
 #include <reprise/base/assert.hpp>
 
-#include "frames/header_decoding.hpp"
-
 namespace reprise::wire {
 
 std::expected<frame_scan, wire_errc> scan_frame(
@@ -32,29 +30,19 @@ void frame_reader::feed(base::byte_view chunk) noexcept {
     }
 }
 
-std::expected<const frame_view*, wire_errc> frame_reader::next() {
+std::expected<const frame_view*, wire_errc> frame_reader::next_in_parts() {
     if (failure_) {
         return std::unexpected(*failure_);
     }
     if (is_gathered_shown_) {
         gathered_.clear();
         is_gathered_shown_ = false;
+        if (chunk_.size() >= header_size) {
+            return next();
+        }
     }
     if (!gathered_.empty()) {
         return next_gathered();
-    }
-    // As scan_frame, but the header is read where the caller looks at it.
-    if (chunk_.size() >= header_size) {
-        frame_header& header = shown_.header_;
-        if (const auto error = detail::read_header(chunk_.data(), limits_, header)) {
-            return fail(*error);
-        }
-        const std::size_t size = header.frame_size();
-        if (chunk_.size() >= size) {
-            shown_.body_ = chunk_.subspan(header_size, header.body_size);
-            chunk_ = chunk_.subspan(size);
-            return &shown_;
-        }
     }
     if (!chunk_.empty()) {
         gathered_.assign(chunk_.begin(), chunk_.end());

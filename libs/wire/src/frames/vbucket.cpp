@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include <reprise/base/assert.hpp>
 #include <reprise/base/byte_reader.hpp>
 
 namespace reprise::wire {
@@ -56,12 +55,6 @@ std::uint32_t crc32(base::byte_view bytes) noexcept {
         crc = (crc >> 8) ^ tables[0][(crc ^ std::to_integer<std::uint32_t>(*at)) & 0xff];
     }
     return crc ^ 0xffff'ffffu;
-}
-
-vbucket_id vbucket_of(std::string_view key, std::size_t vbucket_count) noexcept {
-    REPRISE_ASSERT(vbucket_count > 0);
-    REPRISE_ASSERT(vbucket_count <= 65536);
-    return vbucket_id{static_cast<std::uint16_t>(key_hash(key) % vbucket_count)};
 }
 
 }  // namespace reprise::wire

@@ -251,8 +251,8 @@ struct pq_transaction_options {
 /// If the answer to COMMIT is lost, the next attempt asks whether it was applied before it does
 /// anything else. Applied: the attempt succeeds with the value of the earlier one. Not applied: the
 /// transaction is repeated. If that cannot be found out, the call fails with an error whose
-/// `is_commit_unknown()` is true, and so does a call that ends before it was found out. Another call
-/// of the same object continues there; for new work use a new object.
+/// `is_commit_unknown()` is true, and so does a call that ends before it was found out. Another
+/// call of the same object continues there; for new work use a new object.
 ///
 /// The server's own answer counts only if it has not crashed in between, because PostgreSQL can use
 /// a transaction id again after a crash. Set `was_applied` to decide also then.

@@ -29,7 +29,7 @@ inline bool equal(byte_view left, byte_view right) noexcept {
 
 /// Copies the bytes, which must not overlap. Cheaper than a call of memcpy for the few bytes of a
 /// key or a small value: two blocks of one size cover all of them.
-inline void copy_few(std::byte* to, byte_view from) noexcept {
+[[gnu::always_inline]] inline void copy_few(std::byte* to, byte_view from) noexcept {
     const std::byte* const at = from.data();
     const std::size_t size = from.size();
     if (size > 32) {

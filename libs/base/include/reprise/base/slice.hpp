@@ -67,22 +67,18 @@ public:
     static constexpr std::size_t inline_size_max = 48;
 
     slice() noexcept {}  // NOLINT(modernize-use-equals-default): it would set all inline bytes
-    slice(const slice& other) noexcept
-        : owner_(other.owner_), data_(other.data_), size_(other.size_) {
-        take_inline(other);
+    slice(const slice& other) noexcept : owner_(other.owner_), size_(other.size_) {
+        take_content(other);
     }
     slice(slice&& other) noexcept
-        : owner_(std::move(other.owner_)),
-          data_(other.data_),
-          size_(std::exchange(other.size_, 0)) {
-        take_inline(other);
+        : owner_(std::move(other.owner_)), size_(std::exchange(other.size_, 0)) {
+        take_content(other);
     }
     slice& operator=(const slice& other) noexcept { return *this = slice(other); }
-    slice& operator=(slice&& other) noexcept {
+    [[gnu::always_inline]] slice& operator=(slice&& other) noexcept {
         owner_ = std::move(other.owner_);
-        data_ = other.data_;
         size_ = std::exchange(other.size_, 0);
-        take_inline(other);
+        take_content(other);
         return *this;
     }
     ~slice() = default;
@@ -124,7 +120,9 @@ public:
     /// keeps it alive.
     static slice cut(const block_ref& owner, byte_view part);
 
-    byte_view view() const noexcept { return {owner_ ? data_ : inline_.data(), size_}; }
+    byte_view view() const noexcept {
+        return {owner_ ? content_.shared : content_.own.data(), size_};
+    }
     std::string_view text() const noexcept { return as_text(view()); }
     std::size_t size() const noexcept { return size_; }
     bool empty() const noexcept { return size_ == 0; }
@@ -132,24 +130,29 @@ public:
     bool is_shared() const noexcept { return static_cast<bool>(owner_); }
 
 private:
-    void assign_inline(byte_view bytes) noexcept {
+    [[gnu::always_inline]] void assign_inline(byte_view bytes) noexcept {
         owner_.reset();
         size_ = bytes.size();
-        copy_few(inline_.data(), bytes);
+        copy_few(content_.own.data(), bytes);
     }
     void assign_pooled(byte_view bytes, block_pool& pool);
     // Copies into `owner`.
     void fill(block_ref&& owner, byte_view bytes) noexcept;
-    void take_inline(const slice& other) noexcept {
-        if (size_ != 0 && !owner_) {
-            inline_ = other.inline_;  // all of it, which is faster than only the used part
+    void take_content(const slice& other) noexcept {
+        if (size_ != 0) {
+            content_ = other.content_;  // all of it, which is faster than only the used part
         }
     }
 
+    union content {
+        content() noexcept {}     // NOLINT(modernize-use-equals-default): see the slice's
+        const std::byte* shared;  // with an owner
+        std::array<std::byte, inline_size_max> own;  // without; set only as far as it is used
+    };
+
     block_ref owner_;
-    const std::byte* data_ = nullptr;
     std::size_t size_ = 0;
-    std::array<std::byte, inline_size_max> inline_;  // initialised only as far as it is used
+    content content_;
 };
 
 }  // namespace reprise::base

@@ -124,7 +124,9 @@ private:
     std::uint64_t tick_at_or_before(time_point time) const noexcept;
     std::uint64_t tick_at_or_after(time_point time) const noexcept;
     time_point time_of(std::uint64_t tick_number) const noexcept;
+    void link_by_due(timer_node& node) noexcept;
     void link_by_tick(timer_node& node, std::uint64_t tick_number) noexcept;
+    void set_current(std::uint64_t tick_number) noexcept;
     void unlink(timer_node& node) noexcept;
     void begin_advance() noexcept;
     timer_node* pop_due(std::uint64_t now_tick) noexcept;
@@ -134,6 +136,10 @@ private:
     time_point origin_;
     // Every timer whose tick is at most this one has fired, or is in ready_ or firing_.
     std::uint64_t current_tick_ = 0;
+    // The time and the slot of the timer that was armed last; no_slot once the current tick has
+    // changed, because the slot of a time depends on it.
+    time_point last_due_{};
+    std::uint16_t last_slot_ = timer_node::no_slot;
     std::array<slot_list, slots_per_level * level_count> slots_;
     std::array<std::uint64_t, level_count> occupied_{};
     // Timers armed for a past tick. They move to firing_ when the next advance starts.
@@ -144,7 +150,7 @@ private:
     bool is_advancing_ = false;
 };
 
-// Inline, with `arm` and `disarm`, because most operations arm a timer that never fires.
+// Inline, with `arm` and `disarm`, because each operation arms a timer that almost never fires.
 namespace detail {
 
 inline bool is_empty(const timer_link& head) noexcept {
@@ -158,67 +164,31 @@ inline void insert_before(timer_link& position, timer_link& link) noexcept {
     position.previous = &link;
 }
 
-// Nanoseconds since `origin`, never negative. The arithmetic is unsigned, because the difference of
-// two time points may exceed the signed range.
-inline std::uint64_t nanoseconds_since(
-    std::chrono::steady_clock::time_point origin,
-    std::chrono::steady_clock::time_point time) noexcept {
-    if (time <= origin) {
-        return 0;
-    }
-    using std::chrono::duration_cast;
-    using std::chrono::nanoseconds;
-    const auto to = duration_cast<nanoseconds>(time.time_since_epoch()).count();
-    const auto from = duration_cast<nanoseconds>(origin.time_since_epoch()).count();
-    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
-}
-
-inline constexpr std::uint64_t nanoseconds_per_tick = 1'000'000;
-
 }  // namespace detail
 
-inline std::uint64_t timer_wheel::tick_at_or_after(time_point time) const noexcept {
-    const std::uint64_t since = detail::nanoseconds_since(origin_, time);
-    return since == 0 ? 0 : (since - 1) / detail::nanoseconds_per_tick + 1;
-}
-
-inline void timer_wheel::arm(timer_node& node, time_point due) noexcept {
+[[gnu::always_inline]] inline void timer_wheel::arm(timer_node& node, time_point due) noexcept {
     disarm(node);
     node.due_ = due;
     ++armed_count_;
-    link_by_tick(node, tick_at_or_after(due));
+    // Operations that start in one turn of the loop mostly have the same deadline. A slot that is
+    // not empty has not changed since then, except for timers of this same time.
+    if (due == last_due_ && last_slot_ != timer_node::no_slot &&
+        !detail::is_empty(slots_[last_slot_].head)) {
+        detail::insert_before(slots_[last_slot_].head, node);
+        node.slot_ = last_slot_;
+        return;
+    }
+    link_by_due(node);
 }
 
-inline void timer_wheel::disarm(timer_node& node) noexcept {
+[[gnu::always_inline]] inline void timer_wheel::disarm(timer_node& node) noexcept {
     if (node.is_armed()) {
         unlink(node);
         --armed_count_;
     }
 }
 
-// The level is that of the highest bit in which the tick differs from the current one. So all
-// timers of a level are earlier than all timers of the levels above, and the slots of a level are
-// in order.
-inline void timer_wheel::link_by_tick(timer_node& node, std::uint64_t tick_number) noexcept {
-    if (tick_number <= current_tick_) {
-        node.slot_ = timer_node::no_slot;
-        detail::insert_before(ready_, node);
-        return;
-    }
-    const std::uint64_t difference = tick_number ^ current_tick_;
-    const std::size_t level = static_cast<std::size_t>(std::bit_width(difference) - 1) / level_bits;
-    REPRISE_ASSERT(level < level_count);
-    const std::size_t index = (tick_number >> (level * level_bits)) & (slots_per_level - 1);
-    const std::size_t number = level * slots_per_level + index;
-    slot_list& slot = slots_[number];
-    const bool was_empty = detail::is_empty(slot.head);
-    slot.earliest_tick = was_empty ? tick_number : std::min(slot.earliest_tick, tick_number);
-    detail::insert_before(slot.head, node);
-    node.slot_ = static_cast<std::uint16_t>(number);
-    occupied_[level] |= std::uint64_t{1} << index;
-}
-
-inline void timer_wheel::unlink(timer_node& node) noexcept {
+[[gnu::always_inline]] inline void timer_wheel::unlink(timer_node& node) noexcept {
     timer_link& link = node;
     link.previous->next = link.next;
     link.next->previous = link.previous;

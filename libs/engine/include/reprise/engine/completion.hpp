@@ -15,12 +15,12 @@ namespace reprise::engine {
 // The callback for the end of an operation: any callable that takes `operation_result&&`.
 // Move-only.
 //
-// Callables up to 64 bytes are stored inline; larger ones are allocated. The callable is called at
+// Callables up to 32 bytes are stored inline; larger ones are allocated. The callable is called at
 // most once and destroyed before the call returns, so that its captures are released by then. It
 // must not throw.
 class completion {
 public:
-    static constexpr std::size_t inline_size_max = 64;
+    static constexpr std::size_t inline_size_max = 32;
 
     completion() noexcept = default;
     template <class Callable>

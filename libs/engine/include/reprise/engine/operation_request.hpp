@@ -26,7 +26,9 @@ struct operation_request : couchbase::detail::document_request {
         : document_request(static_cast<document_request&&>(call)), keyspace(where) {}
     void copy_text(const document_call& call) {
         key.assign(base::as_bytes(call.key));
-        value.assign(call.value);
+        if (!call.value.empty()) {
+            value.assign(call.value);
+        }
     }
 
     keyspace_id keyspace{};

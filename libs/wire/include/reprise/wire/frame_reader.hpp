@@ -7,6 +7,7 @@
 
 #include <reprise/base/bytes.hpp>
 #include <reprise/wire/frame.hpp>
+#include <reprise/wire/header_decoding.hpp>
 #include <reprise/wire/wire_error.hpp>
 
 namespace reprise::wire {
@@ -52,6 +53,7 @@ public:
     std::size_t gathered_size() const noexcept { return gathered_.size(); }
 
 private:
+    std::expected<const frame_view*, wire_errc> next_in_parts();
     std::expected<const frame_view*, wire_errc> next_gathered();
     std::expected<const frame_view*, wire_errc> fail(wire_errc error) noexcept;
 
@@ -63,5 +65,24 @@ private:
     frame_view shown_;  // the frame that the last call returned
     std::optional<wire_errc> failure_;
 };
+
+// Inline, because each answer passes here. Nearly every frame lies entirely within its chunk; then
+// its header is decoded where the caller looks at it. After a failure there is no chunk.
+inline std::expected<const frame_view*, wire_errc> frame_reader::next() {
+    if (!gathered_.empty() || chunk_.size() < header_size) {
+        return next_in_parts();
+    }
+    frame_header& header = shown_.header_;
+    if (const auto error = detail::read_header(chunk_.data(), limits_, header)) [[unlikely]] {
+        return fail(*error);
+    }
+    const std::size_t size = header.frame_size();
+    if (chunk_.size() < size) {
+        return next_in_parts();
+    }
+    shown_.body_ = chunk_.subspan(header_size, header.body_size);
+    chunk_ = chunk_.subspan(size);
+    return &shown_;
+}
 
 }  // namespace reprise::wire

@@ -131,12 +131,12 @@ inline frame_start begin_request(
 inline std::expected<void, wire_errc> begin_document_request(
     base::byte_writer& out, const request_header& header, opcode op, base::byte_view extras,
     const document_key& key, std::size_t value_size) {
-    if (const auto checked = check(key); !checked) {
-        return checked;
+    if (const auto checked = check(key); !checked) [[unlikely]] {
+        return std::unexpected(checked.error());
     }
     const body_sizes sizes{extras.size(), encoded_size(key), value_size};
     const auto begun = begin_request(out, header, op, sizes);
-    if (!begun) {
+    if (!begun) [[unlikely]] {
         return std::unexpected(begun.error());
     }
     wire::encode(store(*begun, extras), key);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <reprise/base/assert.hpp>
 #include <reprise/base/bytes.hpp>
 #include <reprise/wire/ids.hpp>
 
@@ -20,6 +21,10 @@ inline std::uint16_t key_hash(std::string_view key) noexcept {
 /// Returns the vbucket that holds `key` in a map of `vbucket_count` rows (1 to 65536). `key` is the
 /// document key without its collection prefix, so documents of one name in two collections share a
 /// vbucket.
-vbucket_id vbucket_of(std::string_view key, std::size_t vbucket_count) noexcept;
+inline vbucket_id vbucket_of(std::string_view key, std::size_t vbucket_count) noexcept {
+    REPRISE_ASSERT(vbucket_count > 0);
+    REPRISE_ASSERT(vbucket_count <= 65536);
+    return vbucket_id{static_cast<std::uint16_t>(key_hash(key) % vbucket_count)};
+}
 
 }  // namespace reprise::wire

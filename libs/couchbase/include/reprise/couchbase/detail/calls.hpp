@@ -167,22 +167,51 @@ struct call_target {
     return call;
 }
 
+// The results of get_all_replicas and lookup_in_all_replicas.
+using replica_list = std::vector<get_replica_result>;
+using lookup_replica_list = std::vector<lookup_in_replica_result>;
+
+template <class Result, class... Listed>
+inline constexpr bool is_one_of = (std::is_same_v<Result, Listed> || ...);
+
+template <class Result>
+inline constexpr bool is_subdocument = is_one_of<
+    Result, lookup_in_result, mutate_in_result, lookup_in_replica_result, lookup_replica_list>;
+// Results that identify their mutation.
+template <class Result>
+inline constexpr bool has_token =
+    is_one_of<Result, mutation_result, counter_result, mutate_in_result>;
+template <class Result>
+inline constexpr bool is_of_replicas = is_one_of<
+    Result, get_replica_result, replica_list, lookup_in_replica_result, lookup_replica_list>;
+
+struct path_note;
+
+// What is needed to read an answer: its bucket and, for sub-document calls, the paths.
+struct answer_note {
+    std::shared_ptr<const std::string> bucket{};  // of mutations
+    std::shared_ptr<const path_note> paths{};
+};
+struct no_note {};
+
+template <class Result>
+using note_for = std::conditional_t<
+    is_subdocument<Result> || has_token<Result> || is_of_replicas<Result>, answer_note, no_note>;
+
 // Receives the result of a started call, exactly once, from any thread. Lives in memory of the
-// starter and frees itself in `complete`.
+// starter and frees itself in `complete`. It holds the note, so that the engine has nothing to
+// move but a pointer.
 template <class Result>
 struct result_receiver {
     // `is_inline`: called from inside `start_call`, so the handler must not run at once.
     using function =
         void (*)(result_receiver* self, std::expected<Result, error>&& result, bool is_inline);
     function complete = nullptr;
+    [[no_unique_address]] note_for<Result> note{};
 };
 
 // Names a call that can be canceled; 0: it cannot.
 using call_ticket = std::uint64_t;
-
-// The results of get_all_replicas and lookup_in_all_replicas.
-using replica_list = std::vector<get_replica_result>;
-using lookup_replica_list = std::vector<lookup_in_replica_result>;
 
 // Blocks. Defined for the result types of all operations: get_result, get_replica_result,
 // replica_list, mutation_result, counter_result, exists_result, lookup_in_result,
