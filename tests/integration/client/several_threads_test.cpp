@@ -168,7 +168,8 @@ TEST_P(several_threads, RH_50_serve_scans_replica_reads_and_queries) {
         ASSERT_TRUE(found) << words(found);
         int seen_count = 0;
         for (const auto& document : *found) {
-            seen_count += document.key.empty() ? 0 : 1;
+            ASSERT_TRUE(document) << words(document);
+            seen_count += document->key.empty() ? 0 : 1;
         }
         EXPECT_EQ(seen_count, key_count);
         EXPECT_TRUE(found->finish());

@@ -52,7 +52,8 @@ TEST(operation_history, a_block_that_is_used_again_has_nothing_of_the_history_be
     history.push(retry_history::entry{}, 9, blocks);
     EXPECT_FALSE(history.empty());
     const retry_history report = history.report(name, name);
-    EXPECT_EQ(report.endpoints, (std::vector<std::string>{"node9"}));
+    ASSERT_NE(report.protocol, nullptr);
+    EXPECT_EQ(report.protocol->places, (std::vector<std::string>{"node9"}));
     EXPECT_EQ(report.entries.size(), 1U);
 }
 

@@ -28,10 +28,10 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/system/system_error.hpp>
 
 #include <reprise/asio/error_facts.hpp>
 #include <reprise/retry/adapters/http_method.hpp>
@@ -168,7 +168,7 @@ template <class RequestBody, class Fields>
         if (!ended()) {
             result.stage = beast_stage::complete;
         }
-    } catch (const boost::system::system_error& canceled) {
+    } catch (const boost::beast::system_error& canceled) {
         // A coroutine that was canceled between two steps throws at the next one. The caller needs
         // the stage, which the exception does not have: a POST may have been sent.
         result.error = canceled.code();
