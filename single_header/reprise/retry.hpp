@@ -9349,7 +9349,7 @@ namespace reprise {
 
 namespace {
 
-[[nodiscard]] std::optional<settings_error> refuse(std::string field, std::string message) {
+[[nodiscard]] std::optional<settings_error> contradiction(std::string field, std::string message) {
     return settings_error{std::move(field), std::move(message)};
 }
 
@@ -9362,16 +9362,17 @@ constexpr std::uint32_t attempts_limit = std::numeric_limits<std::int32_t>::max(
 [[nodiscard]] std::optional<settings_error> check_price(
     const char* field, double value, double capacity) {
     if (!std::isfinite(value)) {
-        return refuse(field, "must be a number");
+        return contradiction(field, "must be a number");
     }
     if (value < 0.0) {
-        return refuse(field, "must not be negative");
+        return contradiction(field, "must not be negative");
     }
     if (value > capacity) {
-        return refuse(field, "is above the bucket's capacity, so no retry could ever be paid for");
+        return contradiction(
+            field, "is above the bucket's capacity, so no retry could ever be paid for");
     }
     if (value > price_max) {
-        return refuse(field, "must be at most 4,000,000 units");
+        return contradiction(field, "must be at most 4,000,000 units");
     }
     return std::nullopt;
 }
@@ -9401,41 +9402,41 @@ void detail::throw_unseen_attempt_timeout() {
 
 std::optional<settings_error> driver::check(const backoff_options& options) {
     if (!std::isfinite(options.factor)) {
-        return refuse("factor", "must be a number");
+        return contradiction("factor", "must be a number");
     }
     if (options.factor < 1.0) {
-        return refuse("factor", "must be at least 1: delays must not shrink");
+        return contradiction("factor", "must be at least 1: delays must not shrink");
     }
     if (options.base < duration::zero()) {
-        return refuse("base", "must not be negative");
+        return contradiction("base", "must not be negative");
     }
     if (options.step < duration::zero()) {
-        return refuse("step", "must not be negative: delays must not shrink");
+        return contradiction("step", "must not be negative: delays must not shrink");
     }
     if (options.cap < options.base) {
-        return refuse("cap", "is below base, so the first delay would already be cut");
+        return contradiction("cap", "is below base, so the first delay would already be cut");
     }
     if (options.hint_excess_max && *options.hint_excess_max < duration::zero()) {
-        return refuse("hint_excess_max", "must not be negative");
+        return contradiction("hint_excess_max", "must not be negative");
     }
     return std::nullopt;
 }
 
 std::optional<settings_error> check(const token_bucket::options& options) {
     if (!std::isfinite(options.capacity)) {
-        return refuse("capacity", "must be a number");
+        return contradiction("capacity", "must be a number");
     }
     if (options.capacity <= 0.0 || options.capacity > capacity_max) {
-        return refuse("capacity", "must be above 0 and at most 1e12 units");
+        return contradiction("capacity", "must be above 0 and at most 1e12 units");
     }
     if (!options.initial) {
         return std::nullopt;
     }
     if (!std::isfinite(*options.initial)) {
-        return refuse("initial", "must be a number");
+        return contradiction("initial", "must be a number");
     }
     if (*options.initial < 0.0 || *options.initial > options.capacity) {
-        return refuse("initial", "must be between 0 and the capacity");
+        return contradiction("initial", "must be between 0 and the capacity");
     }
     return std::nullopt;
 }
@@ -9455,10 +9456,10 @@ std::optional<settings_error> driver::check(const retry_prices& prices, double c
 
 std::optional<settings_error> driver::check(const attempt_limits& limits) {
     if (limits.attempts_max == 0U) {
-        return reprise::refuse("attempts_max", "must be at least 1: the first attempt counts");
+        return contradiction("attempts_max", "must be at least 1: the first attempt counts");
     }
     if (limits.attempts_max > attempts_limit) {
-        return reprise::refuse(
+        return contradiction(
             "attempts_max",
             "must be at most 2147483647; is it a negative number that was converted?");
     }
@@ -9484,24 +9485,24 @@ std::optional<settings_error> check(const standard_strategy::options& options) {
 std::optional<settings_error> check(const failure_throttle_options& options) {
     if (!std::isfinite(options.units_max) || options.units_max <= 0.0 ||
         options.units_max > 1000.0) {
-        return refuse("units_max", "must be above 0 and at most 1000");
+        return contradiction("units_max", "must be above 0 and at most 1000");
     }
     if (!std::isfinite(options.ratio) || options.ratio < 0.001 || options.ratio > 1000.0) {
-        return refuse("ratio", "must be at least 0.001 and at most 1000");
+        return contradiction("ratio", "must be at least 0.001 and at most 1000");
     }
     return std::nullopt;
 }
 
 std::optional<settings_error> check(const windowed_budget_options& options) {
     if (!std::isfinite(options.percent) || options.percent < 0.0 || options.percent > 1000.0) {
-        return refuse("percent", "must be between 0 and 1000");
+        return contradiction("percent", "must be between 0 and 1000");
     }
     if (!std::isfinite(options.minimum_per_second) || options.minimum_per_second < 0.0 ||
         options.minimum_per_second > 10'000.0) {
-        return refuse("minimum_per_second", "must be between 0 and 10000");
+        return contradiction("minimum_per_second", "must be between 0 and 10000");
     }
     if (options.window < std::chrono::seconds{1} || options.window > std::chrono::seconds{60}) {
-        return refuse("window", "must be between 1 s and 60 s");
+        return contradiction("window", "must be between 1 s and 60 s");
     }
     return std::nullopt;
 }

@@ -39,7 +39,7 @@ TEST(explain_table, lists_the_first_and_the_last_error) {
     const auto errors = app::all_errors();
     ASSERT_FALSE(errors.empty());
     EXPECT_EQ(errors.front(), couchbase::errc::request_canceled);
-    EXPECT_EQ(errors.back(), couchbase::errc::plain_http_not_allowed);
+    EXPECT_EQ(errors.back(), couchbase::errc::read_in_progress);
 }
 
 // A status is either retried, reported as an error, or has its own text, but never two of these.

@@ -4,6 +4,7 @@
 #include <utility>
 
 namespace reprise::engine {
+
 void operation_pool::grow() {
     const std::size_t base = chunks_.size() * chunk_size;
     chunks_.push_back(std::make_unique<operation_slot[]>(chunk_size));
@@ -16,7 +17,7 @@ void operation_pool::grow() {
 
 // What most operations do not have.
 void operation_pool::release_rare(operation_slot& slot) noexcept {
-    slot.request.specs = {};
+    restore(slot.request.specs);  // an assignment of {} would keep its memory
     slot.scan.reset();
     slot.request.scan = {};
     slot.request.strategy.reset();
