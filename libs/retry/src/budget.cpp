@@ -93,10 +93,27 @@ constexpr std::int64_t before_all_eras = std::numeric_limits<std::int64_t>::min(
 
 }  // namespace
 
-/// `era` is written after `word` and read before it. A thread may therefore see a word that is
-/// newer than the era, and let its credit age twice; never one that is older.
+/// `era` is written after `word`, so a word may be newer than its era, never older, and its credit
+/// may age twice. Nothing else changes in between (`update`), and to age twice makes no difference
+/// to a word that nobody has paid from since.
 struct windowed_budget::shared_account {
+    struct reading {
+        std::int64_t era;
+        std::uint64_t word;
+    };
+
     explicit shared_account(std::int64_t level) noexcept : word(account{0, level, false}.pack()) {}
+
+    /// The era did not change while the word was read.
+    [[nodiscard]] reading read() const noexcept {
+        for (;;) {
+            const std::int64_t before = era.load(std::memory_order_acquire);
+            const std::uint64_t seen = word.load(std::memory_order_acquire);
+            if (era.load(std::memory_order_relaxed) == before) {
+                return {before, seen};
+            }
+        }
+    }
 
     std::atomic<std::uint64_t> word;
     std::atomic<std::int64_t> era{before_all_eras};
@@ -148,21 +165,22 @@ windowed_budget::account windowed_budget::aged(
 
 template <class Change>
 windowed_budget::account windowed_budget::update(time_point now, const Change& change) noexcept {
-    account next;
     for (;;) {
-        const std::int64_t era = shared_->era.load(std::memory_order_acquire);
-        std::uint64_t word = shared_->word.load(std::memory_order_relaxed);
-        next = aged(word, era, now);
-        if (!change(next)) {
+        auto [era, word] = shared_->read();
+        account next = aged(word, era, now);
+        // The credit ages first, and the change follows when all threads can see the new era.
+        const bool begins_era = next.is_of_new_time && era < era_of(now);
+        if (!begins_era && !change(next)) {
             return next;
         }
-        if (!shared_->word.compare_exchange_weak(word, next.pack(), std::memory_order_relaxed)) {
+        if (!shared_->word.compare_exchange_weak(
+                word, next.pack(), std::memory_order_acq_rel, std::memory_order_relaxed)) {
             continue;
         }
-        if (next.is_of_new_time && era < era_of(now)) {
-            shared_->era.store(era_of(now), std::memory_order_release);
+        if (!begins_era) {
+            return next;
         }
-        return next;
+        shared_->era.store(era_of(now), std::memory_order_release);
     }
 }
 
@@ -192,8 +210,8 @@ void windowed_budget::give_back(std::uint32_t cost, time_point now) noexcept {
 }
 
 std::int64_t windowed_budget::milli_level(time_point now) const noexcept {
-    const std::int64_t era = shared_->era.load(std::memory_order_acquire);
-    return aged(shared_->word.load(std::memory_order_relaxed), era, now).level;
+    const auto [era, word] = shared_->read();
+    return aged(word, era, now).level;
 }
 
 }  // namespace reprise

@@ -89,6 +89,32 @@ TEST(windowed_budget, threads_lose_no_units) {
     EXPECT_EQ(before - budget.milli_level(start), detail::milli_units(96'000));
 }
 
+// Found in Wine: between the two steps of the first payment, another thread let the credit age once
+// more, which returned what had been paid.
+TEST(windowed_budget, the_first_payments_of_several_threads_are_all_charged) {
+    constexpr int thread_count = 3;
+    std::vector<windowed_budget> budgets;
+    for (int each = 0; each < 20'000; ++each) {
+        budgets.emplace_back(
+            windowed_budget_options{.percent = 0, .minimum_per_second = 10, .window = 1s});
+    }
+    std::latch ready(thread_count);
+    {
+        std::vector<std::jthread> threads;
+        for (int index = 0; index < thread_count; ++index) {
+            threads.emplace_back([&] {
+                ready.arrive_and_wait();
+                for (windowed_budget& budget : budgets) {
+                    static_cast<void>(budget.try_pay({}, start));
+                }
+            });
+        }
+    }
+    for (const windowed_budget& budget : budgets) {
+        ASSERT_EQ(budget.milli_level(start), 10'000 - thread_count * 1000);
+    }
+}
+
 TEST(windowed_budget, a_slow_minimum_adds_up) {
     windowed_budget budget({.percent = 0, .minimum_per_second = 0.5, .window = 2s});
     ASSERT_TRUE(budget.try_pay({}, start).paid);
