@@ -183,7 +183,7 @@ std::expected<cluster_statistics, error> cluster::statistics() const {
     if (!seen) {
         return std::unexpected(detail::to_error(seen.error()));
     }
-    return to_report(std::move(*seen));
+    return to_report(*std::move(seen));
 }
 
 std::expected<diagnostics_report, error> cluster::diagnostics() const {
@@ -191,7 +191,7 @@ std::expected<diagnostics_report, error> cluster::diagnostics() const {
     if (!seen) {
         return std::unexpected(detail::to_error(seen.error()));
     }
-    return to_report(std::move(*seen));
+    return to_report(*std::move(seen));
 }
 
 }  // namespace reprise::couchbase

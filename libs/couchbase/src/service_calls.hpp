@@ -166,7 +166,8 @@ std::expected<Result, error> await_started(
             call();
         }
     };
-    const std::shared_ptr<session> held = client;
+    // Keeps the client alive, because a completion may release the last handle.
+    const auto held = client;  // NOLINT(performance-unnecessary-copy-initialization)
     blocked_caller caller;
     caller.complete = &blocked_caller::finish;
     const auto refused = held->client().await([&](std::move_only_function<void()> done) {

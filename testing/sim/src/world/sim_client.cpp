@@ -88,12 +88,11 @@ void sim_client::make_loops() {
     for (std::size_t loop = 0; loop < plan_.loop_count; ++loop) {
         const std::uint64_t seed = world_.plan.seed * 31 + number_ + 1 + loop * 7919;
         auto random = engine::seeded_randomness(random_generator::mix(seed));
-        auto made = loop == 0
-                        ? std::make_unique<engine::client_engine>(
-                              make_options(), std::move(identity), std::move(random), world_.now)
-                        : std::make_unique<engine::client_engine>(
-                              engine::client_engine::another_loop{loops_[0]}, std::move(random),
-                              world_.now);
+        auto made = loop == 0 ? std::make_unique<engine::client_engine>(
+                                    make_options(), identity, std::move(random), world_.now)
+                              : std::make_unique<engine::client_engine>(
+                                    engine::client_engine::another_loop{loops_[0]},
+                                    std::move(random), world_.now);
         loops_.add(std::move(made), [this] { wake_later(); });
     }
 }
