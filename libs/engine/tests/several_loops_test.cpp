@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/retry/token_bucket.hpp>
 
@@ -54,8 +56,10 @@ private:
     }
 };
 
-wire::configuration_revision revision_of(engine_driver& loop) {
-    return loop.engine().configuration(loop.cluster.bucket)->revision();
+// Empty: the loop has no configuration.
+std::optional<wire::configuration_revision> revision_of(engine_driver& loop) {
+    const auto seen = loop.engine().configuration(loop.cluster.bucket);
+    return seen ? std::optional(seen->revision()) : std::nullopt;
 }
 
 }  // namespace several_loops_tests
