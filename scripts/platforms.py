@@ -9,6 +9,7 @@ they say. Exits with 1 if a platform fails.
 """
 
 import argparse
+import contextlib
 import datetime
 import os
 import re
@@ -42,6 +43,8 @@ CLIENT_PACKAGES = ["libssl-dev", "libsnappy-dev"]  # with static libraries; the 
 # The tests of the engine take minutes in an emulator on a busy machine.
 TEST_SECONDS_MAX = 3600
 NONE = "–"
+WINE_START_SECONDS_MAX = 120
+WINE_STARTS_MAX = 3
 DEBIAN_13 = ["g++", "python3", "libgtest-dev", "googletest", "libasio-dev"]
 
 
@@ -141,12 +144,41 @@ def split(files, size=SOURCES_MAX):
     return [files[i:i + size] for i in range(0, len(files), size)]
 
 
+@contextlib.contextmanager
+def running_wine(folder):
+    """Yields the environment of a Wine whose server stays up.
+
+    Debian's server ends with its last program, and a program that starts just then can wait for it
+    for ever. So the server is started first, with a try-out program that has a time limit.
+    """
+    environment = os.environ | {"WINEPREFIX": str(folder), "WINEDEBUG": "-all"}
+    folder.mkdir()
+
+    def call(*command):
+        return subprocess.run(command, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              timeout=WINE_START_SECONDS_MAX).returncode
+
+    try:
+        for _ in range(WINE_STARTS_MAX):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if call("wineserver", "-p") == 0 and call("wine", "cmd", "/c", "exit") == 0:
+                    break
+            call("wineserver", "-k")
+        else:
+            raise RuntimeError(f"Wine did not start in {WINE_STARTS_MAX} tries")
+        yield environment
+    finally:
+        call("wineserver", "-k")
+
+
 class Build:
     """One platform's objects, in a folder of its own."""
 
     def __init__(self, name, platform):
         self.platform = platform
         self.folder = BUILD / name
+        self.environment = None     # that of this process
         shutil.rmtree(self.folder, ignore_errors=True)
         headers = self.folder / "include"
         headers.mkdir(parents=True)
@@ -174,6 +206,12 @@ class Build:
 
     def run(self):
         """{column: what was run}."""
+        if self.platform.runner != ["wine"]:
+            return self.build_and_run()
+        with running_wine(self.folder / "wine") as self.environment:
+            return self.build_and_run()
+
+    def build_and_run(self):
         sources = sorted((ROOT / "libs/retry/src").glob("*.cpp"))
         sources += sorted((ROOT / "libs/retry_asio/src").glob("*.cpp"))
         calls = [("library", sources, [])]
@@ -227,7 +265,7 @@ class Build:
                         str(program), "-pthread", *self.platform.link], check=True)
         ended = subprocess.run([*self.platform.runner, str(program), "--gtest_brief=1"],
                                capture_output=True, text=True, errors="replace",
-                               timeout=TEST_SECONDS_MAX)
+                               env=self.environment, timeout=TEST_SECONDS_MAX)
         passed = re.search(r"\[  PASSED  \] (\d+) test", ended.stdout)
         if ended.returncode != 0 or not passed:
             sys.stdout.write(ended.stdout[-20000:] + ended.stderr[-5000:])

@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         reprise::failure_facts facts;
         facts.safety = reprise::retry_safety::yes;
         const auto action = loaded->strategy->retry_after(token, {facts, at});
-        if (action.delay() < reprise::duration::zero()) {
+        if (action.delay_or_zero() < reprise::duration::zero()) {
             std::abort();
         }
     }
