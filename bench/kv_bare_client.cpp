@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t header_size = 24;
 constexpr std::size_t buffer_size = std::size_t{64} * 1024;
-constexpr std::size_t in_flight_max = 64;
+constexpr std::size_t in_flight_max = 256;
 constexpr std::size_t key_count = 1024;
 constexpr std::uint64_t warm_up = 2000;
 
@@ -141,7 +141,9 @@ int main(int argc, char** argv) {
     bare_client client(bench::connect_to(static_cast<std::uint16_t>(std::atoi(argv[1]))));
     const auto operations = std::strtoull(argv[2], nullptr, 10);
     std::fputs("{", stdout);
-    client.measure("in_flight_64", in_flight_max, operations, std::atof(argv[3]));
+    client.measure("in_flight_64", 64, operations, std::atof(argv[3]));
+    std::fputs(", ", stdout);
+    client.measure("in_flight_256", in_flight_max, operations, std::atof(argv[3]));
     std::fputs(", ", stdout);
     client.measure("one_at_a_time", 1, operations, std::atof(argv[3]));
     std::fputs("}\n", stdout);

@@ -1,7 +1,8 @@
-// Measures the client against kv_canned_responder: it reads small documents, 64 in flight with
-// handlers inside the loop, and one at a time. Prints JSON: CPU time of the thread that does the
-// client's work, operations per second, and allocations per operation. With `loops` it measures one
-// and two loops (io_threads) instead, 64 in flight on each, with the CPU time of all loops.
+// Measures the client against kv_canned_responder: it reads and writes small documents, many in
+// flight with handlers inside the loop, one at a time, and on several threads that wait. Prints
+// JSON: CPU time of the thread that does the client's work, operations per second, and allocations
+// per operation. With `loops` it measures one and two loops (io_threads) instead, 64 in flight on
+// each, with the CPU time of all loops.
 
 #include <algorithm>
 #include <atomic>
@@ -25,6 +26,7 @@
 #include <reprise/couchbase/asio.hpp>
 
 #include "allocation_count.hpp"
+#include "client_result.hpp"
 #include "loopback.hpp"
 
 namespace {
@@ -32,9 +34,11 @@ namespace {
 namespace couchbase = reprise::couchbase;
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
+using bench::value_of;
 using read_result = std::expected<couchbase::get_result, couchbase::error>;
+using write_result = std::expected<couchbase::mutation_result, couchbase::error>;
 
-constexpr std::size_t in_flight_max = 64;
+constexpr std::size_t blocking_threads = 16;
 constexpr std::size_t key_count = 1024;
 constexpr std::uint64_t warm_up = 20'000;
 constexpr std::uint64_t clock_stride = 256;  // operations between two clock reads
@@ -43,6 +47,8 @@ struct load {
     std::string connection_string;
     std::uint64_t count = 0;
     double seconds = 0;
+    std::size_t in_flight = 64;
+    bool is_of_writes = false;
 };
 
 // Resources used so far. The CPU time is that of the calling thread.
@@ -59,17 +65,6 @@ void print(const char* name, const reading& from, const reading& to, std::uint64
         "\"operations\": %.0f}",
         name, (to.cpu - from.cpu) * 1e9 / count, count / (to.wall - from.wall),
         static_cast<double>(to.allocations - from.allocations) / count, count);
-}
-
-template <class Result>
-auto value_of(Result&& result) {
-    if (!result) {
-        std::fputs((result.error().message() + "\n").c_str(), stderr);
-        std::exit(1);
-    }
-    if constexpr (!std::is_void_v<typename std::remove_cvref_t<Result>::value_type>) {
-        return std::forward<Result>(result).value();
-    }
 }
 
 void check(const read_result& result) {
@@ -111,16 +106,17 @@ couchbase::collection documents(const couchbase::cluster& cluster) {
     return cluster.bucket("bench").default_collection();
 }
 
-// Each handler starts the next read, so that `in_flight_max` reads are always running. All of them
+// Each handler starts the next operation, so that `load::in_flight` are always running. All of them
 // run on one thread, so the keys must belong to one loop.
-class read_stream {
+class operation_stream {
 public:
-    read_stream(couchbase::collection at, const load& wanted, const key_list& keys = all_keys())
+    operation_stream(
+        couchbase::collection at, const load& wanted, const key_list& keys = all_keys())
         : at_(std::move(at)), load_(wanted), keys_(keys) {}
 
     void start() {
-        for (std::size_t each = 0; each < in_flight_max; ++each) {
-            read_next();
+        for (std::size_t each = 0; each < load_.in_flight; ++each) {
+            start_next();
         }
     }
     // Whether every handler has run. May be called from another thread.
@@ -132,9 +128,17 @@ public:
     [[nodiscard]] std::uint64_t measured() const noexcept { return measured_; }
 
 private:
-    void read_next() {
+    void start_next() {
         ++open_;
-        at_.async_get(keys_[started_++ % keys_.size()], {}, [this](const read_result& result) {
+        const std::string& key = keys_[started_++ % keys_.size()];
+        if (load_.is_of_writes) {
+            at_.async_upsert(key, written_, {}, [this](const write_result& result) {
+                value_of(result);
+                on_answer();
+            });
+            return;
+        }
+        at_.async_get(key, {}, [this](const read_result& result) {
             check(result);
             on_answer();
         });
@@ -150,7 +154,7 @@ private:
             end_ = reading();
         }
         if (measured_ == 0) {
-            read_next();
+            start_next();
         } else if (open_ == 0) {
             is_over_.store(true, std::memory_order_release);
             is_over_.notify_one();
@@ -167,6 +171,9 @@ private:
     couchbase::collection at_;
     load load_;
     const key_list& keys_;
+    // Too large to be stored inside a request.
+    const couchbase::json_text written_{
+        R"({"type":"airline","id":10,"name":"Example Air","iata":"XA"})"};
     std::uint64_t started_ = 0;
     std::uint64_t answered_ = 0;
     std::uint64_t measured_ = 0;
@@ -176,21 +183,21 @@ private:
     std::atomic<bool> is_over_ = false;
 };
 
-void stream_on_callers_thread(const load& wanted) {
+void stream_on_callers_thread(const char* name, const load& wanted) {
     const auto options = options_for(couchbase::thread_mode::caller_drives);
     const auto cluster = value_of(couchbase::cluster::connect(wanted.connection_string, options));
-    read_stream stream(documents(cluster), wanted);
+    operation_stream stream(documents(cluster), wanted);
     stream.start();
     while (!stream.is_over()) {
         value_of(cluster.drive(20ms));
     }
-    stream.report("in_flight_64_caller_drives");
+    stream.report(name);
 }
 
-void stream_on_own_thread(const load& wanted) {
+void stream_on_own_thread(const char* name, const load& wanted) {
     const auto options = options_for(couchbase::thread_mode::own_thread);
     const auto cluster = value_of(couchbase::cluster::connect(wanted.connection_string, options));
-    read_stream stream(documents(cluster), wanted);
+    operation_stream stream(documents(cluster), wanted);
     // Starts inside the loop, because only that thread uses the counters.
     documents(cluster).async_get(key_of(0), {}, [&stream](const read_result& result) {
         check(result);
@@ -198,20 +205,20 @@ void stream_on_own_thread(const load& wanted) {
     });
     stream.wait();
     value_of(cluster.statistics());  // the loop answers it, so the last handler has returned
-    stream.report("in_flight_64_own_thread");
+    stream.report(name);
 }
 
-void stream_on_executor(const load& wanted) {
+void stream_on_executor(const char* name, const load& wanted) {
     asio::io_context context(1);
     const auto options = options_for(couchbase::thread_mode::own_thread);
     const auto cluster =
         value_of(couchbase::connect(context.get_executor(), wanted.connection_string, options));
-    read_stream stream(documents(cluster), wanted);
+    operation_stream stream(documents(cluster), wanted);
     stream.start();
     while (!stream.is_over()) {
         context.run_one();
     }
-    stream.report("in_flight_64_your_executor");
+    stream.report(name);
     cluster.close();
     context.run();
 }
@@ -236,9 +243,9 @@ void stream_on_loops(const char* name, std::size_t loop_count, const load& wante
     const auto cluster = value_of(couchbase::cluster::connect(wanted.connection_string, options));
     const auto at = documents(cluster);
     const auto keys = keys_by_loop(at);
-    std::vector<std::unique_ptr<read_stream>> streams;
+    std::vector<std::unique_ptr<operation_stream>> streams;
     for (const auto& [loop, own] : keys) {
-        streams.push_back(std::make_unique<read_stream>(at, wanted, own));
+        streams.push_back(std::make_unique<operation_stream>(at, wanted, own));
         at.async_get(own.front(), {}, [stream = streams.back().get()](const read_result& result) {
             check(result);
             stream->start();
@@ -297,6 +304,67 @@ void read_one_at_a_time(const char* name, couchbase::thread_mode mode, const loa
     print(name, start, end, done);
 }
 
+// Threads that wait for each of their operations share one client.
+void read_on_threads(const char* name, const load& wanted) {
+    const auto options = options_for(couchbase::thread_mode::own_thread);
+    const auto cluster = value_of(couchbase::cluster::connect(wanted.connection_string, options));
+    const auto at = documents(cluster);
+    for (std::uint64_t each = 0; each < warm_up / 10; ++each) {
+        check(at.get(key_of(each)));
+    }
+    std::atomic<std::uint64_t> started = 0;
+    std::atomic<bool> is_over = false;
+    reading begin = read_in_loop(at);
+    std::vector<std::jthread> threads;
+    for (std::size_t each = 0; each < blocking_threads; ++each) {
+        threads.emplace_back([&] {
+            while (!is_over.load(std::memory_order_relaxed)) {
+                const std::uint64_t number = started.fetch_add(1, std::memory_order_relaxed) + 1;
+                check(at.get(key_of(number)));
+                if (number >= wanted.count ||
+                    (number % clock_stride == 0 &&
+                     bench::seconds_of(CLOCK_MONOTONIC) - begin.wall > wanted.seconds)) {
+                    is_over.store(true, std::memory_order_relaxed);
+                }
+            }
+        });
+    }
+    threads.clear();
+    print(name, begin, read_in_loop(at), started.load());
+}
+
+void measure_all(const load& wanted) {
+    const auto with = [&wanted](std::size_t in_flight, bool is_of_writes) {
+        load changed = wanted;
+        changed.in_flight = in_flight;
+        changed.is_of_writes = is_of_writes;
+        return changed;
+    };
+    const auto next = [] { std::fputs(", ", stdout); };
+    stream_on_callers_thread("in_flight_64_caller_drives", wanted);
+    next();
+    stream_on_own_thread("in_flight_64_own_thread", wanted);
+    next();
+    stream_on_executor("in_flight_64_your_executor", wanted);
+    next();
+    stream_on_callers_thread("in_flight_256_caller_drives", with(256, false));
+    next();
+    stream_on_callers_thread("writes_64_caller_drives", with(64, true));
+    next();
+    stream_on_own_thread("writes_64_own_thread", with(64, true));
+    next();
+    stream_on_executor("writes_64_your_executor", with(64, true));
+    next();
+    read_one_at_a_time(
+        "one_at_a_time_caller_drives", couchbase::thread_mode::caller_drives, wanted);
+    next();
+    read_one_at_a_time("one_at_a_time_own_thread", couchbase::thread_mode::own_thread, wanted);
+    next();
+    stream_on_own_thread("in_flight_16_own_thread", with(blocking_threads, false));
+    next();
+    read_on_threads("threads_16_own_thread", wanted);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -316,15 +384,6 @@ int main(int argc, char** argv) {
         std::fputs("}\n", stdout);
         return 0;
     }
-    stream_on_callers_thread(wanted);
-    std::fputs(", ", stdout);
-    stream_on_own_thread(wanted);
-    std::fputs(", ", stdout);
-    stream_on_executor(wanted);
-    std::fputs(", ", stdout);
-    read_one_at_a_time(
-        "one_at_a_time_caller_drives", couchbase::thread_mode::caller_drives, wanted);
-    std::fputs(", ", stdout);
-    read_one_at_a_time("one_at_a_time_own_thread", couchbase::thread_mode::own_thread, wanted);
+    measure_all(wanted);
     std::fputs("}\n", stdout);
 }

@@ -4,11 +4,14 @@
 #include <benchmark/benchmark.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 
 #include <reprise/retry.hpp>
 
+#include "allocation_count.hpp"
 #include "virtual_reference.hpp"
 
 namespace {
@@ -35,6 +38,15 @@ void compare_and_swap(benchmark::State& state) {
     }
 }
 BENCHMARK(compare_and_swap)->Name("compare_and_swap");
+
+/// What a call with an observer or a breaker cannot do without: when it starts and when it ends.
+void two_clock_reads(benchmark::State& state) {
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(std::chrono::steady_clock::now());
+        benchmark::DoNotOptimize(std::chrono::steady_clock::now());
+    }
+}
+BENCHMARK(two_clock_reads)->Name("two_clock_reads");
 
 std::mutex shared_mutex;
 std::int64_t shared_counter = 0;
@@ -68,6 +80,30 @@ void success_virtual(benchmark::State& state) {
     }
 }
 BENCHMARK(success_virtual)->Name("success_virtual");
+
+/// An observer that looks at nothing: what remains is the price of telling it.
+class silent_observer final : public retry_observer {};
+
+void success_with(benchmark::State& state, const standard_strategy::options& chosen) {
+    standard_strategy strategy(chosen);
+    unsigned value = 0;
+    const std::uint64_t before = bench::allocation_count();
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(retry(strategy, [&] { return ++value; }));
+    }
+    state.counters["allocations"] = static_cast<double>(bench::allocation_count() - before) /
+                                    static_cast<double>(state.iterations());
+}
+
+void success_observed(benchmark::State& state) {
+    success_with(state, {.observer = std::make_shared<silent_observer>()});
+}
+BENCHMARK(success_observed)->Name("success_observed");
+
+void success_with_breaker(benchmark::State& state) {
+    success_with(state, {.breaker = std::make_shared<circuit_breaker>()});
+}
+BENCHMARK(success_with_breaker)->Name("success_with_breaker");
 
 /// An operation that is opaque to the compiler, alone and in a loop: here nothing can be left
 /// out because it is plain that the attempt succeeds.

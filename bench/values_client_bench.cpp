@@ -11,21 +11,14 @@
 #include <reprise/couchbase.hpp>
 #include <reprise/couchbase/asio.hpp>
 
+#include "client_result.hpp"
 #include "values_load.hpp"
 
 namespace {
 
 namespace couchbase = reprise::couchbase;
 using namespace std::chrono_literals;
-
-template <class Result>
-auto value_of(Result&& result) {
-    if (!result) {
-        std::fputs((result.error().message() + "\n").c_str(), stderr);
-        std::exit(1);
-    }
-    return std::forward<Result>(result).value();
-}
+using bench::value_of;
 
 // Each handler starts the next operation. Everything runs on the calling thread.
 class value_stream {

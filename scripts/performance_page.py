@@ -73,11 +73,15 @@ def counts_section(counts):
 def retry_section(report):
     ratios = [(name.replace("_", " "), each["ratio"], each["bar"] or "")
               for name, each in report["ratios"].items()]
-    limits = [(name, f"{each['ns']} ns", f"{each['bar_ns']} ns")
+    limits = [(name.replace("_", " "), f"{each['ns']} ns", f"{each['bar_ns']} ns")
+              if "ns" in each else (name.replace("_", " "), each["value"], each["bar"])
               for name, each in report["limits"].items()]
     return "\n\n".join(["## The retry library (`./dev bench retry`)",
                         table(("ratio", "seen", "bar"), ratios),
-                        table(("time of one", "seen", "bar"), limits)])
+                        table(("of one call", "seen", "bar"), limits),
+                        prose("An observer or a breaker needs two readings of the clock, which "
+                              f"take {report['nanoseconds']['two_clock_reads']} ns of what it "
+                              "adds.")])
 
 
 def kv_section(report):
@@ -91,6 +95,13 @@ def kv_section(report):
             rows.append((placement.replace("_", " "), name.replace("_", " "), each["ratio"],
                          each["bar"] or ""))
     parts.append(table(("responder on", "ratio", "seen", "bar"), rows))
+    same = report["same_core"]
+    allocations = [f"{name.removesuffix('_allocations_per_op').replace('_', ' ')} {each['value']}"
+                   for name, each in same["limits"].items() if name.endswith("_allocations_per_op")]
+    largest = same["limits"]["in_flight_256_cpu_ns"]
+    parts.append(prose(f"With 256 in flight on the same core, a get takes {number(largest['value'])} "
+                       f"ns of processor time (bar {largest['bar']}). Allocations of one operation: "
+                       f"{', '.join(allocations)}."))
     if "loops" in report:
         loops = report["loops"]
         parts += [prose("Two loops (`io_threads`) as a multiple of one, 64 in flight on each: by "
@@ -160,8 +171,30 @@ def sim_section(report):
                         table(("profile", "operations per second and core"), rows)])
 
 
+def sandbox_section(report):
+    limits = report["limits"]
+    return "\n\n".join([
+        "## The embedded cluster, without sockets (`./dev bench sandbox`)",
+        table(("", "seen", "bar"),
+              [("a small get", f"{number(limits['get_ns']['value'])} ns",
+                f"{limits['get_ns']['bar']} ns"),
+               ("memory of 100,000 documents of 1 KiB, to their size",
+                limits["memory_to_documents"]["value"], limits["memory_to_documents"]["bar"])])])
+
+
+def compile_section(report):
+    rows = [(f"`<{header}>`", f"{each['seconds']} s", each["ratio"], each["bar"])
+            for header, each in report["ratios"].items()]
+    return "\n\n".join([
+        "## Compile time (`./dev bench compile`)",
+        prose("A file with one of our headers, and as a multiple of a file with the same standard "
+              "headers."),
+        table(("header", "time", "ratio", "bar"), rows)])
+
+
 SECTIONS = {"retry": retry_section, "kv": kv_section, "values": values_section,
-            "scale": scale_section, "http": http_section, "sim": sim_section}
+            "scale": scale_section, "http": http_section, "sim": sim_section,
+            "sandbox": sandbox_section, "compile": compile_section}
 
 
 def machine_of(report):

@@ -3344,10 +3344,11 @@ public:
 private:
     static constexpr bool can_defer = std::derived_from<Strategy, driver::retry_strategy>;
 
+    using attachments_pointer =
+        std::conditional_t<IsPlain, detail::no_attachments, detail::call_attachments*>;
     using owned_attachments = std::conditional_t<
-        IsPlain, detail::no_attachments, std::unique_ptr<detail::call_attachments>>;
-    using core_type = orchestrator<
-        Strategy, std::conditional_t<IsPlain, detail::no_attachments, detail::call_attachments*>>;
+        IsPlain, detail::no_attachments, std::optional<detail::call_attachments>>;
+    using core_type = orchestrator<Strategy, attachments_pointer>;
 
     retry_session(
         Strategy& strategy, const call_options& options, const strategy_traits& traits) noexcept
@@ -3360,19 +3361,13 @@ private:
         }
         if constexpr (!IsPlain) {
             if (traits.has_attachments()) [[unlikely]] {
-                attached_ = std::make_unique<detail::call_attachments>(traits, options.name);
+                attached_ = &attachments_.emplace(traits, options.name);
                 needs_time_ = true;
             }
         }
     }
 
-    [[nodiscard]] core_type core() noexcept {
-        if constexpr (IsPlain) {
-            return core_type(*strategy_, progress_, attached_);
-        } else {
-            return core_type(*strategy_, progress_, attached_.get());
-        }
-    }
+    [[nodiscard]] core_type core() noexcept { return core_type(*strategy_, progress_, attached_); }
 
     static std::shared_ptr<answer_channel> make_late_answer(void* session) {
         auto* const self = static_cast<retry_session*>(session);
@@ -3422,7 +3417,8 @@ private:
     std::optional<failed_attempt> deferred_;  // the attempt that a late answer is about
     retry_allowance allowance_;
     std::shared_ptr<late_answer> late_;
-    [[no_unique_address]] owned_attachments attached_;  // null for most calls
+    [[no_unique_address]] attachments_pointer attached_{};  // null for most calls
+    [[no_unique_address]] owned_attachments attachments_{};
 };
 
 }  // namespace driver

@@ -98,6 +98,18 @@ TEST(allocation, success_retries_and_final_failure_allocate_nothing) {
     }
 }
 
+// Each call used to make a block for its breaker and its observer.
+TEST(allocation, an_observer_and_a_breaker_allocate_nothing) {
+    class silent_observer final : public retry_observer {};
+    standard_strategy strategy(
+        {.breaker = std::make_shared<circuit_breaker>(),
+         .observer = std::make_shared<silent_observer>()});
+    static_cast<void>(detail::thread_random());
+    for (const int failures : {0, 1, 4}) {
+        EXPECT_EQ(allocations_of(strategy, failures), 0U) << failures;
+    }
+}
+
 TEST(allocation, tokens_and_decisions_allocate_nothing) {
     standard_strategy strategy;
     const std::size_t before = allocation_count.load();
