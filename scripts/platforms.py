@@ -92,7 +92,7 @@ PLATFORMS = {
 }
 MSVC = "| Windows x86-64 | MSVC |"
 # Each form of the loop, and that they decide alike.
-ASIO_SELECTION = {"same_decisions_test.cpp", "virtual_timer_test.cpp"}
+ASIO_SELECTION = {"same_decisions_test.cpp"}
 
 
 def tests_in(folder, left_out=()):

@@ -4484,6 +4484,36 @@ private:
 
 }  // namespace reprise
 
+/// The clock of an asynchronous loop. Programs need none: without one the Asio forms use Asio's
+/// steady timers. Tests pass one to run in virtual time (`reprise/testing/virtual_clock.hpp`).
+
+namespace reprise::driver {
+
+/// Is woken when a time is reached.
+class REPRISE_EXPORT wake_target {
+public:
+    virtual ~wake_target();
+    /// May be called from any thread, several times, and also when the reason is long gone; does no
+    /// work on the calling thread beyond posting to an executor.
+    virtual void wake() noexcept = 0;
+};
+
+/// A `retry_clock` that can also call back. The asynchronous loops accept no other kind in
+/// `call_options::clock`: a clock that can only block would stop the executor.
+class REPRISE_EXPORT async_clock : public retry_clock {
+public:
+    ~async_clock() override;
+    /// Calls `target->wake()` once `when` is reached; at once if it has passed. The target is not
+    /// kept alive, and a target that has gone is forgotten: there is nothing to disarm.
+    virtual void arm(time_point when, std::weak_ptr<wake_target> target) = 0;
+};
+
+/// The clock that an asynchronous loop waits with; null: the timers of its executor. Throws
+/// `invalid_settings` for a clock that can only block.
+[[nodiscard]] REPRISE_EXPORT async_clock* async_clock_of(retry_clock* clock);
+
+}  // namespace reprise::driver
+
 /// A strategy put together from three policies, one per question:
 ///
 /// ```
@@ -6803,6 +6833,24 @@ void return_charge(std::uint32_t cost, const retry_limits& limits, time_point no
     if (limits.budget != nullptr) {
         limits.budget->give_back(cost, now);
     }
+}
+
+}  // namespace reprise::driver
+
+namespace reprise::driver {
+
+wake_target::~wake_target() = default;
+async_clock::~async_clock() = default;
+
+async_clock* async_clock_of(retry_clock* clock) {
+    if (clock == nullptr || clock == &retry_clock::real()) {
+        return nullptr;
+    }
+    auto* const found = dynamic_cast<async_clock*>(clock);
+    if (found == nullptr) {
+        detail::throw_invalid_settings({"clock", "an asynchronous loop needs an async_clock"});
+    }
+    return found;
 }
 
 }  // namespace reprise::driver

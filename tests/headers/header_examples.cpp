@@ -8,11 +8,11 @@
 #include <string>
 
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/couchbase.hpp>
 #include <reprise/lab/scenario.hpp>
 #include <reprise/retry.hpp>
 #include <reprise/sandbox.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 namespace header_examples {
 
@@ -61,7 +61,7 @@ boost::asio::awaitable<void> with_a_token(
 
 template <class Operation, class Handler>
 void in_virtual_time(reprise::standard_strategy& strategy, Operation operation, Handler handler) {
-    reprise::testing::virtual_timer time;
+    reprise::testing::virtual_clock time;
     boost::asio::io_context io;
     reprise::async_retry<void(boost::system::error_code)>(
         io, strategy, {.clock = &time}, operation, handler);

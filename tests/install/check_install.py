@@ -33,7 +33,7 @@ PUBLIC_FOLDERS = {"retry", "asio", "testing", "couchbase", "couchbase_types",
 PUBLIC_HEADERS = {"retry.hpp", "couchbase.hpp", "sandbox.hpp"}
 # Raise it only with a header that users need; what they do not need is kept out of public headers.
 # Adapters and codecs are not counted: each is for the users of one other library.
-HEADER_COUNT_MAX = 72
+HEADER_COUNT_MAX = 71
 # Headers that need the library they adapt to. tests/adapters and tests/headers compile each alone.
 ADAPTERS = ("retry/adapters/", "couchbase/codecs/")
 # Libraries that users link. The private ones are inside of them.

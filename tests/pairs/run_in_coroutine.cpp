@@ -24,7 +24,7 @@ namespace {
 struct stage {
     world& w;
     asio::io_context& io;
-    testing::virtual_timer& clock;
+    testing::virtual_clock& clock;
 };
 
 /// One attempt at the service.
@@ -113,7 +113,7 @@ void spawn_wrapped(stage on, Strategy& strategy, const Operation& operation) {
 }  // namespace
 
 void run_in_coroutine(const call_plan& plan, const std::function<void(world&)>& done) {
-    testing::virtual_timer clock;
+    testing::virtual_clock clock;
     asio::io_context io;
     world w(plan, clock, [&](time_point when, std::function<void()> action) {
         clock.at(when, std::move(action));

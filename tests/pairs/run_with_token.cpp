@@ -19,7 +19,7 @@ namespace {
 /// A nested call: the inner loop blocks, in virtual time.
 template <class Handler>
 void call_nested_later(
-    world& w, asio::io_context& io, testing::virtual_timer& clock, const attempt& current,
+    world& w, asio::io_context& io, testing::virtual_clock& clock, const attempt& current,
     Handler handler) {
     asio::post(io, [&w, &clock, current, handler = std::move(handler)]() mutable {
         const reply ended =
@@ -32,7 +32,7 @@ void call_nested_later(
 }  // namespace
 
 void run_with_token(const call_plan& plan, const std::function<void(world&)>& done) {
-    testing::virtual_timer clock;
+    testing::virtual_clock clock;
     asio::io_context io;
     world w(plan, clock, [&](time_point when, std::function<void()> action) {
         clock.at(when, std::move(action));

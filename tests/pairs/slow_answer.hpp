@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <reprise/asio/detail/library.hpp>
-#include <reprise/asio/virtual_timer.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 #include "world.hpp"
 
@@ -23,7 +23,7 @@ public:
         Handler handler)
         : world_(w), level_(level), io_(io), script_(script), handler_(std::move(handler)) {}
 
-    void start(testing::virtual_timer& clock) {
+    void start(testing::virtual_clock& clock) {
         auto self = this->shared_from_this();
         auto slot = asio::get_associated_cancellation_slot(*handler_);
         if (slot.is_connected() && !script_.ignores_cancellation) {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/simple_strategy.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ namespace asio = testing::asio;
 using testing::error_code;
 
 struct outage {
-    testing::virtual_timer time;
+    testing::virtual_clock time;
     asio::io_context io;
     retry_history trace;
     call_options options{.history = &trace, .clock = &time};

@@ -3,10 +3,10 @@
 #include <memory>
 
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/fallback.hpp>
 #include <reprise/retry/simple_strategy.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 #include <stdexcept>
 
 #include "chosen_asio.hpp"
@@ -18,7 +18,7 @@ namespace asio = testing::asio;
 using testing::error_code;
 
 struct table {
-    testing::virtual_timer time;
+    testing::virtual_clock time;
     asio::io_context io;
     retry_history trace;
     call_options options{.history = &trace, .clock = &time};

@@ -2,8 +2,8 @@
 
 #include <memory_resource>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/testing/scripted.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 #include "chosen_asio.hpp"
 #include "fast_strategy.hpp"
@@ -18,7 +18,7 @@ namespace reprise::async_retry_test {
 using namespace std::chrono_literals;
 namespace asio = testing::asio;
 using testing::error_code;
-using testing::virtual_timer;
+using testing::virtual_clock;
 
 /// Fails `failures` times with `refused`, then succeeds with the number of calls.
 struct flaky {
@@ -38,7 +38,7 @@ struct flaky {
 };
 
 struct scene {
-    virtual_timer time;
+    virtual_clock time;
     asio::io_context io;
     standard_strategy strategy{testing::steps_of(1s)};
     retry_history trace;
@@ -443,8 +443,12 @@ TEST(async_retry, nested_loops_take_from_the_outer_allowance) {
 }
 
 TEST(async_retry, a_clock_that_can_only_block_is_refused_by_name) {
+    class blocking_clock final : public retry_clock {
+        [[nodiscard]] time_point now() noexcept override { return {}; }
+        [[nodiscard]] bool wait_until(time_point, const std::stop_token&) override { return true; }
+    };
     scene s;
-    testing::virtual_clock blocking;
+    blocking_clock blocking;
     s.options.clock = &blocking;
     flaky operation{s.io, 0};
     EXPECT_THROW(s.run(operation), invalid_settings);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <reprise/asio/detail/library.hpp>
-#include <reprise/asio/virtual_timer.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 #if defined(REPRISE_STANDALONE_ASIO)
 
@@ -65,7 +65,7 @@ inline constexpr asio::deferred_t deferred{};
 /// Runs a coroutine in virtual time; returns what it threw.
 template <class Coroutine>
 [[nodiscard]] std::exception_ptr play(
-    asio::io_context& io, virtual_timer& time, Coroutine&& coroutine) {
+    asio::io_context& io, virtual_clock& time, Coroutine&& coroutine) {
     std::exception_ptr thrown;
     asio::co_spawn(io, std::forward<Coroutine>(coroutine), [&](std::exception_ptr error) {
         thrown = std::move(error);

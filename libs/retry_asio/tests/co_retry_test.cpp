@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/scripted.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -30,7 +30,7 @@ using testing::system_error;
 }
 
 struct stage {
-    testing::virtual_timer time;
+    testing::virtual_clock time;
     asio::io_context io;
     standard_strategy strategy{testing::steps_of(1s)};
     retry_history trace;

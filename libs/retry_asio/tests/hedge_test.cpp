@@ -5,9 +5,9 @@
 #include <random>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/simple_strategy.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,7 +28,7 @@ struct planned {
 
 /// A service whose attempts follow a script in virtual time and can be canceled.
 struct replica {
-    testing::virtual_timer time;
+    testing::virtual_clock time;
     asio::io_context io;
     retry_history trace;
     call_options options{.repeat = repeatability::repeatable, .history = &trace, .clock = &time};

@@ -2,8 +2,8 @@
 
 #include <memory>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/simple_strategy.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 #include <stdexcept>
 
 #include "chosen_asio.hpp"
@@ -19,7 +19,7 @@ struct busy : std::runtime_error {
 };
 
 struct bench {
-    testing::virtual_timer time;
+    testing::virtual_clock time;
     asio::io_context io;
     retry_history trace;
     call_options options{.history = &trace, .clock = &time};

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/scripted.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 #include "chosen_asio.hpp"
 
@@ -51,7 +51,7 @@ struct effect {
 
 /// The service and the clock of one call.
 struct scene {
-    testing::virtual_timer clock;
+    testing::virtual_clock clock;
     asio::io_context io;
     effect seen;
     std::shared_ptr<listener> observer = std::make_shared<listener>();

@@ -3,7 +3,7 @@
 #include <deque>
 #include <memory>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/virtual_timer.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 #include "chosen_asio.hpp"
 #include "fast_strategy.hpp"
@@ -18,7 +18,7 @@ using steady_timer = asio::basic_waitable_timer<std::chrono::steady_clock>;
 
 /// One asynchronous loop whose attempts take 10 s of virtual time, fail, and can be canceled.
 struct play {
-    testing::virtual_timer time;
+    testing::virtual_clock time;
     asio::io_context io;
     standard_strategy strategy{testing::steps_of(10s)};
     retry_history trace;
@@ -206,7 +206,7 @@ TEST(cancellation, a_context_destroyed_during_a_wait_destroys_the_handler_uncall
         auto life = std::make_shared<int>(1);
         bool called = false;
         standard_strategy strategy(testing::steps_of(1h));
-        testing::virtual_timer time;
+        testing::virtual_clock time;
         std::stop_source stop;
         {
             asio::io_context io;
@@ -275,7 +275,7 @@ TEST(cancellation, a_context_destroyed_under_a_coroutine_destroys_its_frame) {
 
 /// A coroutine loop that fails at once and waits for an hour, or whose attempt hangs.
 struct co_play {
-    testing::virtual_timer time;
+    testing::virtual_clock time;
     asio::io_context io;
     standard_strategy strategy{testing::steps_of(1h)};
 

@@ -8,10 +8,10 @@
 #include <optional>
 #include <random>
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/presets.hpp>
 #include <reprise/testing/scripted.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -106,7 +106,6 @@ struct story {
 }
 
 /// Everything one run needs, set up in the same way for all loops.
-template <class Clock>
 struct run {
     explicit run(const scenario& plan)
         : plan_(plan), strategy(plan.strategy), options(plan.options) {
@@ -143,7 +142,7 @@ struct run {
     }
 
     const scenario& plan_;
-    Clock clock;
+    testing::virtual_clock clock;
     standard_strategy strategy;
     late_strategy late{strategy};
     testing::scripted_random random{7U << 20U, ~0ULL, 1ULL << 63U, 0, 3ULL << 61U, 5ULL << 60U};
@@ -155,7 +154,7 @@ struct run {
 };
 
 [[nodiscard]] story play_blocking(const scenario& plan) {
-    run<testing::virtual_clock> r(plan);
+    run r(plan);
     const auto operation = [&](const attempt& current) {
         const attempt_script& script = r.next();
         const result out = outcome_of(script, current, r.calls);
@@ -173,7 +172,7 @@ class slow_step : public std::enable_shared_from_this<slow_step<Handler>> {
 public:
     slow_step(asio::io_context& io, Handler handler, result out)
         : io_(io), handler_(std::move(handler)), out_(out) {}
-    void start(testing::virtual_timer& clock, duration time) {
+    void start(testing::virtual_clock& clock, duration time) {
         auto self = this->shared_from_this();
         auto slot = asio::get_associated_cancellation_slot(*handler_);
         if (slot.is_connected()) {
@@ -217,7 +216,7 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
 }
 
 [[nodiscard]] story play_with_token(const scenario& plan) {
-    run<testing::virtual_timer> r(plan);
+    run r(plan);
     asio::io_context io;
     result last;
     r.with_strategy([&](auto& strategy) {
@@ -236,7 +235,7 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
 }
 
 [[nodiscard]] story play_in_coroutine(const scenario& plan) {
-    run<testing::virtual_timer> r(plan);
+    run r(plan);
     asio::io_context io;
     result last;
     std::exception_ptr thrown;

@@ -5,8 +5,8 @@
 #include <optional>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry/simple_strategy.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -54,7 +54,7 @@ const row rows[] = {
 };
 
 struct call {
-    testing::virtual_timer time;
+    testing::virtual_clock time;
     asio::io_context io;
     move_count count;
     std::shared_ptr<detail::observing_functions> observer =

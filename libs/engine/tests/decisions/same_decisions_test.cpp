@@ -16,10 +16,10 @@
 #include <vector>
 
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry.hpp>
 #include <reprise/testing/scripted.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 #include "engine_driver.hpp"
 
@@ -124,7 +124,6 @@ attempt_result outcome_of(const script& plan, std::size_t index) {
 }
 
 // Everything that one loop needs, set up in the same way for all of them.
-template <class Clock>
 struct loop_run {
     explicit loop_run(const script& plan) : strategy(make_strategy(plan)) {
         options.clock = &clock;
@@ -144,7 +143,7 @@ struct loop_run {
         return result;
     }
 
-    Clock clock;
+    testing::virtual_clock clock;
     std::unique_ptr<driver::retry_strategy> strategy;
     retry_history trace;
     std::optional<driver::retry_allowance> outer;
@@ -153,14 +152,14 @@ struct loop_run {
 };
 
 std::vector<decided> play_blocking(const script& plan) {
-    loop_run<testing::virtual_clock> run(plan);
+    loop_run run(plan);
     static_cast<void>(
         retry(*run.strategy, run.options, [&] { return outcome_of(plan, run.calls++); }));
     return run.story();
 }
 
 std::vector<decided> play_with_token(const script& plan) {
-    loop_run<testing::virtual_timer> run(plan);
+    loop_run run(plan);
     asio::io_context io;
     async_retry<void(attempt_result)>(
         io, *run.strategy, run.options,
@@ -175,7 +174,7 @@ std::vector<decided> play_with_token(const script& plan) {
 }
 
 std::vector<decided> play_in_coroutine(const script& plan) {
-    loop_run<testing::virtual_timer> run(plan);
+    loop_run run(plan);
     asio::io_context io;
     const auto operation = [&]() -> asio::awaitable<attempt_result> {
         co_return outcome_of(plan, run.calls++);

@@ -3,7 +3,7 @@
 /// One loop, on the Asio of the source that includes this.
 
 #include <reprise/asio/async_retry.hpp>
-#include <reprise/asio/virtual_timer.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 #include "mixed.hpp"
 
@@ -13,7 +13,7 @@ template <class Context>
 [[nodiscard]] int count_attempts(const std::exception_ptr& error) {
     int count = 0;
     Context context;
-    reprise::testing::virtual_timer time;
+    reprise::testing::virtual_clock time;
     reprise::standard_strategy strategy({.attempts_max = 3});
     reprise::async_retry<void(std::exception_ptr)>(
         context, strategy, reprise::call_options{.clock = &time}, failing_operation{error, &count},

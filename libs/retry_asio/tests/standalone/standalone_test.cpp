@@ -10,8 +10,8 @@
 #include <asio/use_awaitable.hpp>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
-#include <reprise/asio/virtual_timer.hpp>
 #include <reprise/retry.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 #include <stdexcept>
 
 #include "chosen_asio.hpp"
@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 namespace asio = ::asio;
 
 struct shop {
-    testing::virtual_timer time;
+    testing::virtual_clock time;
     asio::io_context io;
     retry_history trace;
     call_options options{.repeat = repeatability::repeatable, .history = &trace, .clock = &time};

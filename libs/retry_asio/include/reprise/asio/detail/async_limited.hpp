@@ -13,11 +13,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <reprise/asio/async_clock.hpp>
 #include <reprise/asio/detail/library.hpp>
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/clock.hpp>
 #include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/driver/async_clock.hpp>
 #include <reprise/retry/time.hpp>
 
 /// Handlers of the operations that a loop waits for, and what these operations inherit from the
@@ -182,13 +182,13 @@ namespace reprise::detail::inline REPRISE_VARIANT {
 struct pause_request {
     time_point until{};
     std::stop_token stop{};
-    async_clock* clock = nullptr;  ///< Null: real time.
+    driver::async_clock* clock = nullptr;  ///< Null: real time.
 };
 
 /// All members but `wake` and the stop callback run on the strand, so that a stop request, a signal
 /// and the timer may come from different threads.
 template <class Handler, class IoExecutor>
-class pause_state final : public wake_target,
+class pause_state final : public driver::wake_target,
                           public std::enable_shared_from_this<pause_state<Handler, IoExecutor>> {
 public:
     pause_state(Handler handler, const IoExecutor& executor)
@@ -289,8 +289,8 @@ auto async_pause(const IoExecutor& executor, const pause_request& request, Token
 namespace reprise::detail::inline REPRISE_VARIANT {
 
 struct limit_request {
-    attempt current;               ///< With its deadline.
-    async_clock* clock = nullptr;  ///< Null: real time.
+    attempt current;                       ///< With its deadline.
+    driver::async_clock* clock = nullptr;  ///< Null: real time.
 };
 
 /// How an exception becomes a first completion argument: `make(std::exception_ptr)`. Only for types
@@ -321,7 +321,7 @@ template <class First, class... Rest>
 /// reached on another.
 template <class Handler, class IoExecutor, class... Args>
 class limited_state final
-    : public wake_target,
+    : public driver::wake_target,
       public std::enable_shared_from_this<limited_state<Handler, IoExecutor, Args...>> {
 public:
     using strand_type = asio::strand<asio::associated_executor_t<Handler, IoExecutor>>;

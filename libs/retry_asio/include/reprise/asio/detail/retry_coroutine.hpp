@@ -258,7 +258,7 @@ run_coroutine(
     using initiation_type = coroutine_initiation<Operation, Exceptions...>;
     using stored = typename initiation_type::stored;
     using executor_type = typename initiation_type::executor_type;
-    static_cast<void>(async_clock_of(options.clock));  // throws for one that can only block
+    static_cast<void>(driver::async_clock_of(options.clock));  // throws for one that can only block
     const executor_type executor = co_await asio::this_coro::executor;
     const auto signals = co_await asio::this_coro::cancellation_state;
     const bool throws_if_canceled = co_await asio::this_coro::throw_if_cancelled();

@@ -78,7 +78,7 @@ public:
         const call_options& options, Initiate initiate)
         : strategy_(strategy),
           options_(options),
-          clock_(async_clock_of(options_.clock)),
+          clock_(driver::async_clock_of(options_.clock)),
           time_(options_),
           session_(strategy_.strategy, options_),
           io_work_(executor),
@@ -393,7 +393,7 @@ private:
 
     strategy_holder<Kept> strategy_;
     const call_options options_;
-    async_clock* clock_;
+    driver::async_clock* clock_;
     const call_time time_;
     driver::retry_session<std::remove_reference_t<Kept>> session_;
     asio::executor_work_guard<IoExecutor> io_work_;

@@ -1,16 +1,16 @@
 #pragma once
 
-/// The clock of an asynchronous loop. Programs need none: without one the loops use Asio's steady
-/// timers. Tests pass one to run in virtual time (`virtual_timer.hpp`).
+/// The clock of an asynchronous loop. Programs need none: without one the Asio forms use Asio's
+/// steady timers. Tests pass one to run in virtual time (`reprise/testing/virtual_clock.hpp`).
 
 #include <memory>
 
 #include <reprise/retry/clock.hpp>
 #include <reprise/retry/detail/compiler.hpp>
 
-namespace reprise {
+namespace reprise::driver {
 
-/// Callback target for a timer.
+/// Is woken when a time is reached.
 class REPRISE_EXPORT wake_target {
 public:
     virtual ~wake_target();
@@ -29,12 +29,8 @@ public:
     virtual void arm(time_point when, std::weak_ptr<wake_target> target) = 0;
 };
 
-namespace detail {
-
-/// The clock to wait with; null means Asio's own timers. Throws `invalid_settings` for a clock
-/// that can only block.
+/// The clock that an asynchronous loop waits with; null: the timers of its executor. Throws
+/// `invalid_settings` for a clock that can only block.
 [[nodiscard]] REPRISE_EXPORT async_clock* async_clock_of(retry_clock* clock);
 
-}  // namespace detail
-
-}  // namespace reprise
+}  // namespace reprise::driver
