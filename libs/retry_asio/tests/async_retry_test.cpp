@@ -443,12 +443,8 @@ TEST(async_retry, nested_loops_take_from_the_outer_allowance) {
 }
 
 TEST(async_retry, a_clock_that_can_only_block_is_refused_by_name) {
-    class blocking_clock final : public retry_clock {
-        [[nodiscard]] time_point now() noexcept override { return {}; }
-        [[nodiscard]] bool wait_until(time_point, const std::stop_token&) override { return true; }
-    };
     scene s;
-    blocking_clock blocking;
+    testing::blocking_clock blocking;
     s.options.clock = &blocking;
     flaky operation{s.io, 0};
     EXPECT_THROW(s.run(operation), invalid_settings);

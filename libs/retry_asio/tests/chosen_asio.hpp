@@ -62,6 +62,12 @@ inline constexpr asio::experimental::deferred_t deferred{};
 inline constexpr asio::deferred_t deferred{};
 #endif
 
+/// A clock that cannot call back, which asynchronous loops refuse.
+class blocking_clock final : public retry_clock {
+    [[nodiscard]] time_point now() noexcept override { return {}; }
+    [[nodiscard]] bool wait_until(time_point, const std::stop_token&) override { return true; }
+};
+
 /// Runs a coroutine in virtual time; returns what it threw.
 template <class Coroutine>
 [[nodiscard]] std::exception_ptr play(

@@ -436,7 +436,7 @@ TEST(co_retry, SM_18_the_completion_token_form_works_inside_coroutines) {
 
 TEST(co_retry, a_clock_that_can_only_block_is_refused_by_name) {
     stage s;
-    testing::virtual_clock blocking;
+    testing::blocking_clock blocking;
     s.options.clock = &blocking;
     s.play([&]() -> asio::awaitable<void> {
         auto operation = []() -> asio::awaitable<void> { co_return; };
