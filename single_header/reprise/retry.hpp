@@ -2706,18 +2706,22 @@ public:
     }
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
-    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
-    /// reported afterwards is the outcome of all that run.
+    /// Admitted, counted and paid for like a retry. True: call `start_hedge` and start attempt
+    /// `attempt_number()`, or call `on_not_attempted`; what is reported afterwards is the outcome
+    /// of all that run.
     [[nodiscard]] bool admit_hedge(request_terms& terms, time_point now) noexcept {
         const std::uint32_t running = progress_.retries() + 1;
         const failed_attempt nothing_failed;
         const admission answer = progress_.on_proposal(
             propose_hedge(terms), proposal_of(nothing_failed, now), limits_of(terms));
         record(entry_kind::hedge, running, step_of(answer), nothing_failed, terms, now);
-        if (attached_ && answer.is_admitted()) {
+        return answer.is_admitted();
+    }
+    /// The admitted hedge starts.
+    void start_hedge() noexcept {
+        if (attached_) {
             attached_->observation.on_hedge(progress_.retries() + 1);
         }
-        return answer.is_admitted();
     }
     /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
     /// another one was better.
@@ -3315,10 +3319,18 @@ public:
     }
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
-    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
-    /// reported afterwards is the outcome of all that run.
+    /// Admitted, counted and paid for like a retry. True: call `start_hedge` and start attempt
+    /// `attempt_number()`, or call `on_canceled_hedge`; what is reported afterwards is the outcome
+    /// of all that run.
     [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
         return with_terms([&](request_terms& terms) { return core().admit_hedge(terms, at.now); });
+    }
+    void start_hedge() noexcept { core().start_hedge(); }
+    /// The caller asked to stop before the admitted hedge was started. The others still run.
+    void on_canceled_hedge(time_point now) noexcept {
+        with_terms([&](request_terms& terms) {
+            core().on_not_attempted(refusal_reason::canceled, terms, now);
+        });
     }
     /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
     /// another one was better.
@@ -8614,6 +8626,8 @@ std::optional<std::chrono::sys_seconds> driver::parse_http_date(
 
 std::optional<std::chrono::seconds> driver::parse_retry_after(
     std::string_view value, std::chrono::sys_seconds now, std::chrono::seconds longest) noexcept {
+    // What is longer does not fit into a `duration`.
+    longest = std::min(longest, std::chrono::floor<std::chrono::seconds>(duration::max()));
     constexpr std::string_view blanks = " \t";
     const std::size_t begin = value.find_first_not_of(blanks);
     if (begin == std::string_view::npos) {

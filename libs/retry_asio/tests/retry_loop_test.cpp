@@ -4,6 +4,7 @@
 #include <memory>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/virtual_timer.hpp>
+#include <reprise/retry/simple_strategy.hpp>
 
 #include "chosen_asio.hpp"
 #include "fast_strategy.hpp"
@@ -51,9 +52,11 @@ struct play {
             time.after(10s, [end] { end(asio::error::connection_refused); });
         };
     }
-    void start() {
+    void start() { start(strategy); }
+    template <class Strategy>
+    void start(Strategy& chosen) {
         async_retry<void(error_code)>(
-            io, strategy, options, attempts(),
+            io, chosen, options, attempts(),
             asio::bind_cancellation_slot(signal.slot(), [this](error_code code) {
                 ASSERT_FALSE(ended) << "completed twice";
                 ended = code;
@@ -125,6 +128,44 @@ TEST(cancellation, a_canceled_wait_ends_with_the_last_result) {
     ASSERT_TRUE(p.ended);
     EXPECT_EQ(*p.ended, asio::error::connection_refused);
     EXPECT_EQ(p.calls, 1);
+}
+
+// Signals that came while the loop decided were noticed only at the end of the wait after it, which
+// is as long as a service's Retry-After.
+TEST(cancellation, SM_19_an_observer_that_cancels_the_call_ends_the_wait_it_was_told_about) {
+    play p;
+    const auto observed =
+        reprise::attempts(3).every(10s).on_decision([&p](const decision_event& event) {
+            if (event.is_retried()) {
+                p.signal.emit(asio::cancellation_type::total);
+            }
+        });
+    p.start(observed);
+    p.time.run(p.io);
+    EXPECT_EQ(p.ended, asio::error::connection_refused);
+    EXPECT_EQ(p.calls, 1);
+    EXPECT_EQ(p.ended_at, 10s) << "the first attempt took that long";
+    EXPECT_EQ(p.trace.refusal(), refusal_reason::canceled);
+}
+
+TEST(cancellation, SM_19_a_strategy_that_cancels_the_call_is_not_waited_for) {
+    struct hesitating : driver::retry_strategy {
+        void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+            pending = sink.defer();
+            canceled->emit(asio::cancellation_type::total);
+        }
+        driver::deferred_answer pending;
+        asio::cancellation_signal* canceled = nullptr;
+    };
+    play p;
+    p.options.timeout = 1min;
+    hesitating strategy;
+    strategy.canceled = &p.signal;
+    p.start(strategy);
+    p.time.run(p.io);
+    EXPECT_EQ(p.ended, asio::error::connection_refused);
+    EXPECT_EQ(p.ended_at, 10s) << "the first attempt took that long";
+    EXPECT_EQ(p.trace.refusal(), refusal_reason::canceled);
 }
 
 TEST(cancellation, a_signal_after_the_end_has_no_effect) {
