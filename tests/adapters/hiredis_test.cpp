@@ -310,7 +310,8 @@ private:
         const int client = ::accept(listener_, nullptr, nullptr);
         char chunk[256];
         while (client >= 0 && ::recv(client, chunk, sizeof chunk, 0) > 0) {
-            std::this_thread::sleep_for(delay);
+            pollfd next{client, POLLIN, 0};
+            ::poll(&next, 1, static_cast<int>(delay.count()));
             ::send(client, answer.data(), answer.size(), MSG_NOSIGNAL);
             if (delay == 0ms) {
                 break;

@@ -548,42 +548,6 @@ TEST(hedge, cancellation_reaches_all_attempts_and_allows_no_more) {
     EXPECT_EQ(r.elapsed(), 70ms);
 }
 
-// The hedge started all the same, was never canceled, and its price was gone.
-TEST(hedge, is_neither_started_nor_paid_for_if_an_observer_cancels_the_call) {
-    const auto bucket = std::make_shared<token_bucket>();
-    const auto full = bucket->milli_level();
-    std::vector<call_summary> calls;
-    std::stop_source stop;
-    asio::cancellation_signal signal;
-    for (const bool by_signal : {true, false}) {
-        SCOPED_TRACE(by_signal);
-        replica r({{10s, refused}, {10s, refused}});
-        r.options.stop = stop.get_token();
-        const auto strategy =
-            attempts(3)
-                .budget(bucket)
-                .on_decision([&](const decision_event& event) {
-                    if (event.entry.is_hedge()) {
-                        by_signal ? signal.emit(asio::cancellation_type::all)
-                                  : static_cast<void>(stop.request_stop());
-                    }
-                })
-                .on_completion([&](const call_summary& ended) { calls.push_back(ended); });
-        async_retry<void(error_code, int)>(
-            r.io, strategy, r.options, hedged(50ms, r.initiate()),
-            asio::bind_cancellation_slot(
-                signal.slot(), [&](error_code code, int) { r.ec = code; }));
-        r.time.run(r.io);
-        EXPECT_EQ(r.started, 1U);
-        EXPECT_EQ(r.elapsed(), by_signal ? 50ms : 10s);
-        EXPECT_EQ(bucket->milli_level(), full);
-        EXPECT_EQ(r.trace.refusal(), refusal_reason::canceled);
-        ASSERT_FALSE(calls.empty());
-        EXPECT_EQ(calls.back().attempts, 1U);
-    }
-    EXPECT_EQ(calls.size(), 2U);
-}
-
 TEST(hedge, a_slow_coroutine_is_hedged) {
     replica r({{10s}, {20ms}});
     const auto play = [&]() -> asio::awaitable<void> {

@@ -203,7 +203,8 @@ TEST(strategy_from_json, hedging_is_returned_and_its_attempts_follow_at_once) {
 TEST(strategy_from_json, a_backoff_that_a_list_of_delays_replaces_is_listed_as_without_effect) {
     const loaded_strategy ladder = accepted(R"({
         "preset": "couchbase_ladder", "attempts_max": 2,
-        "backoff": {"base": "5ms", "hint_excess_max": "1s"}, "throttling_backoff": {"cap": "30s"}})");
+        "backoff": {"base": "5ms", "hint_excess_max": "1s"},
+        "throttling_backoff": {"cap": "30s"}})");
     EXPECT_EQ(fail_with(ladder).waits, (std::vector<duration>{1ms}));
     EXPECT_EQ(
         ladder.without_effect, (std::vector<std::string>{"backoff.base", "throttling_backoff.cap"}))
