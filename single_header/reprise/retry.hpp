@@ -33,6 +33,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
@@ -2706,18 +2707,22 @@ public:
     }
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
-    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
-    /// reported afterwards is the outcome of all that run.
+    /// Admitted, counted and paid for like a retry. True: call `start_hedge` and start attempt
+    /// `attempt_number()`, or call `on_not_attempted`; what is reported afterwards is the outcome
+    /// of all that run.
     [[nodiscard]] bool admit_hedge(request_terms& terms, time_point now) noexcept {
         const std::uint32_t running = progress_.retries() + 1;
         const failed_attempt nothing_failed;
         const admission answer = progress_.on_proposal(
             propose_hedge(terms), proposal_of(nothing_failed, now), limits_of(terms));
         record(entry_kind::hedge, running, step_of(answer), nothing_failed, terms, now);
-        if (attached_ && answer.is_admitted()) {
+        return answer.is_admitted();
+    }
+    /// The admitted hedge starts.
+    void start_hedge() noexcept {
+        if (attached_) {
             attached_->observation.on_hedge(progress_.retries() + 1);
         }
-        return answer.is_admitted();
     }
     /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
     /// another one was better.
@@ -3315,10 +3320,18 @@ public:
     }
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
-    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
-    /// reported afterwards is the outcome of all that run.
+    /// Admitted, counted and paid for like a retry. True: call `start_hedge` and start attempt
+    /// `attempt_number()`, or call `on_canceled_hedge`; what is reported afterwards is the outcome
+    /// of all that run.
     [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
         return with_terms([&](request_terms& terms) { return core().admit_hedge(terms, at.now); });
+    }
+    void start_hedge() noexcept { core().start_hedge(); }
+    /// The caller asked to stop before the admitted hedge was started. The others still run.
+    void on_canceled_hedge(time_point now) noexcept {
+        with_terms([&](request_terms& terms) {
+            core().on_not_attempted(refusal_reason::canceled, terms, now);
+        });
     }
     /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
     /// another one was better.
@@ -3441,7 +3454,8 @@ private:
 /// `value()` and `category()`      `std::error_condition`), but no loop can read them
 /// futures, awaitables             do not compile either: they fail after the operation has
 ///                                 returned
-/// a result inside a result        does not compile either: only the outer one would be read
+/// a result inside a result, also  does not compile either: only the outer one would be read, and
+/// in a pair, tuple or variant     nothing of a pair such as `std::pair<std::error_code, T>`
 /// ```
 ///
 /// For the last four groups name the failures with `fails_if(predicate, operation)`, specialise
@@ -3592,6 +3606,22 @@ concept result_of_result =
     std::derived_from<outcome_traits<R>, expected_outcome> &&
     requires(const R& r) { requires reports_failure<std::remove_cvref_t<decltype(*r)>>; };
 
+/// A pair, tuple, array or variant with such a value in it.
+template <class R>
+inline constexpr bool holds_result = false;
+
+template <class V>
+inline constexpr bool is_or_holds_result = reports_failure<V> || holds_result<V>;
+
+template <class R>
+    requires requires { std::tuple_size<R>::value; }
+inline constexpr bool holds_result<R> = []<std::size_t... Index>(std::index_sequence<Index...>) {
+    return (is_or_holds_result<std::remove_cvref_t<std::tuple_element_t<Index, R>>> || ...);
+}(std::make_index_sequence<std::tuple_size<R>::value>{});
+
+template <class... V>
+inline constexpr bool holds_result<std::variant<V...>> = (is_or_holds_result<V> || ...);
+
 /// A strategy that also decides about failures without facts, such as `attempts(3).when(...)`.
 template <class Strategy>
 concept decides_without_facts = requires { requires Strategy::decides_without_facts; };
@@ -3626,6 +3656,7 @@ constexpr void check_result_type() noexcept {
         constexpr bool is_doubtful = is_unsaid && may_hide_failure<R>;
         constexpr bool is_unread = is_unsaid && unread_status<R>;
         constexpr bool is_unfinished = is_unsaid && unfinished_work<R>;
+        constexpr bool is_in_parts = is_unsaid && holds_result<R>;
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
             "the error in this result says nothing about retries; give it (1) a function "
@@ -3656,7 +3687,12 @@ constexpr void check_result_type() noexcept {
             "the value of this result is a result itself, and no loop would see it fail; return "
             "one of them, or say when it is a failure: reprise::fails_if(predicate, operation)");
         static_assert(
-            is_doubtful || is_unread || is_unfinished || !plain_result<R> || Throws,
+            !is_in_parts,
+            "a part of this result reports failures, such as the error code of a pair or a tuple, "
+            "and no loop would see it fail; say when it is a failure: "
+            "reprise::fails_if(predicate, operation), or return something like std::expected");
+        static_assert(
+            is_doubtful || is_unread || is_unfinished || is_in_parts || !plain_result<R> || Throws,
             "this result cannot report a failure; return something like std::expected or "
             "std::error_code, or use reprise::fails_if(predicate, operation)");
     }
@@ -8658,6 +8694,8 @@ std::optional<std::chrono::sys_seconds> driver::parse_http_date(
 
 std::optional<std::chrono::seconds> driver::parse_retry_after(
     std::string_view value, std::chrono::sys_seconds now, std::chrono::seconds longest) noexcept {
+    // What is longer does not fit into a `duration`.
+    longest = std::min(longest, std::chrono::floor<std::chrono::seconds>(duration::max()));
     constexpr std::string_view blanks = " \t";
     const std::size_t begin = value.find_first_not_of(blanks);
     if (begin == std::string_view::npos) {

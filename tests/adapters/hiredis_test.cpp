@@ -5,6 +5,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include <reprise/retry.hpp>
 #include <reprise/retry/adapters/hiredis.hpp>
@@ -239,6 +240,27 @@ TEST(hiredis_adapter, never_repeats_a_command_of_the_wrong_type) {
     EXPECT_EQ(command.codes["WRONGTYPE"], 1);
 }
 
+// The name of the command was read after its memory had been released, so whether a script was
+// recognised as one depended on the compiler.
+TEST(hiredis_adapter, never_repeats_a_script_that_may_have_written) {
+    const redis_server server;
+    redis_connection connection({"127.0.0.1", server.port()});
+    auto strategy = make_strategy();
+    for (const std::string name : {"EVAL", "eval"}) {
+        const std::vector<std::string> words{
+            name, "redis.call('INCR', KEYS[1]) return redis.error_reply('TRYAGAIN later')", "1",
+            "count"};
+        EXPECT_THROW(
+            static_cast<void>(reprise::retry(
+                strategy, {.timeout = 1s},
+                [&](const reprise::attempt& current) {
+                    return connection.command(current, words);
+                })),
+            redis_error);
+    }
+    EXPECT_EQ(server.ask({"GET", "count"}), "2") << "once for each call";
+}
+
 TEST(hiredis_adapter, repeats_after_a_timeout_only_what_is_harmless) {
     const redis_server server;
     server.ask({"SET", "n", "1"});
@@ -258,6 +280,69 @@ TEST(hiredis_adapter, repeats_after_a_timeout_only_what_is_harmless) {
     };
     EXPECT_EQ(run_paused({"GET", "n"}), reprise::refusal_reason::none);
     EXPECT_EQ(run_paused({"INCR", "n"}), reprise::refusal_reason::unsafe);
+}
+
+/// Sends every command of its first connection to itself with an ASK, and answers those of the
+/// second one after a while.
+class slow_node {
+public:
+    explicit slow_node(std::chrono::milliseconds delay) : delay_(delay) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(static_cast<std::uint16_t>(port_));
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        EXPECT_EQ(::listen(listener_, 4), 0);
+        thread_ = std::jthread([this] {
+            serve("-ASK 1 127.0.0.1:" + std::to_string(port_) + "\r\n", 0ms);
+            serve("+OK\r\n", delay_);
+        });
+    }
+    ~slow_node() {
+        ::shutdown(listener_, SHUT_RDWR);  // Wakes a waiting accept.
+        thread_.join();
+        ::close(listener_);
+    }
+    [[nodiscard]] int port() const noexcept { return port_; }
+
+private:
+    void serve(const std::string& answer, std::chrono::milliseconds delay) const {
+        const int client = ::accept(listener_, nullptr, nullptr);
+        char chunk[256];
+        while (client >= 0 && ::recv(client, chunk, sizeof chunk, 0) > 0) {
+            pollfd next{client, POLLIN, 0};
+            ::poll(&next, 1, static_cast<int>(delay.count()));
+            ::send(client, answer.data(), answer.size(), MSG_NOSIGNAL);
+            if (delay == 0ms) {
+                break;
+            }
+        }
+        ::close(client);
+    }
+
+    std::chrono::milliseconds delay_;
+    int port_ = free_port();
+    int listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    std::jthread thread_;
+};
+
+// Connecting, ASKING and the command each had the whole time of the attempt: three times as long.
+TEST(hiredis_adapter, all_steps_of_an_attempt_share_its_time) {
+    slow_node node(150ms);
+    redis_connection connection({"127.0.0.1", node.port()});
+    const auto limited = [] {
+        reprise::attempt current{.timeout = 200ms};
+        current.deadline = current.now() + current.timeout;
+        return current;
+    };
+    EXPECT_THROW(connection.command(limited(), {"SET", "a", "1"}), redis_error) << "the ASK";
+    try {
+        connection.command(limited(), {"SET", "a", "1"});
+        FAIL() << "took 300 ms of 200";
+    } catch (const redis_error& error) {
+        EXPECT_TRUE(error.is_unknown());
+        EXPECT_TRUE(error.retry_facts().timeout);
+    }
 }
 
 TEST(hiredis_adapter, first_program_prints_a_value) {

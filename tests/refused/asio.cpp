@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/retry.hpp>
+#include <tuple>
 
 namespace asio = boost::asio;
 
@@ -30,6 +31,14 @@ auto await(Operation operation) {
 // errors: 1
 void run() {
     static_cast<void>(await([] { return fetch<int>(); }));
+}
+
+// refused: SM_08_a_coroutine_with_the_tuple_of_as_tuple
+// message: a part of this result reports failures, such as the error code of a pair or a tuple, and
+// errors: 1
+void run() {
+    static_cast<void>(
+        await([] { return fetch<std::tuple<boost::system::error_code, std::size_t>>(); }));
 }
 
 // refused: SM_08_a_reference_that_hides_that_a_call_is_hedged

@@ -8,6 +8,9 @@
 #include <reprise/retry.hpp>
 #include <reprise/testing/scripted.hpp>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
 
 reprise::standard_strategy strategy;
 
@@ -107,6 +110,31 @@ const auto result = reprise::retry(strategy, [] { return rpc_status{}; });
 // message: this class has a status of its own
 const auto result =
     reprise::retry(reprise::attempts(3), [] { return std::error_condition(std::errc::timed_out); });
+
+// refused: SM_08_an_error_code_in_a_pair
+// message: a part of this result reports failures, such as the error code of a pair or a tuple, and
+// message: no loop would see it fail; say when it is a failure: reprise::fails_if
+// errors: 1
+const auto result =
+    reprise::retry(strategy, [] { return std::pair(std::error_code(), std::string("text")); });
+
+// refused: SM_08_an_error_code_in_a_variant_in_a_tuple
+// message: a part of this result reports failures
+const auto result = reprise::retry(reprise::attempts(3), [] {
+    return std::tuple<int, std::variant<std::string, std::error_code>>();
+});
+
+// accepted: SM_08_pairs_and_tuples_of_values_and_those_that_a_predicate_reads
+// flags: -Wall -Wextra -Werror
+const auto values = reprise::retry(strategy, [] { return std::pair(1, std::string("text")); });
+const auto choice = reprise::retry(strategy, [] { return std::variant<int, std::string>(1); });
+const auto nothing = reprise::retry(strategy, [] { return std::tuple<>(); });
+const auto judged = reprise::retry(
+    strategy, reprise::fails_if(
+                  [](const auto& read) { return static_cast<bool>(read.first); },
+                  [] { return std::pair(std::error_code(), 1); }));
+const auto thrown = reprise::retry(
+    strategy, reprise::throws_on_failure([] { return std::pair(std::error_code(), 1); }));
 
 // refused: SM_08_a_reference_that_hides_a_predicate
 // message: std::ref hides what fails_if, throws_on_failure, with_fallback and hedged add to an

@@ -140,6 +140,7 @@ void simulation::on_hedge(const event& next) {
         return;
     }
     if (decide_for(call, [&] { return call.session->admit_hedge(context()); })) {
+        call.session->start_hedge();
         call.running |= 2U;
         ++services_[call.service].totals.hedges;
         transmit(next.attempt.call, 1);

@@ -111,6 +111,17 @@ TEST(http_facts, SM_12_unparsable_negative_and_huge_values_are_ignored) {
         std::nullopt);
 }
 
+// With a limit above 292 years, longer waits overflowed, and the retry did not wait at all.
+TEST(http_facts, SM_12_a_wait_that_no_duration_can_hold_is_ignored_whatever_the_limit) {
+    const auto wait = [](std::string_view text) {
+        return http_test::minimum_wait(text, http_test::reference, std::chrono::seconds::max());
+    };
+    EXPECT_EQ(wait("9223372036"), 9223372036s);
+    EXPECT_FALSE(wait("9223372037"));
+    EXPECT_FALSE(wait("99999999999999999999"));
+    EXPECT_FALSE(wait("Fri, 31 Dec 9999 23:59:59 GMT"));
+}
+
 TEST(modelled_failure, SM_11_safety_derives_from_the_traits) {
     using ff = failure_fault;
     const auto facts = [](error_model model) { return modelled_failure(model).retry_facts(); };

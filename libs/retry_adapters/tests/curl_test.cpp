@@ -92,6 +92,17 @@ TEST(curl_result, truncated_body_of_an_error_answer_counts_as_a_broken_connectio
     EXPECT_EQ(result.retry_facts().safety, retry_safety::no);
 }
 
+// A service that asked for a pause was called again at once if its answer broke off.
+TEST(curl_result, a_wait_counts_also_if_the_body_of_its_answer_is_truncated) {
+    curl_result result = answered(503, "GET");
+    result.code = CURLE_PARTIAL_FILE;
+    result.retry_after = "3";
+    EXPECT_EQ(result.retry_facts().safety, retry_safety::maybe);
+    EXPECT_EQ(result.retry_facts().minimum_wait, std::chrono::seconds{3});
+    result.status = 200;
+    EXPECT_EQ(result.retry_facts().minimum_wait, std::nullopt) << "no failure asked for it";
+}
+
 TEST(curl_result, stated_repeatability_wins_over_the_method) {
     curl_result post = answered(503, "POST");
     EXPECT_EQ(post.retry_facts().safety, retry_safety::no);

@@ -3,7 +3,10 @@
 #include <deque>
 #include <memory>
 #include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/hedge.hpp>
+#include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/virtual_clock.hpp>
+#include <vector>
 
 #include "chosen_asio.hpp"
 #include "fast_strategy.hpp"
@@ -51,9 +54,11 @@ struct play {
             time.after(10s, [end] { end(asio::error::connection_refused); });
         };
     }
-    void start() {
+    void start() { start(strategy); }
+    template <class Strategy>
+    void start(Strategy& chosen) {
         async_retry<void(error_code)>(
-            io, strategy, options, attempts(),
+            io, chosen, options, attempts(),
             asio::bind_cancellation_slot(signal.slot(), [this](error_code code) {
                 ASSERT_FALSE(ended) << "completed twice";
                 ended = code;
@@ -125,6 +130,80 @@ TEST(cancellation, a_canceled_wait_ends_with_the_last_result) {
     ASSERT_TRUE(p.ended);
     EXPECT_EQ(*p.ended, asio::error::connection_refused);
     EXPECT_EQ(p.calls, 1);
+}
+
+// Signals that came while the loop decided were noticed only at the end of the wait after it, which
+// is as long as a service's Retry-After.
+TEST(cancellation, SM_19_an_observer_that_cancels_the_call_ends_the_wait_it_was_told_about) {
+    play p;
+    const auto observed =
+        reprise::attempts(3).every(10s).on_decision([&p](const decision_event& event) {
+            if (event.is_retried()) {
+                p.signal.emit(asio::cancellation_type::total);
+            }
+        });
+    p.start(observed);
+    p.time.run(p.io);
+    EXPECT_EQ(p.ended, asio::error::connection_refused);
+    EXPECT_EQ(p.calls, 1);
+    EXPECT_EQ(p.ended_at, 10s) << "the first attempt took that long";
+    EXPECT_EQ(p.trace.refusal(), refusal_reason::canceled);
+}
+
+TEST(cancellation, SM_19_a_strategy_that_cancels_the_call_is_not_waited_for) {
+    struct hesitating : driver::retry_strategy {
+        void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+            pending = sink.defer();
+            canceled->emit(asio::cancellation_type::total);
+        }
+        driver::deferred_answer pending;
+        asio::cancellation_signal* canceled = nullptr;
+    };
+    play p;
+    p.options.timeout = 1min;
+    hesitating strategy;
+    strategy.canceled = &p.signal;
+    p.start(strategy);
+    p.time.run(p.io);
+    EXPECT_EQ(p.ended, asio::error::connection_refused);
+    EXPECT_EQ(p.ended_at, 10s) << "the first attempt took that long";
+    EXPECT_EQ(p.trace.refusal(), refusal_reason::canceled);
+}
+
+// The hedge started all the same, was never canceled, and its price was gone.
+TEST(cancellation, a_hedge_whose_observer_cancels_the_call_is_neither_started_nor_paid_for) {
+    for (const bool by_signal : {true, false}) {
+        SCOPED_TRACE(by_signal);
+        play p;
+        p.options.repeat = repeatability::repeatable;
+        const auto bucket = std::make_shared<token_bucket>();
+        const auto full = bucket->milli_level();
+        std::vector<std::uint32_t> attempts_of_calls;
+        const auto observed = reprise::attempts(3)
+                                  .budget(bucket)
+                                  .on_decision([&](const decision_event& event) {
+                                      if (event.entry.is_hedge()) {
+                                          by_signal ? p.signal.emit(asio::cancellation_type::total)
+                                                    : static_cast<void>(p.stop.request_stop());
+                                      }
+                                  })
+                                  .on_completion([&](const call_summary& ended) {
+                                      attempts_of_calls.push_back(ended.attempts);
+                                  });
+        async_retry<void(error_code)>(
+            p.io, observed, p.options, hedged(1s, p.attempts()),
+            asio::bind_cancellation_slot(p.signal.slot(), [&p](error_code code) {
+                p.ended = code;
+                p.ended_at = p.time.elapsed();
+            }));
+        p.time.run(p.io);
+        ASSERT_TRUE(p.ended);
+        EXPECT_EQ(p.calls, 1);
+        EXPECT_EQ(p.ended_at, by_signal ? 1s : 10s) << "a stop request leaves attempts alone";
+        EXPECT_EQ(bucket->milli_level(), full);
+        EXPECT_EQ(p.trace.refusal(), refusal_reason::canceled);
+        EXPECT_EQ(attempts_of_calls, std::vector<std::uint32_t>{1});
+    }
 }
 
 TEST(cancellation, a_signal_after_the_end_has_no_effect) {

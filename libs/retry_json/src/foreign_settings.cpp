@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 
 /// gRPC treats larger values of maxAttempts as 5.
 constexpr std::uint32_t grpc_attempts_max = 5;
+/// One less than the largest `retry_options::attempts_max`.
+constexpr std::uint32_t envoy_retries_max = 999;
 
 [[nodiscard]] bool has_any(
     const json::value& content, std::initializer_list<std::string_view> names) {
@@ -51,17 +53,16 @@ void read_retry_policy(
 }
 
 void read_hedging_policy(
-    const json::value& content, json::value_path path, json::reading_report& report,
+    const json::value& content, const json::value_path& path, json::reading_report& report,
     retry_options& into) {
-    json::object_reader in(content, std::move(path), report);
+    json::object_reader in(content, path, report);
     read_grpc_attempts(in, into);
     // A failed attempt is followed by the next one at once.
     into.backoff.base = into.backoff.cap = duration::zero();
     into.backoff.jitter = jitter::none;
     duration delay{};
-    if (in.has("hedgingDelay")) {
-        report.add_unused(in.path_of("hedgingDelay"));  // A strategy does not hedge.
-    }
+    // A strategy does not hedge.
+    report.add_unused(in.has("hedgingDelay") ? in.path_of("hedgingDelay") : path);
     in.read("hedgingDelay", delay);
     into.hedge = hedge_options{.delay = std::max<duration>(delay, 1us), .percentile = {}};
     in.ignore("nonFatalStatusCodes");
@@ -166,7 +167,10 @@ retry_options read_envoy_policy(
     retry_options options = find_retry_preset("envoy")->options;
     std::uint32_t retries = 1;
     in.read("num_retries", retries);
-    options.attempts_max = std::min(retries, 999U) + 1;
+    if (retries > envoy_retries_max) {
+        in.fail("num_retries", "must be at most " + std::to_string(envoy_retries_max));
+    }
+    options.attempts_max = std::min(retries, envoy_retries_max) + 1;
     in.read("per_try_timeout", options.attempt_timeout);
     if (options.attempt_timeout == duration::zero()) {
         options.attempt_timeout.reset();

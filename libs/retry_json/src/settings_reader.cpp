@@ -155,13 +155,32 @@ void read_attempts(json::object_reader& from, retry_options& into) {
     }
 }
 
+/// A list of delays takes the place of what backoffs say, except about hints of services.
+void report_replaced_backoffs(const json::value& content, const json::object_reader& in) {
+    for (const std::string_view backoff : {"backoff", "throttling_backoff"}) {
+        const json::value* found = content.find(backoff);
+        const json::object* members = found != nullptr ? found->as_object() : nullptr;
+        if (members == nullptr) {
+            continue;
+        }
+        for (const json::member& each : *members) {
+            if (backoff != "backoff" || each.name != "hint_excess_max") {
+                json::value_path path = in.path_of(backoff);
+                path.emplace_back(each.name);
+                in.report().add_unused(std::move(path));
+            }
+        }
+    }
+}
+
 [[nodiscard]] retry_options read_own(
     const json::value& content, const json::value_path& path, json::reading_report& report) {
     json::object_reader in(content, path, report);
     retry_options options;
     std::string preset;
+    const std::size_t problems = report.problems().size();
     in.read("preset", preset);
-    if (!preset.empty()) {
+    if (in.has("preset") && report.problems().size() == problems) {
         options = read_preset(preset, in.path_of("preset"), report);
     }
     read_attempts(in, options);
@@ -181,6 +200,9 @@ void read_attempts(json::object_reader& from, retry_options& into) {
     in.read("passes_allowance", options.passes_allowance);
     in.accept("throttling_backoff");
     in.finish();
+    if (!options.delays.empty()) {
+        report_replaced_backoffs(content, in);
+    }
     return options;
 }
 

@@ -193,6 +193,39 @@ TEST(strategy_from_json, hedging_is_returned_and_its_attempts_follow_at_once) {
     EXPECT_EQ(
         accepted(R"({"hedge": {"delay": "50ms"}})").without_effect,
         std::vector<std::string>{"hedge"});
+    // Without a delay gRPC sends all attempts at once, and nothing told that they are not.
+    EXPECT_EQ(
+        accepted(R"({"hedgingPolicy": {"maxAttempts": 3}})").without_effect,
+        std::vector<std::string>{"hedgingPolicy"});
+}
+
+// A program ran with the delays of the ladder, and its own backoff had disappeared silently.
+TEST(strategy_from_json, a_backoff_that_a_list_of_delays_replaces_is_listed_as_without_effect) {
+    const loaded_strategy ladder = accepted(R"({
+        "preset": "couchbase_ladder", "attempts_max": 2,
+        "backoff": {"base": "5ms", "hint_excess_max": "1s"},
+        "throttling_backoff": {"cap": "30s"}})");
+    EXPECT_EQ(fail_with(ladder).waits, (std::vector<duration>{1ms}));
+    EXPECT_EQ(
+        ladder.without_effect, (std::vector<std::string>{"backoff.base", "throttling_backoff.cap"}))
+        << "a hint is respected up to the excess also with a list";
+    const loaded_strategy own = accepted(R"({
+        "preset": "couchbase_ladder", "attempts_max": 2, "delays": [],
+        "backoff": {"base": "5s", "cap": "5s"}})");
+    EXPECT_EQ(fail_with(own).waits, (std::vector<duration>{5s}))
+        << "no list, so the backoff counts";
+    EXPECT_TRUE(own.without_effect.empty());
+}
+
+TEST(strategy_from_json, more_retries_than_a_strategy_makes_are_refused_and_not_cut) {
+    EXPECT_EQ(accepted(R"({"num_retries": 0})").options.attempts_max, 1U);
+    EXPECT_EQ(accepted(R"({"num_retries": 999})").options.attempts_max, 1000U);
+    EXPECT_EQ(refusal(R"({"num_retries": 1000})"), "line 1: num_retries: must be at most 999");
+}
+
+TEST(strategy_from_json, an_empty_preset_is_no_preset) {
+    EXPECT_TRUE(refusal(R"({"preset": ""})").starts_with("line 1: preset: there is no preset ''"));
+    EXPECT_EQ(refusal(R"({"preset": 3})"), "line 1: preset: must be a string");
 }
 
 TEST(strategy_from_json, no_member_of_a_grpc_config_gets_lost) {

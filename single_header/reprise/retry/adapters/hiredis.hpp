@@ -72,11 +72,14 @@ public:
         const attempt& current, const std::vector<std::string>& words,
         repeatability repeat = repeatability::unspecified) {
         if (const std::optional<redis_address> asked = route_.take_asked()) {
-            const context other = connect(*asked, current.timeout);
+            const context other = connect(*asked, time_left(current));
+            limit_time(other.get(), current);
             static_cast<void>(send(other.get(), {"ASKING"}, true));
+            limit_time(other.get(), current);
             return execute(other.get(), *asked, words, repeat);
         }
-        open(current.timeout);
+        open(time_left(current));
+        limit_time(native(), current);
         return execute(native(), redis_address(address()), words, repeat);
     }
     [[nodiscard]] bool is_open() const noexcept { return context_ != nullptr; }
@@ -92,6 +95,13 @@ private:
     };
     using context = std::unique_ptr<redisContext, context_deleter>;
 
+    /// Of the attempt's time: each step has what the steps before it have left.
+    [[nodiscard]] static duration time_left(const attempt& current) noexcept {
+        return std::min(current.timeout, driver::time_left(current.now(), current.deadline));
+    }
+    static void limit_time(redisContext* on, const attempt& current) {
+        redisSetTimeout(on, to_timeval(time_left(current)));
+    }
     /// A zero would mean no limit.
     [[nodiscard]] static timeval to_timeval(duration limit) noexcept {
         const auto time = std::chrono::ceil<std::chrono::microseconds>(
@@ -111,7 +121,6 @@ private:
                 made != nullptr ? made->errstr : "out of memory",
                 {.safety = retry_safety::yes, .fault = failure_fault::other}, false);
         }
-        redisSetTimeout(made.get(), time);
         return made;
     }
     void open(duration limit) {
@@ -119,7 +128,6 @@ private:
             close();
         }
         if (is_open()) {
-            redisSetTimeout(native(), to_timeval(limit));
             return;
         }
         try {
@@ -146,7 +154,9 @@ private:
                                      : repeat == repeatability::repeatable;
         redis_reply reply = send(on, words, is_harmless);
         if (reply->type == REDIS_REPLY_ERROR) {
-            const std::string_view command = words.empty() ? "" : words.front();
+            // Both alternatives are views: with a literal, the view would be of a temporary string.
+            const auto command =
+                words.empty() ? std::string_view() : std::string_view(words.front());
             refuse({reply->str, reply->len}, server, command, repeat);
         }
         return reply;

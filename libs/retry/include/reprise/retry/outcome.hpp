@@ -16,7 +16,8 @@
 /// `value()` and `category()`      `std::error_condition`), but no loop can read them
 /// futures, awaitables             do not compile either: they fail after the operation has
 ///                                 returned
-/// a result inside a result        does not compile either: only the outer one would be read
+/// a result inside a result, also  does not compile either: only the outer one would be read, and
+/// in a pair, tuple or variant     nothing of a pair such as `std::pair<std::error_code, T>`
 /// ```
 ///
 /// For the last four groups name the failures with `fails_if(predicate, operation)`, specialise
@@ -32,8 +33,10 @@
 #include <functional>
 #include <optional>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/failure_facts.hpp>
@@ -180,6 +183,22 @@ concept result_of_result =
     std::derived_from<outcome_traits<R>, expected_outcome> &&
     requires(const R& r) { requires reports_failure<std::remove_cvref_t<decltype(*r)>>; };
 
+/// A pair, tuple, array or variant with such a value in it.
+template <class R>
+inline constexpr bool holds_result = false;
+
+template <class V>
+inline constexpr bool is_or_holds_result = reports_failure<V> || holds_result<V>;
+
+template <class R>
+    requires requires { std::tuple_size<R>::value; }
+inline constexpr bool holds_result<R> = []<std::size_t... Index>(std::index_sequence<Index...>) {
+    return (is_or_holds_result<std::remove_cvref_t<std::tuple_element_t<Index, R>>> || ...);
+}(std::make_index_sequence<std::tuple_size<R>::value>{});
+
+template <class... V>
+inline constexpr bool holds_result<std::variant<V...>> = (is_or_holds_result<V> || ...);
+
 /// A strategy that also decides about failures without facts, such as `attempts(3).when(...)`.
 template <class Strategy>
 concept decides_without_facts = requires { requires Strategy::decides_without_facts; };
@@ -214,6 +233,7 @@ constexpr void check_result_type() noexcept {
         constexpr bool is_doubtful = is_unsaid && may_hide_failure<R>;
         constexpr bool is_unread = is_unsaid && unread_status<R>;
         constexpr bool is_unfinished = is_unsaid && unfinished_work<R>;
+        constexpr bool is_in_parts = is_unsaid && holds_result<R>;
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
             "the error in this result says nothing about retries; give it (1) a function "
@@ -244,7 +264,12 @@ constexpr void check_result_type() noexcept {
             "the value of this result is a result itself, and no loop would see it fail; return "
             "one of them, or say when it is a failure: reprise::fails_if(predicate, operation)");
         static_assert(
-            is_doubtful || is_unread || is_unfinished || !plain_result<R> || Throws,
+            !is_in_parts,
+            "a part of this result reports failures, such as the error code of a pair or a tuple, "
+            "and no loop would see it fail; say when it is a failure: "
+            "reprise::fails_if(predicate, operation), or return something like std::expected");
+        static_assert(
+            is_doubtful || is_unread || is_unfinished || is_in_parts || !plain_result<R> || Throws,
             "this result cannot report a failure; return something like std::expected or "
             "std::error_code, or use reprise::fails_if(predicate, operation)");
     }

@@ -241,18 +241,22 @@ public:
     }
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
-    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
-    /// reported afterwards is the outcome of all that run.
+    /// Admitted, counted and paid for like a retry. True: call `start_hedge` and start attempt
+    /// `attempt_number()`, or call `on_not_attempted`; what is reported afterwards is the outcome
+    /// of all that run.
     [[nodiscard]] bool admit_hedge(request_terms& terms, time_point now) noexcept {
         const std::uint32_t running = progress_.retries() + 1;
         const failed_attempt nothing_failed;
         const admission answer = progress_.on_proposal(
             propose_hedge(terms), proposal_of(nothing_failed, now), limits_of(terms));
         record(entry_kind::hedge, running, step_of(answer), nothing_failed, terms, now);
-        if (attached_ && answer.is_admitted()) {
+        return answer.is_admitted();
+    }
+    /// The admitted hedge starts.
+    void start_hedge() noexcept {
+        if (attached_) {
             attached_->observation.on_hedge(progress_.retries() + 1);
         }
-        return answer.is_admitted();
     }
     /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
     /// another one was better.

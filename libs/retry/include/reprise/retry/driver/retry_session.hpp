@@ -168,10 +168,18 @@ public:
     }
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
-    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
-    /// reported afterwards is the outcome of all that run.
+    /// Admitted, counted and paid for like a retry. True: call `start_hedge` and start attempt
+    /// `attempt_number()`, or call `on_canceled_hedge`; what is reported afterwards is the outcome
+    /// of all that run.
     [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
         return with_terms([&](request_terms& terms) { return core().admit_hedge(terms, at.now); });
+    }
+    void start_hedge() noexcept { core().start_hedge(); }
+    /// The caller asked to stop before the admitted hedge was started. The others still run.
+    void on_canceled_hedge(time_point now) noexcept {
+        with_terms([&](request_terms& terms) {
+            core().on_not_attempted(refusal_reason::canceled, terms, now);
+        });
     }
     /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
     /// another one was better.

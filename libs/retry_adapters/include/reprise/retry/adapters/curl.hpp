@@ -171,8 +171,9 @@ inline void read_curl_answer(CURL* handle, curl_result& result) {
 inline failure_facts curl_result::retry_facts() const noexcept {
     const bool has_bad_status =
         status >= 400 && (code == CURLE_OK || code == CURLE_HTTP_RETURNED_ERROR);
-    failure_facts facts = has_bad_status ? http_facts(status, retry_after, ended_at)
-                                         : detail::curl_code_facts(code, is_sent);
+    const failure_facts of_status = http_facts(status, retry_after, ended_at);
+    failure_facts facts = has_bad_status ? of_status : detail::curl_code_facts(code, is_sent);
+    facts.minimum_wait = of_status.minimum_wait;  // Also if the rest of the answer was lost.
     if (!is_sent) {
         return facts;
     }

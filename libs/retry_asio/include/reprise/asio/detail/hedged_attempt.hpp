@@ -44,12 +44,18 @@ struct attempt_verdict {
 };
 
 /// The next attempt of a hedge, or nothing if it is refused.
-template <class Session>
+template <class Session, class IsCanceled>
 [[nodiscard]] std::optional<attempt> admit_one_more(
-    Session& session, const call_options& options, call_time time, bool is_canceled) noexcept {
-    if (is_canceled || !session.admit_hedge(time.context())) {
+    Session& session, const call_options& options, call_time time,
+    const IsCanceled& is_canceled) noexcept {
+    if (is_canceled() || !session.admit_hedge(time.context())) {
         return std::nullopt;
     }
+    if (is_canceled()) {  // By an observer of the decision.
+        session.on_canceled_hedge(time.clock().now());
+        return std::nullopt;
+    }
+    session.start_hedge();
     return make_attempt(session, options, time);
 }
 

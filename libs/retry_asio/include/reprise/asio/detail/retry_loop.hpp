@@ -94,7 +94,7 @@ public:
     void start(bool is_canceled = false) {
         session_.set_deadline(time_.deadline());
         const duration delay = session_.begin(time_.start_context(session_));
-        if (is_canceled || (delay > duration::zero() && options_.stop.stop_requested())) {
+        if (is_canceled || (delay > duration::zero() && this->is_canceled())) {
             // Nothing has been suspended yet, and a handler never runs inside its initiating call.
             post<&retry_loop::complete_canceled>();
         } else if (delay <= duration::zero()) {
@@ -239,7 +239,7 @@ public:  // What a group of hedged attempts asks its driver.
             .asks_to_wait = failure && failure->minimum_wait.has_value()};
     }
     [[nodiscard]] std::optional<attempt> admit_one() noexcept {
-        return admit_one_more(session_, options_, time_, is_canceled());
+        return admit_one_more(session_, options_, time_, [this] { return is_canceled(); });
     }
     [[nodiscard]] pause_request pause_until(time_point until) const {
         return {until, options_.stop, clock_};
@@ -276,10 +276,12 @@ private:
         facts.minimum_wait = std::max(facts.minimum_wait, self->longest_wait_);
         const driver::retry_step next =
             session.on_failure(facts, failed_at, self->is_canceled(), self->view());
-        if (next.is_deferred) {
-            self->wait_for_answer();
-        } else {
+        if (!next.is_deferred) {
             follow(std::move(self), next, failed_at.now);
+        } else if (self->is_canceled()) {
+            on_answered(std::move(self), false);  // By the strategy, before it deferred.
+        } else {
+            self->wait_for_answer();
         }
     }
 
@@ -291,7 +293,8 @@ private:
                 self->recover(self->view());
             }
             complete(std::move(self));
-        } else if (next.wait <= duration::zero()) {
+        } else if (next.wait <= duration::zero() || self->is_canceled()) {
+            // Canceled during the decision: that signal would not end a pause that starts now.
             on_paused(std::move(self), true);
         } else {
             self->pause(driver::add_saturated(decided_at, next.wait));
