@@ -12,20 +12,11 @@ namespace detail {
 service_work make_analytics_work(
     const std::shared_ptr<session>& client, service_scope in, std::string_view statement,
     const analytics_options& options, row_mode mode) {
-    json_collector values;
-    services::analytics_request asked;
-    asked.statement = statement;
-    asked.client_context_id =
-        options.client_context_id.empty() ? client->next_context_id() : options.client_context_id;
-    asked.timeout = server_limit(*client, wire::service::analytics, options);
-    asked.is_readonly = options.readonly;
-    asked.has_priority = options.has_priority;
-    asked.args = values.take_all(options.positional, "positional");
-    asked.parameters = values.take_all(options.named);
-    asked.consistency = static_cast<services::scan_consistency>(options.consistency);
-    asked.query_context = context_of(in);
-    asked.raw = values.take_all(options.raw);
-    return finish_work(client, values, services::make_analytics_operation(asked), options, mode);
+    return finish_work(
+        client,
+        services::make_analytics_operation(
+            statement, options, context_of(*client, wire::service::analytics, in, options)),
+        options, mode);
 }
 
 }  // namespace detail

@@ -6,8 +6,8 @@
 
 #include <reprise/base/hex.hpp>
 #include <reprise/json/write.hpp>
+#include <reprise/services/service_kind.hpp>
 
-#include "service_kind.hpp"
 #include "session.hpp"
 
 namespace reprise::couchbase {
@@ -19,7 +19,7 @@ static_assert(
 
 endpoint_report to_report(net::connection_report&& from, const std::string& client) {
     endpoint_report to;
-    to.service = to_kind(from.endpoint.service);
+    to.service = services::to_kind(from.endpoint.service);
     to.state = static_cast<endpoint_state>(from.endpoint.state);
     if (from.endpoint.connection.value != 0) {
         to.id = client + "/" + base::to_hex(from.endpoint.connection.value, 16);
@@ -55,8 +55,8 @@ void write_endpoint(json::writer& out, const endpoint_report& each) {
 }  // namespace
 
 std::string_view to_string(service_kind service) noexcept {
-    return static_cast<std::size_t>(service) < service_kind_count
-               ? wire::facts_of(to_wire(service)).report_name
+    return static_cast<std::size_t>(service) < services::service_kind_count
+               ? wire::facts_of(services::to_wire(service)).report_name
                : "unknown";
 }
 
@@ -107,7 +107,7 @@ std::string to_json(const diagnostics_report& report) {
     out.member("sdk", "reprise");
     out.member("state", to_string(report.state));
     out.key("services").begin_object();
-    for (std::size_t index = 0; index < service_kind_count; ++index) {
+    for (std::size_t index = 0; index < services::service_kind_count; ++index) {
         const auto service = static_cast<service_kind>(index);
         if (std::ranges::find(report.endpoints, service, &endpoint_report::service) ==
             report.endpoints.end()) {

@@ -3,25 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include <reprise/retry/blocking.hpp>
-#include <reprise/retry/simple_strategy.hpp>
-
 namespace reprise::couchbase::detail {
+
+namespace {
 
 // Why the indexes cannot be used: the end of the watch, or a reason to look again.
 struct unready_indexes {
     error why;
     bool is_final = true;
 };
-
-// Found by the retry loop.
-[[nodiscard]] failure_facts retry_facts(const unready_indexes& failed) noexcept {
-    failure_facts facts;
-    facts.safety = failed.is_final ? retry_safety::no : retry_safety::yes;
-    return facts;
-}
-
-namespace {
 
 constexpr duration first_delay = std::chrono::milliseconds{50};
 constexpr duration last_delay = std::chrono::seconds{1};
@@ -51,34 +41,36 @@ std::optional<unready_indexes> judge(
 
 }  // namespace
 
-std::expected<query_index_list_result, error> watch_indexes(
-    const std::vector<std::string>& names, duration timeout, retry_clock& clock,
-    const std::stop_token& closed, const list_indexes& list) {
-    if (names.empty()) {
-        return std::unexpected(error(errc::invalid_argument, "names: no index is named"));
+index_watch::index_watch(
+    std::vector<std::string> names, duration timeout, const driver::decision_context& at)
+    : names_(std::move(names)),
+      strategy_(
+          unlimited_attempts().exponential(first_delay, last_delay).with_jitter(jitter::equal)),
+      session_(strategy_, options_) {
+    session_.set_deadline(driver::add_saturated(at.now, driver::at_least_zero(timeout)));
+    delay_ = session_.begin(at);
+    session_.start_attempt();
+}
+
+std::optional<index_watch::result> index_watch::on_listed(
+    result&& listed, const driver::decision_context& at) {
+    if (!listed) {
+        return std::move(listed);
     }
-    using outcome = std::expected<query_index_list_result, unready_indexes>;
-    auto ended = retry(
-        unlimited_attempts().exponential(first_delay, last_delay).with_jitter(jitter::equal),
-        {.timeout = timeout, .stop = closed, .clock = &clock},
-        [&](const attempt& current) -> outcome {
-            auto listed = list(current.timeout);
-            if (!listed) {
-                return std::unexpected(unready_indexes{std::move(listed.error())});
-            }
-            if (auto unready = judge(listed->indexes, names)) {
-                return std::unexpected(*std::move(unready));
-            }
-            return *std::move(listed);
-        });
-    if (!ended && closed.stop_requested()) {
-        return std::unexpected(
-            error(errc::request_canceled, "the client was closed before all indexes were online"));
+    auto unready = judge(listed->indexes, names_);
+    if (!unready) {
+        session_.on_success(at);
+        return std::move(listed);
     }
-    if (!ended) {
-        return std::unexpected(std::move(ended.error().why));
+    failure_facts facts;
+    facts.safety = unready->is_final ? retry_safety::no : retry_safety::yes;
+    const driver::retry_step step = session_.on_failure(facts, at);
+    if (!step.is_retry) {
+        return std::unexpected(std::move(unready->why));
     }
-    return *std::move(ended);
+    delay_ = step.wait;
+    session_.start_attempt();
+    return std::nullopt;
 }
 
 }  // namespace reprise::couchbase::detail

@@ -1,26 +1,45 @@
 #pragma once
 
 #include <expected>
-#include <functional>
-#include <stop_token>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <reprise/couchbase/management.hpp>
-#include <reprise/retry/clock.hpp>
-
-// Waits until query indexes can be used.
+#include <reprise/retry/driver/retry_session.hpp>
+#include <reprise/retry/simple_strategy.hpp>
 
 namespace reprise::couchbase::detail {
 
-// Lists the indexes within the time that is left.
-using list_indexes = std::function<std::expected<query_index_list_result, error>(duration left)>;
+// Waits until query indexes can be used: decides after each list of them whether the watch has
+// ended, and when to list again. Does no I/O.
+//
+//     [list] -> on_listed -+- a result: the end of the watch
+//        ^                 +- nothing: wait for delay()
+//        +------------------------------------+
+class index_watch {
+public:
+    using result = std::expected<query_index_list_result, error>;
 
-// Lists until every named index is online (an empty name: the primary one), an index is missing,
-// listing fails, the time is over or `closed` is requested, which also ends a wait. A retry loop
-// around `list` decides when to ask again.
-[[nodiscard]] std::expected<query_index_list_result, error> watch_indexes(
-    const std::vector<std::string>& names, duration timeout, retry_clock& clock,
-    const std::stop_token& closed, const list_indexes& list);
+    // An empty name means the primary index.
+    index_watch(
+        std::vector<std::string> names, duration timeout, const driver::decision_context& at);
+
+    // Ends when every index is online, one is missing, listing failed or the time is over.
+    [[nodiscard]] std::optional<result> on_listed(
+        result&& listed, const driver::decision_context& at);
+    // Before the next list; zero before the first.
+    [[nodiscard]] duration delay() const noexcept { return delay_; }
+    [[nodiscard]] time_point deadline() const noexcept { return session_.deadline(); }
+
+private:
+    using strategy = decltype(unlimited_attempts());
+
+    const std::vector<std::string> names_;
+    strategy strategy_;
+    const call_options options_{};
+    driver::retry_session<strategy, true> session_;
+    duration delay_{};
+};
 
 }  // namespace reprise::couchbase::detail

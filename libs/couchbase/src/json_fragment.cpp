@@ -1,25 +1,9 @@
 #include <reprise/couchbase/codec.hpp>
 
-#include <cmath>
-
 #include <reprise/json/parse.hpp>
-#include <reprise/json/write.hpp>
-#include <reprise/wire/subdoc_messages.hpp>
 
 namespace reprise::couchbase {
 namespace {
-
-std::string_view text_of(mutation_macro macro) noexcept {
-    switch (macro) {
-        case mutation_macro::seqno:
-            return wire::macro_mutation_seqno;
-        case mutation_macro::value_crc32c:
-            return wire::macro_mutation_value_crc32c;
-        case mutation_macro::cas:
-            break;
-    }
-    return wire::macro_mutation_cas;
-}
 
 error wrong_kind(std::string_view wanted, std::string_view found) {
     std::string text("wanted ");
@@ -53,41 +37,6 @@ std::expected<T, error> read_as(
 }
 
 }  // namespace
-
-json_fragment::json_fragment(mutation_macro macro) : text_(text_of(macro)), is_macro_(true) {}
-
-void json_fragment::set_string(std::string_view text) {
-    if (!json::is_valid_utf8(text)) {
-        problem_ = "the text is not UTF-8";
-        return;
-    }
-    json::append_quoted(text_, text);
-}
-
-void json_fragment::set_number(double number) {
-    if (!std::isfinite(number)) {
-        problem_ = "the number is not finite";
-        return;
-    }
-    text_ = json::serialize(json::value(number));
-}
-
-void json_fragment::set_encoded(const encoded_value& value) {
-    if (!value.problem().empty()) {
-        problem_ = value.problem();
-        return;
-    }
-    if (format_of(value.flags()) != document_format::json) {
-        problem_ =
-            "the value is " + std::string(to_string(format_of(value.flags()))) + ", not json";
-        return;
-    }
-    const auto bytes = value.bytes();
-    text_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (text_.empty()) {
-        problem_ = "the value is empty";
-    }
-}
 
 std::expected<bool, error> detail::read_bool(const document_view& fragment) {
     return read_as<bool>("a boolean", fragment, [](const auto& at) { return at.as_bool(); });

@@ -17,39 +17,6 @@ std::unexpected<error> unreadable(const Problem& problem, operation_trace&& trac
     return std::unexpected(detail::unreadable_answer(to_string(problem), std::move(trace)));
 }
 
-services::bucket_definition to_definition(const bucket_settings& from) {
-    services::bucket_definition to;
-    to.name = from.name;
-    to.type = static_cast<services::managed_bucket_type>(from.kind);
-    to.ram_quota_mb = from.ram_quota_mb;
-    to.replica_count = from.replica_count;
-    to.is_flush_enabled = from.is_flush_enabled;
-    to.expiry_max = from.expiry_max;
-    to.eviction_policy = from.eviction_policy;
-    to.compression_mode = from.compression_mode;
-    to.durability_min_level = from.durability_min_level;
-    to.storage_backend = from.storage_backend;
-    return to;
-}
-
-bucket_settings to_settings(services::bucket_definition&& from) {
-    return {
-        .name = std::move(from.name),
-        .kind = static_cast<bucket_kind>(from.type),
-        .ram_quota_mb = from.ram_quota_mb,
-        .replica_count = from.replica_count,
-        .is_flush_enabled = from.is_flush_enabled,
-        .expiry_max = from.expiry_max,
-        .eviction_policy = std::move(from.eviction_policy),
-        .compression_mode = std::move(from.compression_mode),
-        .durability_min_level = std::move(from.durability_min_level),
-        .storage_backend = std::move(from.storage_backend)};
-}
-
-static_assert(
-    static_cast<int>(bucket_kind::memcached) ==
-    static_cast<int>(services::managed_bucket_type::memcached));
-
 scope_settings to_settings(const wire::manifest_scope& from) {
     scope_settings to{from.name, {}};
     for (const auto& each : from.collections) {
@@ -77,7 +44,7 @@ std::expected<bucket_result, error> read_answer(management_response&& answer) {
     if (!parsed) {
         return unreadable(parsed.error(), std::move(answer.trace));
     }
-    return bucket_result{to_settings(std::move(*parsed)), std::move(answer.trace)};
+    return bucket_result{std::move(*parsed), std::move(answer.trace)};
 }
 
 template <>
@@ -86,12 +53,7 @@ std::expected<bucket_list_result, error> read_answer(management_response&& answe
     if (!parsed) {
         return unreadable(parsed.error(), std::move(answer.trace));
     }
-    bucket_list_result result{{}, std::move(answer.trace)};
-    result.buckets.reserve(parsed->size());
-    for (auto& each : *parsed) {
-        result.buckets.push_back(to_settings(std::move(each)));
-    }
-    return result;
+    return bucket_list_result{std::move(*parsed), std::move(answer.trace)};
 }
 
 template <>
@@ -120,11 +82,10 @@ template void start_work(const service_work&, result_receiver<scope_list_result>
 service_work make_bucket_work(
     const std::shared_ptr<session>& client, bucket_change change, const bucket_settings& bucket,
     const management_options& options) {
-    const services::bucket_definition asked = to_definition(bucket);
     return make_call_work(
         client,
-        change == bucket_change::create ? services::make_create_bucket_call(asked)
-                                        : services::make_update_bucket_call(asked),
+        change == bucket_change::create ? services::make_create_bucket_call(bucket)
+                                        : services::make_update_bucket_call(bucket),
         options);
 }
 
@@ -166,9 +127,8 @@ service_work make_drop_scope_work(
 service_work make_create_collection_work(
     const std::shared_ptr<session>& client, std::string_view bucket,
     const collection_settings& collection, const management_options& options) {
-    const services::collection_definition asked{
-        collection.scope, collection.name, collection.expiry_max, collection.has_history};
-    return make_call_work(client, services::make_create_collection_call(bucket, asked), options);
+    return make_call_work(
+        client, services::make_create_collection_call(bucket, collection), options);
 }
 
 service_work make_drop_collection_work(

@@ -4,7 +4,6 @@
 #include <reprise/services/management_request.hpp>
 
 #include "service_calls.hpp"
-#include "service_kind.hpp"
 #include "session.hpp"
 
 namespace reprise::couchbase {
@@ -14,18 +13,7 @@ namespace detail {
 service_work make_management_work(
     const std::shared_ptr<session>& client, const management_request& request,
     const management_options& options) {
-    if (request.service == service_kind::key_value) {
-        return {
-            client, std::make_shared<unsent_request>(unsent_request{std::unexpected(
-                        argument_error("service: key_value does not speak HTTP"))})};
-    }
-    services::raw_service_request asked;
-    asked.service = couchbase::to_wire(request.service);
-    asked.method = request.method;
-    asked.target = request.target;
-    asked.content_type = request.content_type;
-    asked.body = request.body;
-    return make_call_work(client, services::make_raw_call(std::move(asked)), options);
+    return make_call_work(client, services::make_raw_call(request), options);
 }
 
 template std::expected<management_response, error> run_work(const service_work&);

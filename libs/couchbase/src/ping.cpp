@@ -4,9 +4,9 @@
 
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
+#include <reprise/services/service_kind.hpp>
 
 #include "service_calls.hpp"
-#include "service_kind.hpp"
 #include "session.hpp"
 #include "unsent_request.hpp"
 
@@ -167,20 +167,20 @@ private:
         const std::vector<engine::service_address>& addresses) {
         std::vector<check_target> targets;
         for (const engine::service_address& each : addresses) {
-            if (is_wanted(to_kind(each.service))) {
-                targets.push_back({to_kind(each.service), each.remote});
+            if (is_wanted(services::to_kind(each.service))) {
+                targets.push_back({services::to_kind(each.service), each.remote});
             }
         }
         for (const wire::service each : wire::list_services(wire::is_http_service)) {
             const bool is_offered =
                 std::ranges::any_of(addresses, [&](const auto& at) { return at.service == each; });
-            if (!is_wanted(to_kind(each)) || is_offered) {
+            if (!is_wanted(services::to_kind(each)) || is_offered) {
                 continue;
             }
             if (addresses.empty()) {
-                targets.push_back({to_kind(each), {}});  // says what prevents it
+                targets.push_back({services::to_kind(each), {}});  // says what prevents it
             } else {
-                report_.services.push_back(not_offered(to_kind(each)));
+                report_.services.push_back(not_offered(services::to_kind(each)));
             }
         }
         return targets;
@@ -245,7 +245,7 @@ private:
             .outer_allowance = options_.outer_allowance};
         const management_request asked{
             .service = target.service,
-            .target = std::string(wire::facts_of(to_wire(target.service)).health_path)};
+            .target = std::string(wire::facts_of(services::to_wire(target.service)).health_path)};
         auto work = detail::make_management_work(client, asked, each);
         if (auto& made = work.request->request) {
             made->node = target.remote;

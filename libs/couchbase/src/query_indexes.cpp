@@ -11,10 +11,6 @@
 namespace reprise::couchbase {
 namespace {
 
-services::index_keyspace to_keyspace(const index_target& on) {
-    return {on.bucket, on.scope, on.collection};
-}
-
 detail::service_work make_statement_work(
     const std::shared_ptr<detail::session>& client, std::string_view statement,
     const query_options& options) {
@@ -64,6 +60,60 @@ struct deferred_list final : detail::result_receiver<query_index_list_result> {
     }
 };
 
+// A list of a watch, and the next ones. Frees itself with the last one.
+struct watched_list final : detail::result_receiver<query_index_list_result> {
+    explicit watched_list(const detail::watch_start& asked)
+        : client(asked.client),
+          on(asked.on),
+          options(asked.options),
+          watch(asked.names, asked.timeout, context_now()) {
+        complete = &watched_list::finish;
+    }
+
+    // Does not keep the client alive: operations end with the client.
+    std::weak_ptr<detail::session> client;
+    index_target on;
+    query_options options;
+    detail::index_watch watch;
+    detail::result_receiver<query_index_list_result>* receiver = nullptr;
+    detail::call_ticket ticket = 0;
+
+    static driver::decision_context context_now() {
+        return {net::steady_now(), net::random_bits()};
+    }
+
+    // The list waits inside the engine, so that it can be canceled there.
+    static void start(
+        std::unique_ptr<watched_list> self, const std::shared_ptr<detail::session>& held) {
+        const duration delay = self->watch.delay();
+        const duration left = driver::time_left(net::steady_now(), self->watch.deadline());
+        query_options bounded = self->options;
+        bounded.timeout = std::min(bounded.timeout.value_or(left), left - delay) + delay;
+        const auto work = detail::make_list_indexes_work(held, self->on, bounded);
+        if (auto& request = work.request->request) {
+            request->delay = delay;
+        }
+        const detail::call_ticket ticket = self->ticket;
+        detail::start_work<query_index_list_result>(work, self.release(), ticket);
+    }
+
+    static void finish(
+        detail::result_receiver<query_index_list_result>* base,
+        detail::index_watch::result&& listed, bool is_inline) {
+        std::unique_ptr<watched_list> self(static_cast<watched_list*>(base));
+        auto* const next = self->receiver;
+        if (auto ended = self->watch.on_listed(std::move(listed), context_now())) {
+            return next->complete(next, *std::move(ended), is_inline);
+        }
+        if (auto held = self->client.lock()) {
+            return start(std::move(self), held);
+        }
+        next->complete(
+            next, std::unexpected(error(errc::request_canceled, "the client has ended")),
+            is_inline);
+    }
+};
+
 }  // namespace
 
 namespace detail {
@@ -72,20 +122,12 @@ std::expected<query_index_list_result, error> read_indexes(query_result&& answer
     query_index_list_result result;
     result.indexes.reserve(answer.rows.size());
     for (const row_view row : answer.rows) {
-        auto parsed = services::parse_query_index_row(row.text());
+        auto parsed = services::parse_query_index(row.text());
         if (!parsed) {
             return std::unexpected(
                 unreadable_answer(to_string(parsed.error()), std::move(answer.trace)));
         }
-        query_index made;
-        made.on = {parsed->on.bucket, parsed->on.scope, parsed->on.collection};
-        made.name = std::move(parsed->name);
-        made.is_primary = parsed->is_primary;
-        made.keys = std::move(parsed->keys);
-        made.condition = std::move(parsed->condition);
-        made.is_deferred = parsed->state == "deferred";
-        made.state = std::move(parsed->state);
-        result.indexes.push_back(std::move(made));
+        result.indexes.push_back(std::move(*parsed));
     }
     result.trace = std::move(answer.trace);
     return result;
@@ -98,43 +140,26 @@ template void start_work(
 service_work make_create_index_work(
     const std::shared_ptr<session>& client, const index_target& on, const query_index& index,
     const query_options& options) {
-    services::query_index_definition asked;
-    asked.on = to_keyspace(on);
-    asked.name = index.name;
-    asked.is_primary = index.is_primary;
-    asked.keys = index.keys;
-    asked.condition = index.condition;
-    asked.is_deferred = index.is_deferred;
-    asked.replica_count = index.replica_count;
-    return make_statement_work(client, services::make_create_index_statement(asked), options);
+    return make_statement_work(client, services::make_create_index_statement(on, index), options);
 }
 
 service_work make_drop_index_work(
     const std::shared_ptr<session>& client, const index_target& on, std::string_view name,
     const query_options& options) {
-    return make_statement_work(
-        client, services::make_drop_index_statement(to_keyspace(on), name), options);
+    return make_statement_work(client, services::make_drop_index_statement(on, name), options);
 }
 
 service_work make_build_indexes_work(
     const std::shared_ptr<session>& client, const index_target& on,
     const std::vector<std::string>& names, const query_options& options) {
-    return make_statement_work(
-        client, services::make_build_index_statement(to_keyspace(on), names), options);
+    return make_statement_work(client, services::make_build_index_statement(on, names), options);
 }
 
 service_work make_list_indexes_work(
     const std::shared_ptr<session>& client, const index_target& on, const query_options& options) {
-    const auto asked = services::make_list_indexes_request(to_keyspace(on));
-    query_options readonly = options;
-    readonly.readonly = true;
-    for (const auto& each : asked.parameters) {
-        readonly.named.emplace_back(each.name, json_text{each.json});
-    }
-    for (const auto& each : asked.args) {
-        readonly.positional.emplace_back(json_text{each});
-    }
-    return make_statement_work(client, asked.statement, readonly);
+    return make_statement_work(
+        client, services::make_list_indexes_statement(on),
+        services::make_list_indexes_options(on, options));
 }
 
 void build_deferred_start::operator()(
@@ -148,6 +173,18 @@ void build_deferred_start::operator()(
     list->ticket = ticket;
     start_work<query_index_list_result>(
         make_list_indexes_work(client, on, options), list.release(), ticket);
+}
+
+void watch_start::operator()(
+    result_receiver<query_index_list_result>* receiver, call_ticket ticket) const {
+    if (names.empty()) {
+        return receiver->complete(
+            receiver, std::unexpected(argument_error("names: no index is named")), true);
+    }
+    auto list = std::make_unique<watched_list>(*this);
+    list->receiver = receiver;
+    list->ticket = ticket;
+    watched_list::start(std::move(list), client);
 }
 
 }  // namespace detail
@@ -196,13 +233,10 @@ std::expected<query_index_list_result, error> query_index_manager::list(
 
 std::expected<query_index_list_result, error> query_index_manager::watch(
     const std::vector<std::string>& names, duration timeout, const query_options& options) const {
-    const auto list_in = [&](duration left) {
-        query_options bounded = options;
-        bounded.timeout = std::min(options.timeout.value_or(left), left);
-        return list(bounded);
-    };
-    return detail::watch_indexes(
-        names, timeout, retry_clock::real(), client_->client().closed(), list_in);
+    return detail::await_started<query_index_list_result>(
+        client_, [&](detail::result_receiver<query_index_list_result>* receiver) {
+            detail::watch_start{client_, on_, names, timeout, options}(receiver, 0);
+        });
 }
 
 }  // namespace reprise::couchbase

@@ -1,7 +1,5 @@
 #include "service_calls.hpp"
 
-#include <algorithm>
-
 #include <reprise/services/management_request.hpp>
 
 namespace reprise::couchbase::detail {
@@ -10,24 +8,11 @@ error argument_error(std::string text) {
     return {make_error_code(errc::invalid_argument), std::move(text)};
 }
 
-std::vector<services::mutation_mark> marks_of(const mutation_state& state) {
-    std::vector<services::mutation_mark> marks;
-    marks.reserve(state.tokens.size());
-    for (const mutation_token& token : state.tokens) {
-        marks.push_back(
-            {token.bucket, wire::vbucket_id{token.vbucket}, {token.vbucket_uuid, token.seqno}});
+error to_error(const services::service_call_error& refused) {
+    if (refused.code == services::service_call_errc::value_not_encoded) {
+        return {make_error_code(errc::encoding_failure), refused.what};
     }
-    return marks;
-}
-
-std::chrono::milliseconds timeout_for_server(duration timeout) {
-    return services::server_timeout(std::max(
-        std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
-        std::chrono::milliseconds{1}));
-}
-
-std::string context_of(service_scope in) {
-    return in.bucket.empty() ? std::string() : services::make_query_context(in.bucket, in.scope);
+    return argument_error(services::to_string(refused));
 }
 
 error unreadable_answer(std::string text, operation_trace&& trace) {
@@ -55,7 +40,7 @@ service_work make_call_work(
         call ? services::service_operation_result(
                    services::make_management_operation(std::move(*call)))
              : std::unexpected(std::move(call.error()));
-    return finish_work(client, {}, std::move(made), options, row_mode::kept);
+    return finish_work(client, std::move(made), options, row_mode::kept);
 }
 
 std::expected<engine::http_request, error> take_request(const service_work& work) {

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <reprise/couchbase/management.hpp>
 #include <reprise/engine/http_operation.hpp>
@@ -21,65 +19,31 @@ namespace reprise::couchbase::detail {
 
 [[nodiscard]] error argument_error(std::string text);
 
-// Collects the JSON of a call's values, and the first value that is not JSON.
-class json_collector {
-public:
-    [[nodiscard]] std::string take(const json_fragment& value, std::string_view what) {
-        if (!problem_ && !value.problem().empty()) {
-            problem_ = error(
-                make_error_code(errc::encoding_failure),
-                std::string(what) + ": " + value.problem());
-        } else if (!problem_ && value.is_macro()) {
-            problem_ = argument_error(std::string(what) + ": macros are for sub-documents only");
+// What a request gets from the client.
+template <class Options>
+services::request_context context_of(
+    session& client, wire::service service, service_scope in, const Options& options) {
+    services::request_context context{in.bucket, in.scope, {}, {}};
+    if constexpr (requires { options.client_context_id; }) {
+        if (options.client_context_id.empty()) {
+            context.client_context_id = client.next_context_id();
         }
-        return value.text();
     }
-    [[nodiscard]] std::vector<std::string> take_all(
-        const std::vector<json_fragment>& values, std::string_view what) {
-        std::vector<std::string> taken;
-        taken.reserve(values.size());
-        for (const json_fragment& value : values) {
-            taken.push_back(take(value, what));
-        }
-        return taken;
-    }
-    [[nodiscard]] std::vector<services::named_json> take_all(
-        const std::vector<named_value>& values) {
-        std::vector<services::named_json> taken;
-        taken.reserve(values.size());
-        for (const auto& [name, value] : values) {
-            taken.push_back({name, take(value, name)});
-        }
-        return taken;
-    }
-    [[nodiscard]] std::string take(
-        const std::optional<json_fragment>& value, std::string_view what) {
-        return value ? take(*value, what) : std::string();
-    }
-    [[nodiscard]] const std::optional<error>& problem() const noexcept { return problem_; }
+    context.timeout_default = engine::timeout_of(service, client.facts().options);
+    return context;
+}
 
-private:
-    std::optional<error> problem_;
-};
-
-[[nodiscard]] std::vector<services::mutation_mark> marks_of(const mutation_state& state);
-
-// The timeout of a call in the form that the server gets.
-[[nodiscard]] std::chrono::milliseconds timeout_for_server(duration timeout);
-
-// The query context in which the names of a statement are looked up.
-[[nodiscard]] std::string context_of(service_scope in);
+// Why a request cannot be sent.
+[[nodiscard]] error to_error(const services::service_call_error& refused);
 
 // Fills in the parts that all calls have: bounds, timeout and strategy.
 template <class Options>
 service_work finish_work(
-    const std::shared_ptr<session>& client, const json_collector& values,
-    services::service_operation_result made, const Options& options, row_mode mode) {
+    const std::shared_ptr<session>& client, services::service_operation_result made,
+    const Options& options, row_mode mode) {
     std::expected<engine::http_request, error> request = std::unexpected(argument_error(""));
-    if (values.problem()) {
-        request = std::unexpected(*values.problem());
-    } else if (!made) {
-        request = std::unexpected(argument_error(services::to_string(made.error())));
+    if (!made) {
+        request = std::unexpected(to_error(made.error()));
     } else {
         request = engine::http_request(std::move(*made));
         request->timeout = options.timeout;
@@ -93,13 +57,6 @@ service_work finish_work(
         }
     }
     return {client, std::make_shared<unsent_request>(unsent_request{std::move(request)})};
-}
-
-template <class Options>
-std::chrono::milliseconds server_limit(
-    const session& client, wire::service service, const Options& options) {
-    return timeout_for_server(
-        options.timeout.value_or(engine::timeout_of(service, client.facts().options)));
 }
 
 template <class Stream>
@@ -136,7 +93,8 @@ std::expected<Result, error> to_service_result(engine::operation_result&& result
         auto memory = std::make_shared<const std::vector<base::block_ref>>(std::move(parts.memory));
         return Result{
             row_list(std::move(parts.rows), std::move(memory)),
-            metadata_in<decltype(Result::metadata)>(result.http->metadata), std::move(trace)};
+            metadata_in<decltype(Result::metadata)>(std::move(result.http->metadata)),
+            std::move(trace)};
     }
 }
 

@@ -28,10 +28,10 @@ struct unsent_request {
 
 // What the service reported beside the rows of a success.
 template <class Metadata>
-[[nodiscard]] const Metadata& metadata_in(const std::any& judged) {
-    const auto* const found = std::any_cast<Metadata>(&judged);
+[[nodiscard]] Metadata metadata_in(std::any judged) {
+    auto* const found = std::any_cast<Metadata>(&judged);
     REPRISE_ASSERT(found != nullptr);
-    return *found;
+    return std::move(*found);
 }
 
 // Builds a management request, or keeps the error of its parts.

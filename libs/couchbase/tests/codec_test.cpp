@@ -20,6 +20,9 @@ TEST(codec, formats_are_the_top_byte_of_the_flags) {
     EXPECT_EQ(couchbase::flags_of(document_format::string), 0x04000000U);
     EXPECT_EQ(couchbase::format_of(0x02000006), document_format::json);  // with older numbers below
     EXPECT_EQ(couchbase::format_of(0), document_format::none);
+    EXPECT_EQ(couchbase::format_of(0x01000000), document_format::private_format);
+    EXPECT_EQ(couchbase::format_of(0x05000000), document_format::unknown);
+    EXPECT_EQ(couchbase::flags_of(document_format::unknown), 0U);
     EXPECT_EQ(couchbase::format_of(0x22000000), document_format::unknown);  // a compressed format
 }
 

@@ -42,7 +42,6 @@ public:
     driver* first = nullptr;  // of loop 0: services, the cluster itself, and what has no key
     std::size_t loop_count = 1;
     std::vector<std::thread> threads;
-    std::stop_source closing;
     std::atomic<std::size_t> next_loop{0};
     const std::uint32_t made_in = process_mark();
 
@@ -498,14 +497,9 @@ void client::close() {
         return;
     }
     const auto held = runtime_->loops;
-    runtime_->closing.request_stop();  // first, because a completion may destroy this client
     for (const client_loop& each : *held) {
         each.engine_driver->run([at = each.engine_driver.get()] { at->close(); });
     }
-}
-
-std::stop_token client::closed() const noexcept {
-    return runtime_->closing.get_token();
 }
 
 refusal client::drive(duration time) {

@@ -13,17 +13,17 @@ namespace {
 
 constexpr json::parse_options bucket_list_options{.size_max_bytes = bucket_list_size_max_bytes};
 
-std::expected<bucket_definition, outcome_error> read_bucket(
+std::expected<bucket_settings, outcome_error> read_bucket(
     const json::value& shown, const std::string& path) {
-    bucket_definition bucket;
+    bucket_settings bucket;
     bucket.name = detail::text_or_empty(shown, "name");
     if (bucket.name.empty()) {
         return detail::outcome_failure(outcome_errc::missing_member, path + "name", "missing");
     }
     const std::string type = detail::text_or_empty(shown, "bucketType");
-    bucket.type = type == "ephemeral"   ? managed_bucket_type::ephemeral
-                  : type == "memcached" ? managed_bucket_type::memcached
-                                        : managed_bucket_type::couchbase;
+    bucket.kind = type == "ephemeral"   ? couchbase::bucket_kind::ephemeral
+                  : type == "memcached" ? couchbase::bucket_kind::memcached
+                                        : couchbase::bucket_kind::couchbase;
     if (const json::value* const quota = shown.find("quota"); quota != nullptr) {
         bucket.ram_quota_mb =
             detail::number_or_zero(*quota, "rawRAM") / (std::uint64_t{1024} * 1024);
@@ -111,7 +111,7 @@ errc classify_managed_absence(std::string_view target, std::string_view body) no
 
 }  // namespace
 
-std::expected<bucket_definition, outcome_error> parse_bucket(std::string_view body) {
+std::expected<bucket_settings, outcome_error> parse_bucket(std::string_view body) {
     const auto shown = parse_managed(body);
     if (!shown) {
         return std::unexpected(shown.error());
@@ -119,7 +119,7 @@ std::expected<bucket_definition, outcome_error> parse_bucket(std::string_view bo
     return read_bucket(*shown, {});
 }
 
-std::expected<std::vector<bucket_definition>, outcome_error> parse_bucket_list(
+std::expected<std::vector<bucket_settings>, outcome_error> parse_bucket_list(
     std::string_view body) {
     const auto shown = parse_managed(body);
     if (!shown) {
@@ -129,7 +129,7 @@ std::expected<std::vector<bucket_definition>, outcome_error> parse_bucket_list(
     if (list == nullptr) {
         return detail::outcome_failure(outcome_errc::wrong_type, {}, "not an array");
     }
-    std::vector<bucket_definition> buckets;
+    std::vector<bucket_settings> buckets;
     for (std::size_t i = 0; i < list->size(); ++i) {
         auto bucket = read_bucket((*list)[i], '[' + std::to_string(i) + "].");
         if (!bucket) {

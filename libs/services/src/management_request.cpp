@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <reprise/base/percent_encoding.hpp>
+#include <reprise/services/service_kind.hpp>
 
 #include "path_segment.hpp"
 
@@ -57,20 +58,20 @@ service_call_result make_managed(
     return call;
 }
 
-std::string_view bucket_type_text(managed_bucket_type type) noexcept {
-    switch (type) {
-        case managed_bucket_type::couchbase:
+std::string_view bucket_type_text(couchbase::bucket_kind kind) noexcept {
+    switch (kind) {
+        case couchbase::bucket_kind::couchbase:
             return "membase";  // the server's historical name for it
-        case managed_bucket_type::ephemeral:
+        case couchbase::bucket_kind::ephemeral:
             return "ephemeral";
-        case managed_bucket_type::memcached:
+        case couchbase::bucket_kind::memcached:
             break;
     }
     return "memcached";
 }
 
 // The fields that may be sent both when a bucket is created and later.
-form_fields make_bucket_form(const bucket_definition& bucket) {
+form_fields make_bucket_form(const bucket_settings& bucket) {
     form_fields form;
     const auto flag = [&](std::string_view name, std::optional<bool> value) {
         if (value) {
@@ -116,13 +117,13 @@ std::string encode_form(const std::vector<std::pair<std::string, std::string>>& 
     return out;
 }
 
-service_call_result make_create_bucket_call(const bucket_definition& bucket) {
+service_call_result make_create_bucket_call(const bucket_settings& bucket) {
     if (bucket.name.empty()) {
         return std::unexpected(service_call_error{service_call_errc::text_missing, "bucket"});
     }
     form_fields form = make_bucket_form(bucket);
     form.emplace_back("name", bucket.name);
-    form.emplace_back("bucketType", bucket_type_text(bucket.type));
+    form.emplace_back("bucketType", bucket_type_text(bucket.kind));
     if (bucket.has_replica_index) {
         form.emplace_back("replicaIndex", *bucket.has_replica_index ? "1" : "0");
     }
@@ -132,7 +133,7 @@ service_call_result make_create_bucket_call(const bucket_definition& bucket) {
     return make_managed("POST", std::string(buckets_path), {}, form);
 }
 
-service_call_result make_update_bucket_call(const bucket_definition& bucket) {
+service_call_result make_update_bucket_call(const bucket_settings& bucket) {
     return make_managed(
         "POST", make_bucket_path({{"bucket", bucket.name, "/"}}), {}, make_bucket_form(bucket));
 }
@@ -171,7 +172,7 @@ service_call_result make_drop_scope_call(std::string_view bucket, std::string_vi
 }
 
 service_call_result make_create_collection_call(
-    std::string_view bucket, const collection_definition& collection) {
+    std::string_view bucket, const collection_settings& collection) {
     if (collection.name.empty()) {
         return std::unexpected(service_call_error{service_call_errc::text_missing, "collection"});
     }
@@ -201,7 +202,11 @@ service_call_result make_list_scopes_call(std::string_view bucket) {
     return make_managed("GET", make_bucket_path({{"bucket", bucket, "/"}}), "/scopes");
 }
 
-service_call_result make_raw_call(raw_service_request request) {
+service_call_result make_raw_call(const couchbase::management_request& request) {
+    if (request.service == service_kind::key_value) {
+        return std::unexpected(service_call_error{
+            service_call_errc::option_out_of_place, "service: key_value does not speak HTTP"});
+    }
     if (request.method.empty()) {
         return std::unexpected(service_call_error{service_call_errc::text_missing, "method"});
     }
@@ -211,20 +216,18 @@ service_call_result make_raw_call(raw_service_request request) {
     }
     if (!is_good) {
         return std::unexpected(
-            service_call_error{service_call_errc::target_invalid, std::move(request.target)});
+            service_call_error{service_call_errc::target_invalid, request.target});
     }
     if (detail::has_dot_segment(request.target)) {
-        return std::unexpected(
-            service_call_error{service_call_errc::dot_segment, std::move(request.target)});
+        return std::unexpected(service_call_error{service_call_errc::dot_segment, request.target});
     }
     service_call call;
     call.is_idempotent = request.method == "GET" || request.method == "HEAD";
-    call.service = request.service;
-    call.method = std::move(request.method);
-    call.target = std::move(request.target);
-    call.content_type = std::move(request.content_type);
-    call.body = std::move(request.body);
-    call.headers = std::move(request.headers);
+    call.service = to_wire(request.service);
+    call.method = request.method;
+    call.target = request.target;
+    call.content_type = request.content_type;
+    call.body = request.body;
     return call;
 }
 

@@ -7,6 +7,7 @@
 #include <reprise/wire/cluster_configuration.hpp>
 
 #include "fixed_exchange.hpp"
+#include "request_body.hpp"
 
 // The exchanges of query and analytics, whose answers have the same format.
 
@@ -14,6 +15,8 @@ namespace reprise::services {
 namespace {
 
 using step = exchange_result::step;
+
+constexpr std::string_view rows_member = "results";
 
 void describe_problem(exchange_result& verdict, const query_outcome& outcome) {
     if (!outcome.errors.empty()) {
@@ -64,16 +67,38 @@ private:
     }
 };
 
+// The members of a query that say what is run, without the end of the object. All others follow.
+std::string head_of(
+    std::string_view statement, const prepared_statement& prepared = {}, bool is_executed = false) {
+    detail::request_body head;
+    head.text("statement", statement);
+    head.text("prepared", prepared.name);
+    head.text("encoded_plan", prepared.encoded_plan);
+    head.flag_if_set("auto_execute", is_executed);
+    std::string text = head.finish().value_or("{}");
+    text.pop_back();
+    return text;
+}
+
 // A statement that is sent as text or prepared first.
 class query_exchange final : public http_exchange {
 public:
     // `call` is the request with the statement as text.
-    query_exchange(query_request asked, query_plan plan, service_call call)
-        : asked_(std::move(asked)), plan_(std::move(plan)), call_(std::move(call)) {}
+    query_exchange(
+        std::string_view statement, std::string context, query_plan plan, service_call call)
+        : statement_(statement),
+          context_(std::move(context)),
+          plan_(std::move(plan)),
+          is_readonly_(call.is_idempotent),
+          call_(std::move(call)) {
+        if (plan_.cache) {
+            rest_ = call_.body.substr(head_of(statement_).size());
+        }
+    }
 
     const service_call& compose(const wire::cluster_configuration* cluster) override {
         const prepared_statement* known =
-            plan_.cache ? plan_.cache->find(asked_.statement, asked_.query_context) : nullptr;
+            plan_.cache ? plan_.cache->find(statement_, context_) : nullptr;
         const bool is_one_request = is_enhanced(cluster);
         if (known != nullptr && is_one_request && known->is_legacy()) {
             known = nullptr;
@@ -93,7 +118,7 @@ public:
         if (!outcome) {
             return outcome.error();
         }
-        const bool is_harmless = asked_.is_readonly || phase_ == phase::preparing;
+        const bool is_harmless = is_readonly_ || phase_ == phase::preparing;
         const auto judged = classify_query(answer.status, *outcome, detail::access_of(is_harmless));
         exchange_result verdict = detail::result_of(judged);
         describe_problem(verdict, *outcome);
@@ -106,7 +131,7 @@ public:
         }
         if (verdict.what == step::done && phase_ == phase::preparing_and_running &&
             !outcome->prepared_name.empty()) {
-            plan_.cache->put(asked_.statement, asked_.query_context, {outcome->prepared_name, {}});
+            plan_.cache->put(statement_, context_, {outcome->prepared_name, {}});
         }
         keep_metadata(verdict, std::move(*outcome));
         return verdict;
@@ -122,7 +147,7 @@ private:
             verdict.what = step::failed;
             return verdict;
         }
-        plan_.cache->erase(asked_.statement, asked_.query_context, used_.name);
+        plan_.cache->erase(statement_, context_, used_.name);
         return verdict;
     }
 
@@ -143,29 +168,22 @@ private:
         return is_one_request ? phase::preparing_and_running : phase::preparing;
     }
 
-    // Sets how the request refers to the statement. All else is as it was checked at the start.
+    // Sets how the request refers to the statement. The bytes of all else stay as they are.
     void compose_again() {
-        query_request sent = asked_;
-        if (phase_ == phase::running) {
-            sent.statement.clear();
-            sent.prepared_name = used_.name;
-            sent.encoded_plan = used_.encoded_plan;
-        } else {
-            sent.statement = make_prepare_statement(asked_.statement);
-            sent.is_auto_execute = phase_ == phase::preparing_and_running;
-        }
-        if (auto made = make_query_call(sent)) {
-            call_ = std::move(*made);
-        }
-        if (phase_ == phase::preparing) {
-            call_.rows_member = {};  // the only row is not for the user
-            // It changes nothing, so it may be sent again, and losing it is not ambiguous.
-            call_.is_idempotent = true;
-        }
+        call_.body =
+            (phase_ == phase::running
+                 ? head_of({}, used_)
+                 : head_of("PREPARE " + statement_, {}, phase_ == phase::preparing_and_running)) +
+            rest_;
+        const bool is_preparing = phase_ == phase::preparing;
+        // The only row of an answer to PREPARE is not for the user.
+        call_.rows_member = is_preparing ? std::string_view() : rows_member;
+        // It changes nothing, so it may be sent again, and losing it is not ambiguous.
+        call_.is_idempotent = is_preparing || is_readonly_;
     }
 
     exchange_result remember_row(const http_answer& answer) {
-        row_splitter splitter("results");
+        row_splitter splitter(rows_member);
         splitter.feed(base::as_bytes(answer.body));
         const auto event = splitter.next();
         const auto row = event && *event == row_event::row ? parse_prepared_row(splitter.row())
@@ -175,14 +193,17 @@ private:
             verdict.server_text = "the answer to PREPARE contains no plan";
             return verdict;
         }
-        plan_.cache->put(asked_.statement, asked_.query_context, {row->name, row->encoded_plan});
+        plan_.cache->put(statement_, context_, {row->name, row->encoded_plan});
         exchange_result verdict;
         verdict.what = step::next;
         return verdict;
     }
 
-    query_request asked_;
+    std::string statement_;
+    std::string context_;  // in which the statement's names are looked up
     query_plan plan_;
+    bool is_readonly_;
+    std::string rest_;  // of the body, after its head; empty if nothing is prepared
     // The last request and what it was made of, so that retries send the same bytes.
     service_call call_;
     phase phase_ = phase::plain;
@@ -191,26 +212,32 @@ private:
 
 }  // namespace
 
-service_operation_result make_query_operation(query_request asked, query_plan plan) {
+service_operation_result make_query_operation(
+    std::string_view statement, const query_options& options, const request_context& context,
+    query_plan plan) {
     // Checks the request once, here. Later requests differ only in texts of the client itself.
-    auto call = make_query_call(asked);
+    auto call = make_query_call(statement, options, context);
     if (!call) {
         return std::unexpected(std::move(call.error()));
     }
+    if (options.adhoc) {
+        plan.cache = nullptr;
+    }
     service_operation made = detail::operation_for(*call, "query");
-    made.statement = asked.statement;
-    made.context_id = asked.client_context_id;
-    made.exchange =
-        std::make_unique<query_exchange>(std::move(asked), std::move(plan), std::move(*call));
+    made.statement = statement;
+    made.context_id = detail::context_id(options, context);
+    made.exchange = std::make_unique<query_exchange>(
+        statement, detail::query_context(context), std::move(plan), std::move(*call));
     return made;
 }
 
-service_operation_result make_analytics_operation(const analytics_request& asked) {
-    auto made =
-        detail::fixed_operation<analytics_exchange>(make_analytics_call(asked), "analytics");
+service_operation_result make_analytics_operation(
+    std::string_view statement, const analytics_options& options, const request_context& context) {
+    auto made = detail::fixed_operation<analytics_exchange>(
+        make_analytics_call(statement, options, context), "analytics");
     if (made) {
-        made->statement = asked.statement;
-        made->context_id = asked.client_context_id;
+        made->statement = statement;
+        made->context_id = detail::context_id(options, context);
     }
     return made;
 }

@@ -9,7 +9,7 @@ namespace reprise::services {
 namespace {
 
 // Returns WITH {...}, or an empty text if there are no options.
-std::string make_index_options(const query_index_definition& index) {
+std::string make_index_options(const query_index& index) {
     if (!index.is_deferred && !index.replica_count) {
         return {};
     }
@@ -26,33 +26,28 @@ std::string make_index_options(const query_index_definition& index) {
     return out;
 }
 
-std::string quoted_json(std::string_view text) {
-    std::string out;
-    json::append_quoted(out, text);
-    return out;
+// The name of a scope or collection; empty means the default.
+std::string_view name_or_default(std::string_view name) {
+    return name.empty() ? "_default" : name;
 }
 
 }  // namespace
 
-std::string quote_keyspace(const index_keyspace& keyspace) {
+std::string quote_keyspace(const index_target& keyspace) {
     std::string out = quote_identifier(keyspace.bucket);
     if (!keyspace.scope.empty() || !keyspace.collection.empty()) {
-        const auto or_default = [](const std::string& name) {
-            return name.empty() ? std::string_view("_default") : std::string_view(name);
-        };
-        out += '.' + quote_identifier(or_default(keyspace.scope)) + '.' +
-               quote_identifier(or_default(keyspace.collection));
+        out += '.' + quote_identifier(name_or_default(keyspace.scope)) + '.' +
+               quote_identifier(name_or_default(keyspace.collection));
     }
     return out;
 }
 
-std::string make_create_index_statement(const query_index_definition& index) {
+std::string make_create_index_statement(const index_target& on, const query_index& index) {
     std::string out = index.is_primary ? "CREATE PRIMARY INDEX" : "CREATE INDEX";
     if (!index.name.empty()) {
         out += ' ' + quote_identifier(index.name);
     }
-    out += index.is_tolerant ? " IF NOT EXISTS ON " : " ON ";
-    out += quote_keyspace(index.on);
+    out += " ON " + quote_keyspace(on);
     if (!index.is_primary) {
         out += '(';
         for (std::size_t i = 0; i < index.keys.size(); ++i) {
@@ -67,7 +62,7 @@ std::string make_create_index_statement(const query_index_definition& index) {
 }
 
 // Servers before 7.0 accept only `bucket`.`name`; collections need the other form.
-std::string make_drop_index_statement(const index_keyspace& on, std::string_view name) {
+std::string make_drop_index_statement(const index_target& on, std::string_view name) {
     if (name.empty()) {
         return "DROP PRIMARY INDEX ON " + quote_keyspace(on) + " USING GSI";
     }
@@ -79,7 +74,7 @@ std::string make_drop_index_statement(const index_keyspace& on, std::string_view
 }
 
 std::string make_build_index_statement(
-    const index_keyspace& on, const std::vector<std::string>& names) {
+    const index_target& on, const std::vector<std::string>& names) {
     std::string out = "BUILD INDEX ON " + quote_keyspace(on) + '(';
     for (std::size_t i = 0; i < names.size(); ++i) {
         out += (i == 0 ? "" : ", ") + quote_identifier(names[i]);
@@ -89,39 +84,37 @@ std::string make_build_index_statement(
 
 // An index on a default collection is listed by its bucket alone, the old way, unless it was
 // created through the collection's full name.
-query_request make_list_indexes_request(const index_keyspace& on) {
-    const bool is_default = (on.scope.empty() || on.scope == "_default") &&
-                            (on.collection.empty() || on.collection == "_default");
-    const auto or_default = [](const std::string& name) {
-        return quoted_json(name.empty() ? std::string_view("_default") : std::string_view(name));
-    };
+std::string make_list_indexes_statement(const index_target& on) {
     std::string where =
         "(idx.bucket_id = $bucket AND idx.scope_id = $scope AND idx.keyspace_id = $collection)";
-    if (is_default) {
+    if (name_or_default(on.scope) == "_default" && name_or_default(on.collection) == "_default") {
         where += " OR (idx.bucket_id IS MISSING AND idx.keyspace_id = $bucket)";
     }
-    query_request request;
-    request.statement = "SELECT idx.* FROM system:indexes AS idx WHERE (" + where +
-                        ") AND idx.`using` = \"gsi\" ORDER BY idx.is_primary DESC, idx.name ASC";
-    request.is_readonly = true;
-    request.parameters = {
-        {"bucket", quoted_json(on.bucket)},
-        {"scope", or_default(on.scope)},
-        {"collection", or_default(on.collection)}};
-    return request;
+    return "SELECT idx.* FROM system:indexes AS idx WHERE (" + where +
+           ") AND idx.`using` = \"gsi\" ORDER BY idx.is_primary DESC, idx.name ASC";
 }
 
-std::expected<query_index_row, outcome_error> parse_query_index_row(std::string_view row) {
+couchbase::query_options make_list_indexes_options(
+    const index_target& on, couchbase::query_options options) {
+    options.readonly = true;
+    options.named.emplace_back("bucket", on.bucket);
+    options.named.emplace_back("scope", name_or_default(on.scope));
+    options.named.emplace_back("collection", name_or_default(on.collection));
+    return options;
+}
+
+std::expected<query_index, outcome_error> parse_query_index(std::string_view row) {
     const auto answer = detail::parse_answer(row);
     if (!answer) {
         return std::unexpected(answer.error());
     }
-    query_index_row index;
+    query_index index;
     index.name = detail::text_or_empty(*answer, "name");
     if (index.name.empty()) {
         return detail::outcome_failure(outcome_errc::missing_member, "name", "missing");
     }
     index.state = detail::text_or_empty(*answer, "state");
+    index.is_deferred = index.state == "deferred";
     const json::value* const primary = answer->find("is_primary");
     index.is_primary = primary != nullptr && primary->as_bool().value_or(false);
     const auto keys = detail::array_or_null(*answer, "index_key");

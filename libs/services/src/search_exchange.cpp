@@ -31,8 +31,11 @@ private:
 
 }  // namespace
 
-service_operation_result make_search_operation(const search_request& request) {
-    return detail::fixed_operation<search_exchange>(make_search_call(request), "search");
+service_operation_result make_search_operation(
+    std::string_view index, const search_query& query, const search_options& options,
+    const request_context& context) {
+    return detail::fixed_operation<search_exchange>(
+        make_search_call(index, query, options, context), "search");
 }
 
 }  // namespace reprise::services

@@ -1,7 +1,6 @@
 #include <reprise/services/service_call.hpp>
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include <reprise/json/parse.hpp>
@@ -19,6 +18,8 @@ std::string_view to_string(service_call_errc code) noexcept {
             return "text_not_utf8";
         case service_call_errc::value_not_json:
             return "value_not_json";
+        case service_call_errc::value_not_encoded:
+            return "value_not_encoded";
         case service_call_errc::name_repeated:
             return "name_repeated";
         case service_call_errc::option_out_of_place:
@@ -49,10 +50,6 @@ std::string quote_identifier(std::string_view name) {
         }
     }
     return out + '`';
-}
-
-std::string make_query_context(std::string_view bucket, std::string_view scope) {
-    return "default:" + quote_identifier(bucket) + '.' + quote_identifier(scope);
 }
 
 namespace detail {
@@ -123,29 +120,41 @@ void request_body::json(std::string_view name, std::string_view value) {
     element(name, value);
 }
 
-void request_body::args(std::span<const std::string> values) {
+void request_body::member(std::string_view name, const couchbase::json_fragment& value) {
+    if (const auto problem = problem_of(name, value)) {
+        fail(problem->code, problem->what);
+    }
+    json(name, value.text());
+}
+
+// Each element is named by its place in the list.
+void request_body::list(std::string_view name, std::span<const couchbase::json_fragment> values) {
     if (values.empty()) {
         return;
     }
-    key("args").begin_array();
+    key(name).begin_array();
     for (std::size_t i = 0; i < values.size(); ++i) {
-        element("args[" + std::to_string(i) + ']', values[i]);
+        const std::string what = std::string(name) + '[' + std::to_string(i) + ']';
+        if (const auto problem = problem_of(what, values[i])) {
+            fail(problem->code, problem->what);
+        }
+        element(what, values[i].text());
     }
     writer_.end_array();
 }
 
-void request_body::parameters(std::span<const named_json> values) {
-    for (const named_json& value : values) {
-        if (value.name.empty() || value.name == "$") {
+void request_body::parameters(std::span<const couchbase::named_value> values) {
+    for (const auto& [name, value] : values) {
+        if (name.empty() || name == "$") {
             fail(service_call_errc::text_missing, "parameter name");
         }
-        json(value.name.starts_with('$') ? value.name : '$' + value.name, value.json);
+        member(name.starts_with('$') ? name : '$' + name, value);
     }
 }
 
-void request_body::members(std::span<const named_json> values) {
-    for (const named_json& value : values) {
-        json(value.name, value.json);
+void request_body::members(std::span<const couchbase::named_value> values) {
+    for (const auto& [name, value] : values) {
+        member(name, value);
     }
 }
 
@@ -157,21 +166,50 @@ std::expected<std::string, service_call_error> request_body::finish() {
     return std::move(text_);
 }
 
-std::vector<mutation_mark> newest_marks(std::span<const mutation_mark> marks) {
-    std::map<std::pair<std::string_view, wire::vbucket_id>, wire::mutation_token> newest;
-    for (const mutation_mark& mark : marks) {
-        const auto [at, is_new] =
-            newest.try_emplace({std::string_view(mark.bucket), mark.vbucket}, mark.token);
-        if (!is_new && at->second.seqno < mark.token.seqno) {
-            at->second = mark.token;
-        }
+std::optional<service_call_error> problem_of(
+    std::string_view what, const couchbase::json_fragment& value) {
+    if (!value.problem().empty()) {
+        return service_call_error{
+            service_call_errc::value_not_encoded, std::string(what) + ": " + value.problem()};
     }
-    std::vector<mutation_mark> out;
-    out.reserve(newest.size());
-    for (const auto& [place, token] : newest) {
-        out.push_back({std::string(place.first), place.second, token});
+    if (value.is_macro()) {
+        return service_call_error{
+            service_call_errc::option_out_of_place,
+            std::string(what) + ": macros are for sub-documents only"};
     }
-    return out;
+    return std::nullopt;
+}
+
+std::vector<couchbase::mutation_token> newest_of(const couchbase::mutation_state& state) {
+    std::vector<couchbase::mutation_token> newest = state.tokens;
+    const auto place = [](const couchbase::mutation_token& token) {
+        return std::pair(std::string_view(token.bucket), token.vbucket);
+    };
+    std::ranges::stable_sort(newest, [&](const auto& left, const auto& right) {
+        return std::tuple(place(left), right.seqno) < std::tuple(place(right), left.seqno);
+    });
+    const auto repeated = std::ranges::unique(newest, {}, place);
+    newest.erase(repeated.begin(), repeated.end());
+    return newest;
+}
+
+std::optional<std::chrono::milliseconds> server_limit(
+    std::optional<reprise::duration> timeout, const request_context& context) {
+    if (!timeout) {
+        timeout = context.timeout_default;
+    }
+    if (!timeout) {
+        return std::nullopt;
+    }
+    using std::chrono::milliseconds;
+    return server_timeout(
+        std::max(std::chrono::duration_cast<milliseconds>(*timeout), milliseconds{1}));
+}
+
+std::string query_context(const request_context& context) {
+    return context.bucket.empty() ? std::string()
+                                  : "default:" + quote_identifier(context.bucket) + '.' +
+                                        quote_identifier(context.scope);
 }
 
 service_call_result make_post(

@@ -35,10 +35,13 @@ private:
 
 }  // namespace
 
-service_operation_result make_view_operation(const view_request& request) {
-    auto made = detail::fixed_operation<view_exchange>(make_view_call(request), "view");
+service_operation_result make_view_operation(
+    std::string_view bucket, std::string_view design_document, std::string_view view,
+    const view_options& options) {
+    auto made = detail::fixed_operation<view_exchange>(
+        make_view_call(bucket, design_document, view, options), "view");
     if (made) {
-        made->bucket = request.bucket;
+        made->bucket = bucket;
     }
     return made;
 }

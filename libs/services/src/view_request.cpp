@@ -6,6 +6,7 @@
 #include <reprise/json/parse.hpp>
 
 #include "path_segment.hpp"
+#include "request_body.hpp"
 
 namespace reprise::services {
 
@@ -27,11 +28,20 @@ public:
         base::append_percent_encoded(text_, value);
     }
 
-    void json_text(std::string_view name, std::string_view value) {
-        if (!value.empty() && !json::parse(value)) {
+    // Returns the user's JSON after checking it.
+    const std::string& checked(std::string_view name, const couchbase::json_fragment& value) {
+        if (auto problem = detail::problem_of(name, value)) {
+            fail(problem->code, problem->what);
+        } else if (!json::parse(value.text())) {
             fail(service_call_errc::value_not_json, name);
         }
-        text(name, value);
+        return value.text();
+    }
+
+    void key(std::string_view name, const std::optional<couchbase::json_fragment>& value) {
+        if (value) {
+            text(name, checked(name, *value));
+        }
     }
 
     void number(std::string_view name, std::optional<std::uint64_t> value) {
@@ -60,91 +70,82 @@ private:
     std::optional<service_call_error> failure_;
 };
 
-std::string_view stale_text(view_stale stale) noexcept {
+std::string_view stale_text(couchbase::view_stale stale) noexcept {
     switch (stale) {
-        case view_stale::ok:
+        case couchbase::view_stale::ok:
             return "ok";
-        case view_stale::update_after:
+        case couchbase::view_stale::update_after:
             return "update_after";
-        case view_stale::no:
+        case couchbase::view_stale::no:
             break;
     }
     return "false";
 }
 
-void write_view_options(view_query& query, const view_request& request) {
-    query.number("limit", request.limit);
-    query.number("skip", request.skip);
-    if (request.stale) {
-        query.text("stale", stale_text(*request.stale));
+void write_view_options(view_query& query, const view_options& options) {
+    query.number("limit", options.limit);
+    query.number("skip", options.skip);
+    if (options.stale) {
+        query.text("stale", stale_text(*options.stale));
     }
-    query.json_text("key", request.key);
-    query.json_text("startkey", request.start_key);
-    query.json_text("endkey", request.end_key);
-    query.text("startkey_docid", request.start_key_doc_id);
-    query.text("endkey_docid", request.end_key_doc_id);
-    query.flag("inclusive_end", request.is_end_inclusive);
-    query.flag("reduce", request.is_reduced);
-    query.flag("group", request.is_grouped);
-    query.number("group_level", request.group_level);
-    query.flag("descending", request.is_descending);
-    if (request.on_error) {
-        query.text("on_error", *request.on_error == view_on_error::stop ? "stop" : "continue");
+    query.key("key", options.key);
+    query.key("startkey", options.start_key);
+    query.key("endkey", options.end_key);
+    query.text("startkey_docid", options.start_key_doc_id);
+    query.text("endkey_docid", options.end_key_doc_id);
+    query.flag("inclusive_end", options.inclusive_end);
+    query.flag("reduce", options.reduce);
+    query.flag("group", options.group);
+    query.number("group_level", options.group_level);
+    query.flag("descending", options.descending);
+    if (options.on_error) {
+        query.text(
+            "on_error", *options.on_error == couchbase::view_on_error::stop ? "stop" : "continue");
     }
-    query.text("debug", request.has_debug ? "true" : "");
-    query.text("full_set", request.is_full_set ? "true" : "");
+    query.text("debug", options.debug ? "true" : "");
+    query.text("full_set", options.full_set ? "true" : "");
 }
 
-void check_view_names(view_query& query, const view_request& request) {
-    if (request.bucket.empty()) {
-        query.fail(service_call_errc::text_missing, "bucket");
+void check_view_name(view_query& query, std::string_view what, std::string_view name) {
+    if (name.empty()) {
+        query.fail(service_call_errc::text_missing, what);
     }
-    if (request.design_document.empty()) {
-        query.fail(service_call_errc::text_missing, "design_document");
-    }
-    if (request.view.empty()) {
-        query.fail(service_call_errc::text_missing, "view");
-    }
-    if (detail::is_dot_segment(request.bucket)) {
-        query.fail(service_call_errc::dot_segment, "bucket");
-    }
-    if (!request.is_development && detail::is_dot_segment(request.design_document)) {
-        query.fail(service_call_errc::dot_segment, "design_document");
-    }
-    if (detail::is_dot_segment(request.view)) {
-        query.fail(service_call_errc::dot_segment, "view");
+    if (detail::is_dot_segment(name)) {
+        query.fail(service_call_errc::dot_segment, what);
     }
 }
 
-std::string make_keys_body(view_query& query, const std::vector<std::string>& keys) {
+std::string make_keys_body(view_query& query, const std::vector<couchbase::json_fragment>& keys) {
     std::string body = R"({"keys":[)";
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (!json::parse(keys[i])) {
-            query.fail(service_call_errc::value_not_json, "keys[" + std::to_string(i) + ']');
-        }
-        body += (i == 0 ? "" : ",") + keys[i];
+        body += i == 0 ? "" : ",";
+        body += query.checked("keys[" + std::to_string(i) + ']', keys[i]);
     }
     return body + "]}";
 }
 
 }  // namespace
 
-service_call_result make_view_call(const view_request& request) {
+service_call_result make_view_call(
+    std::string_view bucket, std::string_view design_document, std::string_view view,
+    const view_options& options) {
+    std::string design(options.is_development && !design_document.empty() ? "dev_" : "");
+    design += design_document;
     view_query query;
-    check_view_names(query, request);
-    write_view_options(query, request);
+    check_view_name(query, "bucket", bucket);
+    check_view_name(query, "design_document", design);
+    check_view_name(query, "view", view);
+    write_view_options(query, options);
     service_call call;
     call.service = wire::service::views;
     call.is_idempotent = true;
     call.rows_member = "rows";
-    call.target = '/' + base::percent_encode(request.bucket) + "/_design/" +
-                  (request.is_development ? "dev_" : "") +
-                  base::percent_encode(request.design_document) + "/_view/" +
-                  base::percent_encode(request.view) + query.str();
-    if (!request.keys.empty()) {
+    call.target = '/' + base::percent_encode(bucket) + "/_design/" + base::percent_encode(design) +
+                  "/_view/" + base::percent_encode(view) + query.str();
+    if (!options.keys.empty()) {
         call.method = "POST";
         call.content_type = "application/json";
-        call.body = make_keys_body(query, request.keys);
+        call.body = make_keys_body(query, options.keys);
     }
     if (query.failure()) {
         return std::unexpected(*query.failure());

@@ -2,6 +2,7 @@
 
 #include <reprise/services/management_request.hpp>
 #include <reprise/services/query_index_statement.hpp>
+#include <reprise/services/query_request.hpp>
 
 namespace reprise::services {
 namespace management_request_test {
@@ -9,9 +10,9 @@ namespace management_request_test {
 using namespace std::chrono_literals;
 
 TEST(management_request, a_bucket_is_created_with_a_form) {
-    bucket_definition bucket;
+    bucket_settings bucket;
     bucket.name = "b&1";
-    bucket.type = managed_bucket_type::ephemeral;
+    bucket.kind = couchbase::bucket_kind::ephemeral;
     bucket.ram_quota_mb = 256;
     bucket.replica_count = 2;
     bucket.is_flush_enabled = true;
@@ -96,16 +97,17 @@ TEST(management_request, a_raw_target_cannot_smuggle_anything) {
         EXPECT_EQ(make_raw_call({.target = target}).error().code, service_call_errc::target_invalid)
             << target;
     }
-    const auto call = make_raw_call({.service = wire::service::search,
+    const auto call = make_raw_call({.service = couchbase::service_kind::search,
                                      .method = "PUT",
                                      .target = "/api/index/x?y=%20",
                                      .content_type = "application/json",
-                                     .body = "{}",
-                                     .headers = {{"a", "b"}}})
+                                     .body = "{}"})
                           .value();
     EXPECT_EQ(call.service, wire::service::search);
     EXPECT_EQ(call.body, "{}");
-    EXPECT_EQ(call.headers.size(), 1u);
+    EXPECT_EQ(
+        make_raw_call({.service = couchbase::service_kind::key_value, .target = "/"}).error().code,
+        service_call_errc::option_out_of_place);
     EXPECT_EQ(
         make_raw_call({.method = "", .target = "/"}).error(),
         (service_call_error{service_call_errc::text_missing, "method"}));
@@ -157,14 +159,14 @@ TEST(management_outcome, parses_buckets) {
         R"("conflictResolutionType":"lww","controllers":{"flush":"/x"},"nodes":[]})";
     const auto bucket = parse_bucket(shown).value();
     EXPECT_EQ(
-        bucket, (bucket_definition{
-                    "b", managed_bucket_type::couchbase, 100, 1, true, true, 5s, "fullEviction",
+        bucket, (bucket_settings{
+                    "b", couchbase::bucket_kind::couchbase, 100, 1, true, true, 5s, "fullEviction",
                     "passive", "none", "lww", "couchstore"}));
     const auto list = parse_bucket_list("[" + shown + R"(,{"name":"m","bucketType":"memcached"}])");
     ASSERT_TRUE(list);
     ASSERT_EQ(list->size(), 2u);
     EXPECT_EQ((*list)[0], bucket);
-    EXPECT_EQ((*list)[1].type, managed_bucket_type::memcached);
+    EXPECT_EQ((*list)[1].kind, couchbase::bucket_kind::memcached);
     EXPECT_EQ(parse_bucket_list(R"([{"name":"a"},{}])").error().path, "[1].name");
     EXPECT_EQ(parse_bucket_list("{}").error().code, outcome_errc::wrong_type);
     EXPECT_EQ(parse_bucket("[").error().code, outcome_errc::not_json);
@@ -210,19 +212,12 @@ TEST(management_outcome, answers_are_classified) {
 TEST(query_index_statement, names_are_quoted) {
     EXPECT_EQ(
         make_create_index_statement(
-            {.on = {.bucket = "b"},
-             .name = "i`x",
-             .keys = {"a", "b.c DESC"},
-             .condition = "a > 1"}),
+            {.bucket = "b"}, {.name = "i`x", .keys = {"a", "b.c DESC"}, .condition = "a > 1"}),
         "CREATE INDEX `i``x` ON `b`(a, b.c DESC) WHERE a > 1 USING GSI");
     EXPECT_EQ(
         make_create_index_statement(
-            {.on = {"b", "s", "c"},
-             .is_primary = true,
-             .is_deferred = true,
-             .replica_count = 2,
-             .is_tolerant = true}),
-        "CREATE PRIMARY INDEX IF NOT EXISTS ON `b`.`s`.`c` USING GSI WITH "
+            {"b", "s", "c"}, {.is_primary = true, .is_deferred = true, .replica_count = 2}),
+        "CREATE PRIMARY INDEX ON `b`.`s`.`c` USING GSI WITH "
         R"({"defer_build":true,"num_replica":2})");
     EXPECT_EQ(make_drop_index_statement({.bucket = "b"}, "i"), "DROP INDEX `b`.`i` USING GSI");
     EXPECT_EQ(
@@ -236,24 +231,30 @@ TEST(query_index_statement, names_are_quoted) {
 }
 
 TEST(query_index_statement, RH_18_listing_is_readonly_and_its_rows_are_parsed) {
-    const auto call = make_query_call(make_list_indexes_request({.bucket = "b\"1"})).value();
+    const index_target on{.bucket = "b\"1"};
+    const auto call =
+        make_query_call(make_list_indexes_statement(on), make_list_indexes_options(on, {})).value();
     EXPECT_TRUE(call.is_idempotent);
     EXPECT_NE(call.body.find(R"("$bucket":"b\"1","$scope":"_default")"), std::string::npos)
         << call.body;
+    EXPECT_NE(call.body.find("IS MISSING"), std::string::npos);
+    EXPECT_EQ(make_list_indexes_statement({"b", "s", "c"}).find("IS MISSING"), std::string::npos);
     const auto row =
-        parse_query_index_row(R"({"name":"i","state":"online","index_key":["`a`"],"condition":"x",)"
-                              R"("bucket_id":"b","scope_id":"s","keyspace_id":"c"})")
+        parse_query_index(R"({"name":"i","state":"online","index_key":["`a`"],"condition":"x",)"
+                          R"("bucket_id":"b","scope_id":"s","keyspace_id":"c"})")
             .value();
     EXPECT_EQ(row.name, "i");
     EXPECT_EQ(row.state, "online");
+    EXPECT_FALSE(row.is_deferred);
+    EXPECT_TRUE(parse_query_index(R"({"name":"i","state":"deferred"})")->is_deferred);
     EXPECT_FALSE(row.is_primary);
     EXPECT_EQ(row.keys, (std::vector<std::string>{"`a`"}));
     EXPECT_EQ(row.on.bucket + '.' + row.on.scope + '.' + row.on.collection, "b.s.c");
     const auto primary =
-        parse_query_index_row(R"({"name":"#primary","is_primary":true,"keyspace_id":"b"})").value();
+        parse_query_index(R"({"name":"#primary","is_primary":true,"keyspace_id":"b"})").value();
     EXPECT_TRUE(primary.is_primary);
     EXPECT_EQ(primary.on.bucket, "b");
-    EXPECT_FALSE(parse_query_index_row("{}"));
+    EXPECT_FALSE(parse_query_index("{}"));
 }
 
 }  // namespace management_request_test

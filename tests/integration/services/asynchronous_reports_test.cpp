@@ -2,6 +2,7 @@
 
 #include <future>
 #include <optional>
+#include <thread>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -167,7 +168,9 @@ TEST_F(asynchronous_reports, index_managers_return_what_the_blocking_calls_do) {
     EXPECT_EQ(again.error().code(), errc::index_exists) << again.error();
     const auto built = indexes.async_build_deferred({}, asio::use_future).get();
     ASSERT_TRUE(built) << words(built);
-    ASSERT_TRUE(indexes.watch({"a"}, 10s)) << "it was built";
+    const auto online = indexes.async_watch({"a", ""}, 10s, {}, asio::use_future).get();
+    ASSERT_TRUE(online) << words(online);
+    EXPECT_EQ(online->indexes.size(), 2U);
     ASSERT_TRUE(indexes.async_build_deferred({}, asio::use_future).get()) << "nothing is left";
     const auto listed = indexes.async_list({}, asio::use_future).get();
     ASSERT_TRUE(listed) << words(listed);
@@ -180,6 +183,28 @@ TEST_F(asynchronous_reports, index_managers_return_what_the_blocking_calls_do) {
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
     EXPECT_FALSE(indexes.async_build({"a"}, {}, asio::use_future).get()) << "no such index";
+}
+
+TEST_F(asynchronous_reports, a_watch_ends_with_its_time_or_its_cancellation) {
+    const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
+    ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
+    const auto early = indexes.async_watch({"a"}, 200ms, {}, asio::use_future).get();
+    ASSERT_FALSE(early);
+    EXPECT_EQ(early.error().code(), errc::unambiguous_timeout) << early.error();
+    const auto unnamed = indexes.async_watch({}, 1s, {}, asio::use_future).get();
+    ASSERT_FALSE(unnamed);
+    EXPECT_EQ(unnamed.error().code(), errc::invalid_argument) << unnamed.error();
+    asio::cancellation_signal signal;
+    const auto before = requests_to(*server_, service::query);
+    auto watching = indexes.async_watch(
+        {"a"}, 60s, {}, asio::bind_cancellation_slot(signal.slot(), asio::use_future));
+    while (requests_to(*server_, service::query) < before + 2) {
+        std::this_thread::yield();  // it has listed once, waited and listed again
+    }
+    signal.emit(asio::cancellation_type::terminal);
+    const auto ended = watching.get();
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().code(), errc::request_canceled) << ended.error();
 }
 
 TEST_F(asynchronous_reports, a_failed_list_is_the_error_of_build_deferred) {

@@ -233,8 +233,6 @@ void expect_closing_ends_a_watch(
     const auto ended = watching.get();
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().code(), errc::request_canceled) << ended.error();
-    EXPECT_NE(ended.error().message().find("the client was closed"), std::string::npos)
-        << ended.error();
 }
 
 TEST(management, closing_a_client_with_its_own_thread_ends_a_watch) {

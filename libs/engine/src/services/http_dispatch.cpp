@@ -19,7 +19,7 @@ operation_id http_operations::start(http_request&& request, completion&& done, t
         parts_.decider.watch().on_start(
             names_of(slot), slot.request.bucket, slot.request.user_data.get());
     }
-    const duration delay = parts_.decider.begin(slot, now);
+    const duration delay = std::max(parts_.decider.begin(slot, now), slot.request.delay);
     if (context_.is_closed) {
         endings_.complete_error(slot, errc::request_canceled, false, "the client is closed", now);
     } else if (slot.deadline <= now) {
@@ -33,6 +33,9 @@ operation_id http_operations::start(http_request&& request, completion&& done, t
 }
 
 void http_operations::begin_attempt(http_slot& slot, time_point now) {
+    if (std::exchange(slot.request.delay, {}) > duration::zero()) {
+        slot.started = now;  // the wait is not a part of the operation
+    }
     slot.attempt_started = now;
     dispatch(slot, now);
 }

@@ -98,43 +98,28 @@ std::vector<std::byte> answer_bootstrap(base::byte_view request) {
 }
 
 engine::http_request make_request(unsigned kind, std::shared_ptr<services::prepared_cache> cache) {
-    services::query_request query;
-    query.statement = "SELECT 1";
-    query.client_context_id = "c";
-    query.is_readonly = kind % 2 == 0;
+    services::query_options options;
+    options.client_context_id = "c";
+    options.readonly = kind % 2 == 0;
     switch (kind % 6) {
         case 0:
-            return std::move(*services::make_query_operation(std::move(query)));
+            return std::move(*services::make_query_operation("SELECT 1", options));
         case 1: {
-            services::query_plan plan;
-            plan.cache = std::move(cache);
-            return std::move(*services::make_query_operation(std::move(query), std::move(plan)));
+            options.adhoc = false;
+            return std::move(*services::make_query_operation(
+                "SELECT 1", options, {}, {.cache = std::move(cache)}));
         }
-        case 2: {
-            services::analytics_request asked;
-            asked.statement = "SELECT 1";
-            asked.client_context_id = "c";
-            return std::move(*services::make_analytics_operation(asked));
-        }
-        case 3: {
-            services::search_request asked;
-            asked.index = "i";
-            asked.query = R"({"match_all":{}})";
-            return std::move(*services::make_search_operation(asked));
-        }
-        case 4: {
-            services::view_request asked;
-            asked.bucket = "travel";
-            asked.design_document = "d";
-            asked.view = "v";
-            return std::move(*services::make_view_operation(asked));
-        }
-        default: {
-            services::raw_service_request asked;
-            asked.target = "/pools";
-            asked.method = kind % 2 == 0 ? "GET" : "POST";
-            return services::make_management_operation(std::move(*services::make_raw_call(asked)));
-        }
+        case 2:
+            return std::move(
+                *services::make_analytics_operation("SELECT 1", {.client_context_id = "c"}));
+        case 3:
+            return std::move(
+                *services::make_search_operation("i", services::search_query::match_all()));
+        case 4:
+            return std::move(*services::make_view_operation("travel", "d", "v"));
+        default:
+            return services::make_management_operation(std::move(*services::make_raw_call(
+                {.method = kind % 2 == 0 ? "GET" : "POST", .target = "/pools"})));
     }
 }
 

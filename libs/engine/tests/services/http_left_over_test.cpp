@@ -35,10 +35,8 @@ protected:
         return options;
     }
     static engine_driver::outcome_ptr start(engine_driver& driver, bool is_readonly = true) {
-        services::query_request asked;
-        asked.statement = "SELECT 1";
-        asked.is_readonly = is_readonly;
-        return driver.start_http(std::move(*make_query_operation(asked)));
+        return driver.start_http(
+            std::move(*services::make_query_operation("SELECT 1", {.readonly = is_readonly})));
     }
     static void expect_row(const engine_driver::outcome_ptr& done, int row) {
         ASSERT_EQ(done->calls, 1);

@@ -43,6 +43,26 @@ protected:
     scripted_cluster cluster_;
 };
 
+TEST_F(http_flow, a_request_with_a_delay_is_sent_after_it_unless_it_ends_before) {
+    engine_driver driver(cluster_);
+    driver.connect();
+    auto later = query_request("{}");
+    later.delay = 100ms;
+    auto done = driver.start_http(std::move(later));
+    driver.advance(99ms);
+    EXPECT_EQ(sent(), 0U);
+    driver.advance(2ms);
+    EXPECT_EQ(sent(), 1U);
+    EXPECT_EQ(done->calls, 1);
+    auto short_of_time = query_request("{}");
+    short_of_time.delay = 100ms;
+    short_of_time.timeout = 50ms;
+    auto late = driver.start_http(std::move(short_of_time));
+    driver.advance(51ms);
+    EXPECT_EQ(late->result.ec, errc::unambiguous_timeout);
+    EXPECT_EQ(sent(), 1U);
+}
+
 TEST_F(http_flow, an_answer_is_split_into_rows_and_the_rest) {
     engine_driver driver(cluster_);
     driver.connect();

@@ -54,11 +54,14 @@ protected:
             return cluster_.http_requests.size() == 1 ? busy : success();
         };
     }
-    static http_request readonly_analytics() {
-        services::analytics_request asked;
-        asked.statement = "SELECT 1";
-        asked.is_readonly = true;
-        return std::move(*make_analytics_operation(asked));
+    static services::service_operation_result readonly_analytics() {
+        return services::make_analytics_operation("SELECT 1", {.readonly = true});
+    }
+    static services::service_operation_result one_view() {
+        return services::make_view_operation("travel", "d", "v");
+    }
+    static services::service_operation_result search_all() {
+        return services::make_search_operation("i", services::search_query::match_all());
     }
     // Gives these answers in turn, and repeats the last one.
     engine_driver::outcome_ptr run(
@@ -77,15 +80,10 @@ protected:
         return done;
     }
     static services::service_operation_result readonly_query() {
-        services::query_request asked;
-        asked.statement = "SELECT 1";
-        asked.is_readonly = true;
-        return make_query_operation(asked);
+        return services::make_query_operation("SELECT 1", {.readonly = true});
     }
     static services::service_operation_result writing_query() {
-        services::query_request asked;
-        asked.statement = "DELETE FROM t";
-        return make_query_operation(asked);
+        return services::make_query_operation("DELETE FROM t");
     }
     void expect_retried(
         services::service_operation_result request, const scripted_http_answer& first,
@@ -148,13 +146,10 @@ TEST_F(service_rules, RH_29_the_servers_own_timeout_is_ambiguous_unless_readonly
     expect_failed(readonly_query(), late, errc::unambiguous_timeout);
     expect_failed(writing_query(), query_error(1080, "late"), errc::ambiguous_timeout);
     expect_failed(readonly_query(), query_error(1080, "late"), errc::unambiguous_timeout);
-    services::analytics_request asked;
-    asked.statement = "SELECT 1";
     expect_failed(
-        make_analytics_operation(asked), query_error(21002, "late"), errc::ambiguous_timeout);
-    asked.is_readonly = true;
-    expect_failed(
-        make_analytics_operation(asked), query_error(21002, "late"), errc::unambiguous_timeout);
+        services::make_analytics_operation("SELECT 1"), query_error(21002, "late"),
+        errc::ambiguous_timeout);
+    expect_failed(readonly_analytics(), query_error(21002, "late"), errc::unambiguous_timeout);
 }
 
 TEST_F(service_rules, RH_29_a_failed_request_is_ambiguous_if_the_server_may_have_acted) {
@@ -190,41 +185,28 @@ TEST_F(service_rules, RH_24_other_answers_are_not_retried) {
 
 TEST_F(service_rules, RH_21_temporary_errors_of_analytics_are_retried) {
     for (const int code : {23000, 23003, 23007}) {
-        services::analytics_request asked;
-        asked.statement = "SELECT 1";
-        asked.is_readonly = true;
         expect_retried(
-            make_analytics_operation(asked), query_error(code, "busy"),
+            readonly_analytics(), query_error(code, "busy"),
             retry_reason::analytics_temporary_failure);
     }
 }
 
 TEST_F(service_rules, RH_22_too_many_searches_are_retried_unless_a_limit_is_named) {
-    services::search_request asked;
-    asked.index = "i";
-    asked.query = services::make_match_all_query();
     expect_retried(
-        make_search_operation(asked), answer(429, R"({"error":"slow down","status":"fail"})"),
+        search_all(), answer(429, R"({"error":"slow down","status":"fail"})"),
         retry_reason::search_too_many_requests);
     expect_failed(
-        make_search_operation(asked),
-        answer(429, R"({"error":"num_concurrent_requests","status":"fail"})"), errc::rate_limited);
+        search_all(), answer(429, R"({"error":"num_concurrent_requests","status":"fail"})"),
+        errc::rate_limited);
 }
 
 TEST_F(service_rules, RH_22_a_search_whose_partitions_are_not_available_yet_is_retried) {
-    services::search_request asked;
-    asked.index = "i";
-    asked.query = services::make_match_all_query();
     const std::string starting =
         R"({"error":"rest_index: Query, err: pindex not available","status":"fail"})";
     expect_retried(
-        make_search_operation(asked), answer(400, starting),
-        retry_reason::service_response_code_indicated);
-    expect_failed(
-        make_search_operation(asked), answer(500, starting), errc::internal_server_failure);
-    expect_failed(
-        make_search_operation(asked), answer(400, R"({"error":"bad query"})"),
-        errc::invalid_argument);
+        search_all(), answer(400, starting), retry_reason::service_response_code_indicated);
+    expect_failed(search_all(), answer(500, starting), errc::internal_server_failure);
+    expect_failed(search_all(), answer(400, R"({"error":"bad query"})"), errc::invalid_argument);
 }
 
 TEST_F(service_rules, a_raw_request_is_named_after_its_service) {
@@ -250,42 +232,35 @@ TEST_F(service_rules, a_path_that_the_server_does_not_offer_is_a_missing_feature
 
 TEST_F(service_rules, RH_20_an_execute_of_the_user_is_not_retried) {
     for (const int code : {4040, 4050, 4070}) {
-        services::query_request asked;
-        asked.statement = "EXECUTE nosuch";
-        asked.is_readonly = true;
+        couchbase::query_options options{.readonly = true};
         const auto missing = query_error(code, "No such prepared statement: nosuch");
-        expect_failed(make_query_operation(asked), missing, errc::prepared_statement_failure);
+        expect_failed(
+            services::make_query_operation("EXECUTE nosuch", options), missing,
+            errc::prepared_statement_failure);
+        options.adhoc = false;
         for (const bool is_enhanced : {true, false}) {
             services::query_plan plan{std::make_shared<services::prepared_cache>(), is_enhanced};
             expect_failed(
-                make_query_operation(asked, plan), missing, errc::prepared_statement_failure);
+                services::make_query_operation("EXECUTE nosuch", options, {}, plan), missing,
+                errc::prepared_statement_failure);
         }
     }
 }
 
 TEST_F(service_rules, RH_23_views_by_status_and_text) {
-    services::view_request asked;
-    asked.bucket = "travel";
-    asked.design_document = "d";
-    asked.view = "v";
+    expect_retried(one_view(), answer(302, ""), retry_reason::views_no_active_partition);
     expect_retried(
-        make_view_operation(asked), answer(302, ""), retry_reason::views_no_active_partition);
-    expect_retried(
-        make_view_operation(asked), answer(404, R"({"error":"not_found","reason":"missing"})"),
+        one_view(), answer(404, R"({"error":"not_found","reason":"missing"})"),
         retry_reason::views_temporary_failure);
     expect_failed(
-        make_view_operation(asked), answer(404, R"({"error":"not_found","reason":"deleted"})"),
+        one_view(), answer(404, R"({"error":"not_found","reason":"deleted"})"),
         errc::view_not_found);
 }
 
 TEST_F(service_rules, RH_23_a_redirect_is_never_followed) {
-    services::view_request asked;
-    asked.bucket = "travel";
-    asked.design_document = "d";
-    asked.view = "v";
     scripted_http_answer elsewhere = answer(307, "");
     elsewhere.headers = {{"Location", "/elsewhere"}};
-    expect_retried(make_view_operation(asked), elsewhere, retry_reason::views_temporary_failure);
+    expect_retried(one_view(), elsewhere, retry_reason::views_temporary_failure);
     ASSERT_EQ(cluster_.http_requests.size(), 2U);
     EXPECT_EQ(cluster_.http_requests[1].request.target, cluster_.http_requests[0].request.target);
 }
@@ -307,10 +282,8 @@ TEST_F(service_rules, RH_18_management_is_idempotent_when_it_is_a_get_or_head) {
 class prepared_statements : public service_rules {
 protected:
     static services::service_operation_result prepared(const services::query_plan& plan) {
-        services::query_request asked;
-        asked.statement = "SELECT 1";
-        asked.is_readonly = true;
-        return make_query_operation(asked, plan);
+        return services::make_query_operation(
+            "SELECT 1", {.readonly = true, .adhoc = false}, {}, plan);
     }
     static scripted_http_answer prepared_and_run(const std::string& name) {
         return answer(200, R"({"results":[1],"prepared":")" + name + R"(","status":"success"})");
@@ -356,11 +329,9 @@ TEST_F(prepared_statements, RH_20_are_prepared_again_if_the_service_has_lost_the
 
 TEST_F(prepared_statements, RH_42_preparing_changes_nothing_so_its_flagged_error_is_retried) {
     services::query_plan plan{std::make_shared<services::prepared_cache>(), false};
-    services::query_request asked;
-    asked.statement = "DELETE FROM t";
     engine_driver driver(cluster_);
     const auto done =
-        run(driver, make_query_operation(asked, plan),
+        run(driver, services::make_query_operation("DELETE FROM t", {.adhoc = false}, {}, plan),
             {query_error(1080, "late", true),
              answer(200, R"({"results":[{"name":"p1","encoded_plan":"H4"}],"status":"success"})"),
              query_error(1080, "late", true), success()});
@@ -422,7 +393,7 @@ TEST_F(service_rules, RH_43_retry_after_is_read_as_seconds_or_against_the_date_o
         busy_once_with(headers);
         engine_driver driver(cluster_);
         driver.connect();
-        auto done = driver.start_http(readonly_analytics());
+        auto done = driver.start_http(std::move(*readonly_analytics()));
         driver.advance(1990ms);
         EXPECT_EQ(done->calls, 0);
         driver.advance(20ms);
@@ -443,7 +414,7 @@ TEST_F(service_rules, RH_43_a_retry_after_outside_the_limits_is_ignored) {
         busy_once_with(headers);
         engine_driver driver(cluster_);
         driver.connect();
-        auto done = driver.start_http(readonly_analytics());
+        auto done = driver.start_http(std::move(*readonly_analytics()));
         driver.advance(100ms);
         ASSERT_EQ(done->calls, 1) << headers.back().value;
         EXPECT_FALSE(done->result.ec) << done->result.ec.message();

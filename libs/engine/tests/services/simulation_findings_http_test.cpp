@@ -136,12 +136,11 @@ TEST(simulation_findings_http, RH_16_RH_29_a_lost_request_that_only_prepares_is_
     };
     engine_driver driver(cluster);
     driver.connect();
-    services::query_request asked;
-    asked.statement = "DELETE FROM travel";
     services::query_plan plan;
     plan.cache = std::make_shared<services::prepared_cache>();
     plan.may_be_enhanced = false;
-    auto made = make_query_operation(std::move(asked), std::move(plan));
+    auto made =
+        services::make_query_operation("DELETE FROM travel", {.adhoc = false}, {}, std::move(plan));
     ASSERT_TRUE(made);
     http_request request(std::move(*made));
     request.timeout = 1s;

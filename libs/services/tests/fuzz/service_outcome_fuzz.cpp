@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)parse_bucket(text);
     (void)parse_bucket_list(text);
     (void)parse_manifest_uid(text);
-    (void)parse_query_index_row(text);
+    (void)parse_query_index(text);
     (void)parse_go_duration(text);
     return 0;
 }

@@ -4,8 +4,6 @@
 
 #include <chrono>
 
-#include <reprise/wire/common_flags.hpp>
-
 namespace reprise::wire::expiry_test {
 
 using std::chrono::seconds;
@@ -39,18 +37,6 @@ TEST(expiry, a_server_decodes_the_field_by_the_same_rule) {
     EXPECT_EQ(decode_expiry(10, now), now + seconds(10));
     EXPECT_EQ(decode_expiry(2'592'000, now), now + seconds(2'592'000));
     EXPECT_EQ(decode_expiry(2'592'001, now), sys_seconds(seconds(2'592'001)));
-}
-
-TEST(common_flags, the_top_byte_holds_the_format) {
-    EXPECT_EQ(encode_common_flags(common_format::json), 0x02000000U);
-    EXPECT_EQ(encode_common_flags(common_format::binary), 0x03000000U);
-    EXPECT_EQ(encode_common_flags(common_format::string), 0x04000000U);
-    EXPECT_EQ(encode_common_flags(common_format::unknown), 0U);
-    EXPECT_EQ(decode_common_flags(0x02000006), common_format::json);
-    EXPECT_EQ(decode_common_flags(0x00000006), common_format::none);
-    EXPECT_EQ(decode_common_flags(0x01000000), common_format::private_format);
-    EXPECT_EQ(decode_common_flags(0x05000000), common_format::unknown);
-    EXPECT_EQ(decode_common_flags(0x22000000), common_format::unknown);
 }
 
 }  // namespace reprise::wire::expiry_test

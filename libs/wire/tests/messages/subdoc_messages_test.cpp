@@ -177,7 +177,7 @@ TEST(subdoc_messages, multi_mutation_golden_both_ways) {
     request.specs = {
         {opcode::subdoc_dict_upsert,
          path_flags::create_parents | path_flags::xattr | path_flags::expand_macros, "_sync.cas",
-         text(macro_mutation_cas)},
+         text(R"("${Mutation.CAS}")")},
         {opcode::subdoc_counter, path_flags::create_parents, "n", text("1")},
         {opcode::subdoc_dict_add, path_flags::none, "old", text("1")}};
     EXPECT_EQ(to_hex(encoded(request, to_vbucket_795(0x31))), to_hex(golden));
@@ -186,7 +186,7 @@ TEST(subdoc_messages, multi_mutation_golden_both_ways) {
     ASSERT_EQ(decoded->specs.size(), 3u);
     EXPECT_EQ(decoded->doc_flags, doc_flags::create);
     EXPECT_EQ(decoded->expiry, std::nullopt);
-    EXPECT_EQ(as_text(decoded->specs[0].value), macro_mutation_cas);
+    EXPECT_EQ(as_text(decoded->specs[0].value), R"("${Mutation.CAS}")");
     EXPECT_TRUE(has(decoded->specs[0].flags, path_flags::expand_macros));
     EXPECT_EQ(decoded->specs[2].path, "old");
 }

@@ -71,7 +71,7 @@ TEST(subdoc_rules, path_flags_that_contradict_each_other_have_their_own_status) 
     EXPECT_EQ(
         check_one(
             opcode::subdoc_dict_upsert, path_flags::xattr | path_flags::expand_macros, "a",
-            macro_mutation_cas),
+            R"("${Mutation.CAS}")"),
         status::success);
 }
 

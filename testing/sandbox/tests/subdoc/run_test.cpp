@@ -215,9 +215,9 @@ TEST_F(subdoc, macros_expand_to_facts_of_this_mutation) {
     client.set("k", "{}");
     const auto macro = path_flags::xattr | path_flags::expand_macros | path_flags::create_parents;
     const reply answer = mutate_reply(
-        {{upsert, "_m.cas", wire::macro_mutation_cas, macro},
-         {upsert, "_m.seqno", wire::macro_mutation_seqno, macro},
-         {upsert, "_m.crc", wire::macro_mutation_value_crc32c, macro},
+        {{upsert, "_m.cas", R"("${Mutation.CAS}")", macro},
+         {upsert, "_m.seqno", R"("${Mutation.seqno}")", macro},
+         {upsert, "_m.crc", R"("${Mutation.value_crc32c}")", macro},
          {opcode::set, "", "123456789"}});
     ASSERT_EQ(answer.status, status::success);
     char expected[160];

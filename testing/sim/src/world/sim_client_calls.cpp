@@ -23,15 +23,13 @@ std::string key_of(const planned_call& plan) {
     return "q" + std::to_string(plan.key);
 }
 
-std::vector<services::named_json> parameters_of(const operation_record& record) {
+std::vector<couchbase::named_value> parameters_of(const operation_record& record) {
     const planned_call& plan = record.call->plan;
-    const services::named_json known[] = {
-        {"key", "\"" + key_of(plan) + "\""},
-        {"number", std::to_string(record.number)},
-        {"count", std::to_string(plan.row_count)}};
-    std::vector<services::named_json> used;
-    for (const services::named_json& each : known) {
-        if (facts_of(plan.kind).statement.contains("$" + each.name)) {
+    const couchbase::named_value known[] = {
+        {"key", key_of(plan)}, {"number", record.number}, {"count", plan.row_count}};
+    std::vector<couchbase::named_value> used;
+    for (const couchbase::named_value& each : known) {
+        if (facts_of(plan.kind).statement.contains("$" + each.first)) {
             used.push_back(each);
         }
     }
@@ -44,28 +42,21 @@ engine::http_request taken(services::service_operation_result made) {
 }
 
 engine::http_request make_analytics(const operation_record& record) {
-    services::analytics_request asked;
-    asked.statement = facts_of(record.call->plan.kind).statement;
-    asked.client_context_id = std::to_string(record.number);
-    asked.is_readonly = true;
-    asked.parameters = parameters_of(record);
-    return taken(services::make_analytics_operation(asked));
+    couchbase::analytics_options options;
+    options.readonly = true;
+    options.named = parameters_of(record);
+    options.client_context_id = std::to_string(record.number);
+    return taken(
+        services::make_analytics_operation(facts_of(record.call->plan.kind).statement, options));
 }
 
 engine::http_request make_search() {
-    services::search_request asked;
-    asked.index = search_index_name;
-    asked.query = services::make_match_all_query();
-    asked.size = 1000;
-    return taken(services::make_search_operation(asked));
+    return taken(services::make_search_operation(
+        search_index_name, services::search_query::match_all(), {.limit = 1000}));
 }
 
 engine::http_request make_view() {
-    services::view_request asked;
-    asked.bucket = bucket_name;
-    asked.design_document = design_name;
-    asked.view = view_name;
-    return taken(services::make_view_operation(asked));
+    return taken(services::make_view_operation(bucket_name, design_name, view_name));
 }
 
 engine::http_request make_raw(const operation_record& record) {
@@ -86,13 +77,13 @@ engine::http_request make_raw(const operation_record& record) {
 
 engine::http_request sim_client::make_statement(const operation_record& record) {
     const planned_call& plan = record.call->plan;
-    services::query_request asked;
-    asked.statement = facts_of(plan.kind).statement;
-    asked.client_context_id = std::to_string(record.number);
-    asked.is_readonly = is_readonly(plan.kind);
-    asked.parameters = parameters_of(record);
+    couchbase::query_options options;
+    options.readonly = is_readonly(plan.kind);
+    options.adhoc = plan.prepared == prepared_choice::plain;
+    options.named = parameters_of(record);
+    options.client_context_id = std::to_string(record.number);
     services::query_plan how;
-    if (plan.prepared != prepared_choice::plain) {
+    if (!options.adhoc) {
         auto& cache = prepared_[static_cast<std::size_t>(plan.prepared)];
         if (!cache) {
             cache = std::make_shared<services::prepared_cache>();
@@ -100,7 +91,8 @@ engine::http_request sim_client::make_statement(const operation_record& record) 
         how.cache = cache;
         how.may_be_enhanced = plan.prepared == prepared_choice::enhanced;
     }
-    return taken(services::make_query_operation(std::move(asked), std::move(how)));
+    return taken(
+        services::make_query_operation(facts_of(plan.kind).statement, options, {}, std::move(how)));
 }
 
 engine::http_request sim_client::make_call(operation_record& record) {

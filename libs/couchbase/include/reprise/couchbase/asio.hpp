@@ -166,80 +166,75 @@ private:
     boost::asio::executor_work_guard<executor_type> work_;
 };
 
-template <class Result, auto Start = &start_call<Result>>
-struct start_stored_call {
-    template <class Handler>
-    void operator()(Handler&& handler, stored_call&& stored) const {
-        call_ticket ticket = 0;
-        if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
-            slot.is_connected()) {
-            // Before the start: afterwards the handler may have run already.
-            ticket = reserve_ticket(stored.target());
-            slot.assign([client = std::weak_ptr(stored.target().client),
-                         ticket](boost::asio::cancellation_type type) {
-                if (type != boost::asio::cancellation_type::none) {
-                    cancel_call(client, ticket);
-                }
-            });
-        }
-        auto* receiver = handler_receiver<std::decay_t<Handler>, Result>::make(
-            std::decay_t<Handler>(std::forward<Handler>(handler)));
-        Start(stored.target(), stored.release(), receiver, ticket);
-    }
-};
+template <class Result, class Handler>
+[[nodiscard]] result_receiver<Result>* make_receiver(Handler&& handler) {
+    return handler_receiver<std::decay_t<Handler>, Result>::make(
+        std::decay_t<Handler>(std::forward<Handler>(handler)));
+}
 
-// Connects the handler's cancellation slot with the request of this ticket. Must be called before
-// the start: afterwards the handler may have run already.
-template <class Handler>
-void assign_cancellation(
-    Handler& handler, const std::shared_ptr<session>& client, call_ticket ticket) {
+// Connects the handler's cancellation slot, if it has one, with the function that `make_cancel`
+// returns. Must be called before the start: afterwards the handler may have run already.
+template <class Handler, class MakeCancel>
+void assign_cancellation(Handler& handler, const MakeCancel& make_cancel) {
     if (auto slot = boost::asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
-        slot.assign([weak = std::weak_ptr(client), ticket](boost::asio::cancellation_type type) {
+        slot.assign([cancel = make_cancel()](boost::asio::cancellation_type type) mutable {
             if (type != boost::asio::cancellation_type::none) {
-                cancel_call(weak, ticket);
+                cancel();
             }
         });
     }
 }
 
+// The same for a call that is started with the returned ticket; 0 if it cannot be canceled.
+template <class Handler>
+[[nodiscard]] call_ticket assign_ticket(Handler& handler, const call_target& target) {
+    call_ticket ticket = 0;
+    assign_cancellation(handler, [&] {
+        ticket = reserve_ticket(target);
+        return [client = std::weak_ptr(target.client), ticket] { cancel_call(client, ticket); };
+    });
+    return ticket;
+}
+
+template <class Result, auto Start = &start_call<Result>>
+struct start_stored_call {
+    template <class Handler>
+    void operator()(Handler&& handler, stored_call&& stored) const {
+        const call_ticket ticket = assign_ticket(handler, stored.target());
+        Start(
+            stored.target(), stored.release(),
+            make_receiver<Result>(std::forward<Handler>(handler)), ticket);
+    }
+};
+
 template <class Result>
 struct start_stored_work {
     template <class Handler>
     void operator()(Handler&& handler, const service_work& work) const {
-        const call_ticket ticket = reserve_ticket({work.client, 0, {}});
-        assign_cancellation(handler, work.client, ticket);
-        auto* receiver = handler_receiver<std::decay_t<Handler>, Result>::make(
-            std::decay_t<Handler>(std::forward<Handler>(handler)));
-        start_work<Result>(work, receiver, ticket);
+        const call_ticket ticket = assign_ticket(handler, {work.client, 0, {}});
+        start_work<Result>(work, make_receiver<Result>(std::forward<Handler>(handler)), ticket);
     }
 };
 
 struct start_stored_next {
     template <class Handler>
     void operator()(Handler&& handler, const row_handle& rows) const {
-        assign_cancellation(handler, rows.client, ticket_of(rows));
-        using row = std::optional<row_view>;
-        auto* receiver = handler_receiver<std::decay_t<Handler>, row>::make(
-            std::decay_t<Handler>(std::forward<Handler>(handler)));
-        start_next_row(rows, receiver);
+        assign_cancellation(handler, [&] {
+            return [client = std::weak_ptr(rows.client), ticket = ticket_of(rows)] {
+                cancel_call(client, ticket);
+            };
+        });
+        start_next_row(
+            rows, make_receiver<std::optional<row_view>>(std::forward<Handler>(handler)));
     }
 };
 
 struct start_stored_document {
     template <class Handler>
     void operator()(Handler&& handler, const scan_handle& scan) const {
-        if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
-            slot.is_connected()) {
-            slot.assign([cancel = make_cancel(scan)](boost::asio::cancellation_type type) mutable {
-                if (type != boost::asio::cancellation_type::none) {
-                    cancel();
-                }
-            });
-        }
-        using document = std::optional<scanned_document>;
-        auto* receiver = handler_receiver<std::decay_t<Handler>, document>::make(
-            std::decay_t<Handler>(std::forward<Handler>(handler)));
-        start_next_document(scan, receiver);
+        assign_cancellation(handler, [&] { return make_cancel(scan); });
+        start_next_document(
+            scan, make_receiver<std::optional<scanned_document>>(std::forward<Handler>(handler)));
     }
 };
 
@@ -269,11 +264,8 @@ struct start_stored {
     template <class Handler>
     void operator()(
         Handler&& handler, const std::shared_ptr<session>& client, const Start& start) const {
-        const call_ticket ticket = reserve_ticket({client, 0, {}});
-        assign_cancellation(handler, client, ticket);
-        auto* receiver = handler_receiver<std::decay_t<Handler>, Result>::make(
-            std::decay_t<Handler>(std::forward<Handler>(handler)));
-        start(receiver, ticket);
+        const call_ticket ticket = assign_ticket(handler, {client, 0, {}});
+        start(make_receiver<Result>(std::forward<Handler>(handler)), ticket);
     }
 };
 

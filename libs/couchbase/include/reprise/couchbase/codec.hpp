@@ -25,25 +25,9 @@
 #include <vector>
 
 #include <reprise/couchbase/error.hpp>
+#include <reprise/couchbase_types/document_request.hpp>
 
 namespace reprise::couchbase {
-
-/// The format of a document. All Couchbase SDKs keep it in the top byte of the document's flags.
-enum class document_format : std::uint8_t {
-    none = 0,            ///< Written by a client that notes no format; most likely JSON.
-    private_format = 1,  ///< A format of one SDK only.
-    json = 2,
-    binary = 3,
-    string = 4,  ///< UTF-8 that is not JSON.
-    unknown = 255
-};
-
-/// Returns the flags for a format.
-[[nodiscard]] std::uint32_t flags_of(document_format format) noexcept;
-/// Returns the format that flags name. Looks at the top byte only: older clients use the others.
-[[nodiscard]] document_format format_of(std::uint32_t flags) noexcept;
-/// Returns "json", "string", ...
-[[nodiscard]] std::string_view to_string(document_format format) noexcept;
 
 /// A document as a codec sees it. It does not own the bytes.
 struct document_view {
@@ -60,44 +44,6 @@ struct document_view {
     }
 };
 
-/// An encoded document. The client copies the bytes when the operation starts, so a borrowed view
-/// must stay valid until that call returns.
-class encoded_value {
-public:
-    /// Borrows the bytes.
-    [[nodiscard]] static encoded_value view(std::string_view text, document_format format) noexcept;
-    [[nodiscard]] static encoded_value view(
-        std::span<const std::byte> bytes, document_format format) noexcept;
-    /// Owns the text.
-    [[nodiscard]] static encoded_value own(std::string text, document_format format) noexcept;
-    /// There is no document, for this reason. The call that would store it sends nothing and fails
-    /// with errc::encoding_failure and this text.
-    [[nodiscard]] static encoded_value failed(std::string problem);
-
-    [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
-    [[nodiscard]] std::uint32_t flags() const noexcept { return flags_; }
-    /// For programs that keep numbers of their own in the flags.
-    void set_flags(std::uint32_t flags) noexcept { flags_ = flags; }
-    /// Why there is no document; empty if there is one.
-    [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
-
-private:
-    std::string owned_;
-    std::string problem_;
-    std::span<const std::byte> borrowed_;
-    std::uint32_t flags_ = 0;
-};
-
-/// A document that is JSON already: `json_text{R"({"n":1})"}`. The client does not check it.
-struct json_text {
-    json_text() = default;
-    explicit json_text(std::string json) noexcept : text(std::move(json)) {}
-
-    std::string text;
-
-    friend bool operator==(const json_text&, const json_text&) = default;
-};
-
 /// A document of UTF-8 text that is not JSON: `plain_text{"Reprise Air"}`. The client does not
 /// check the encoding.
 struct plain_text {
@@ -109,20 +55,6 @@ struct plain_text {
     friend bool operator==(const plain_text&, const plain_text&) = default;
 };
 
-/// The customisation point: specialise it with `encode` and `decode` as shown above. `decode` must
-/// check the format and must not throw on any input; decode_mismatch makes the error. `encode` must
-/// not throw either: encoded_value::failed has the reason why there is no document.
-///
-/// For types that Boost.JSON or nlohmann/json can convert, both are written already:
-/// <reprise/couchbase/codecs/boost_json.hpp> and <reprise/couchbase/codecs/nlohmann.hpp>.
-template <class T>
-struct codec;
-
-/// A type that can be stored.
-template <class T>
-concept encodable = requires(const T& value) {
-    { codec<T>::encode(value) } -> std::convertible_to<encoded_value>;
-};
 /// A type that can be read.
 template <class T>
 concept decodable = requires(const document_view& document) {
@@ -173,53 +105,6 @@ struct codec<std::vector<std::byte>> {
     }
     [[nodiscard]] static std::expected<std::vector<std::byte>, error> decode(
         const document_view& document);
-};
-
-/// A value that the server fills in when it writes. For extended attributes.
-enum class mutation_macro : std::uint8_t {
-    cas,          ///< The version that the document gets by the write.
-    seqno,        ///< The number of the write among the changes of its vbucket.
-    value_crc32c  ///< The checksum of the document's body.
-};
-
-/// One JSON value to write. It converts from null, booleans, numbers, text (which is quoted),
-/// json_text (which is used as it is), a macro, and every type whose codec makes JSON. If the value
-/// is not JSON, the call that uses it fails with errc::encoding_failure and names the path.
-class json_fragment {
-public:
-    json_fragment(std::nullptr_t) : text_("null") {}
-    json_fragment(std::same_as<bool> auto flag) : text_(flag ? "true" : "false") {}
-    template <std::integral Number>
-        requires(!std::same_as<Number, bool> && !std::same_as<Number, char>)
-    json_fragment(Number number) : text_(std::to_string(number)) {}
-    json_fragment(std::floating_point auto number) { set_number(static_cast<double>(number)); }
-    json_fragment(mutation_macro macro);
-    template <class T>
-        requires std::convertible_to<const T&, std::string_view>
-    json_fragment(const T& text) {
-        set_string(text);
-    }
-    template <encodable T>
-        requires(!std::convertible_to<const T&, std::string_view>)
-    json_fragment(const T& value) {
-        set_encoded(codec<T>::encode(value));
-    }
-
-    /// The value as JSON; empty if there is a problem.
-    [[nodiscard]] const std::string& text() const noexcept { return text_; }
-    /// Whether the server fills in the value.
-    [[nodiscard]] bool is_macro() const noexcept { return is_macro_; }
-    /// Why the value is not JSON; empty if it is.
-    [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
-
-private:
-    void set_string(std::string_view text);
-    void set_number(double number);
-    void set_encoded(const encoded_value& value);
-
-    std::string text_;
-    std::string problem_;
-    bool is_macro_ = false;
 };
 
 namespace detail {

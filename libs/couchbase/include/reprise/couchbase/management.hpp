@@ -4,8 +4,7 @@
 /// Any other call is retried only if the first attempt certainly did nothing.
 ///
 /// The calls have asynchronous forms with the signature `void(std::expected<Result, error>)`;
-/// include <reprise/couchbase/asio.hpp> to use them. Only query_index_manager::watch has none:
-/// asynchronous programs repeat async_list.
+/// include <reprise/couchbase/asio.hpp> to use them.
 
 #include <chrono>
 #include <cstdint>
@@ -23,24 +22,6 @@
 #include <reprise/couchbase/results.hpp>
 
 namespace reprise::couchbase {
-
-/// Where a bucket keeps its documents.
-enum class bucket_kind : std::uint8_t { couchbase, ephemeral, memcached };
-
-/// The settings of a bucket, as they are or should be. The server decides about empty fields.
-struct bucket_settings {
-    std::string name{};
-    bucket_kind kind = bucket_kind::couchbase;
-    std::uint64_t ram_quota_mb = 100;  ///< On each node.
-    std::optional<std::uint32_t> replica_count{};
-    std::optional<bool> is_flush_enabled{};
-    std::optional<std::chrono::seconds> expiry_max{};  ///< Limit for documents; 0 means none.
-    /// Values of the server: "fullEviction", "active", "majority", "couchstore", ...
-    std::string eviction_policy{};
-    std::string compression_mode{};
-    std::string durability_min_level{};
-    std::string storage_backend{};
-};
 
 /// A change that was made.
 struct change_result {
@@ -207,21 +188,6 @@ private:
     std::shared_ptr<detail::session> client_;
 };
 
-/// The settings of a collection, as they are or should be.
-struct collection_settings {
-    std::string scope{};
-    std::string name{};
-    /// Limit for documents. Absent: the bucket's limit. -1: documents never expire.
-    std::optional<std::chrono::seconds> expiry_max{};
-    std::optional<bool> has_history{};
-};
-
-/// A scope with its collections.
-struct scope_settings {
-    std::string name{};
-    std::vector<collection_settings> collections{};
-};
-
 /// All scopes of a bucket.
 struct scope_list_result {
     std::vector<scope_settings> scopes{};
@@ -360,27 +326,6 @@ private:
     std::string bucket_;
 };
 
-/// The keyspace of an index. Without scope and collection it covers the bucket's default
-/// collection.
-struct index_target {
-    std::string bucket{};
-    std::string scope{};
-    std::string collection{};
-};
-
-/// An index, as it is or should be.
-struct query_index {
-    index_target on{};
-    /// Empty: the primary index, under its usual name.
-    std::string name{};
-    bool is_primary = false;
-    std::vector<std::string> keys{};  ///< Expressions; a primary index has none.
-    std::string condition{};          ///< What follows WHERE; empty: all documents.
-    bool is_deferred = false;         ///< `build` builds it later.
-    std::optional<std::uint32_t> replica_count{};
-    std::string state{};  ///< Set by `list`: "online", "deferred", "building", ...
-};
-
 /// All indexes of a target.
 struct query_index_list_result {
     std::vector<query_index> indexes{};
@@ -409,6 +354,16 @@ struct build_deferred_start {
     void operator()(result_receiver<change_result>* receiver, call_ticket ticket) const;
 };
 
+// Lists the indexes until those that are named are online.
+struct watch_start {
+    std::shared_ptr<session> client;
+    index_target on;
+    std::vector<std::string> names;
+    duration timeout;
+    query_options options;
+    void operator()(result_receiver<query_index_list_result>* receiver, call_ticket ticket) const;
+};
+
 }  // namespace detail
 
 /// Manages the query indexes of one collection by statements. It quotes names, and sends
@@ -432,11 +387,10 @@ public:
     [[nodiscard]] std::expected<change_result, error> build_deferred(
         const query_options& options = {}) const;
     /// Waits until these indexes are online, and returns all indexes as they are then. It asks
-    /// again and again, first after 50 ms, later every second. In between the calling thread waits
-    /// without driving the client. An empty name means the primary index. Fails with
-    /// errc::index_not_found if one of them does not exist, with errc::unambiguous_timeout if
-    /// `timeout` is over (the error names the index), and with errc::request_canceled as soon as
-    /// the client is closed.
+    /// again and again, first after 50 ms, later every second. An empty name means the primary
+    /// index. Fails with errc::index_not_found if one of them does not exist, with
+    /// errc::unambiguous_timeout if `timeout` is over (the error names the index), and with
+    /// errc::request_canceled as soon as the client is closed.
     [[nodiscard]] std::expected<query_index_list_result, error> watch(
         const std::vector<std::string>& names, duration timeout,
         const query_options& options = {}) const;
@@ -530,6 +484,23 @@ public:
     [[nodiscard]] auto async_build_deferred(detail::no_options = {}, Token&& token = {}) const {
         const query_options options{};
         return async_build_deferred(options, token);
+    }
+    template <
+        class Token = detail::default_token,
+        detail::options_argument<query_options> Options = query_options>
+    [[nodiscard]] auto async_watch(
+        const std::vector<std::string>& names, duration timeout, Options&& options,
+        Token&& token = {}) const {
+        return detail::initiate<query_index_list_result>(
+            detail::given<Options>{}, client_,
+            detail::watch_start{client_, on_, names, timeout, options}, token);
+    }
+    template <class Token = detail::default_token>
+    [[nodiscard]] auto async_watch(
+        const std::vector<std::string>& names, duration timeout, detail::no_options = {},
+        Token&& token = {}) const {
+        const query_options options{};
+        return async_watch(names, timeout, options, token);
     }
     template <
         class Token = detail::default_token,

@@ -30,6 +30,7 @@
 #include <reprise/couchbase/results.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/couchbase_types/document_request.hpp>
+#include <reprise/couchbase_types/services.hpp>
 #include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/time.hpp>
 
@@ -242,170 +243,6 @@ static_assert(operation_options<counter_options>);
 static_assert(operation_options<lookup_in_options>);
 static_assert(operation_options<mutate_in_options>);
 
-/// A named value. The value converts from null, numbers, text (which is quoted), json_text (which
-/// is sent as it is), and any type whose codec makes JSON.
-using named_value = std::pair<std::string, json_fragment>;
-
-/// Mutations that a query or search must see.
-struct mutation_state {
-    std::vector<mutation_token> tokens{};
-
-    /// Adds the token of a mutation_result, if it has one.
-    void add(const std::optional<mutation_token>& token) {
-        if (token) {
-            tokens.push_back(*token);
-        }
-    }
-};
-
-/// The consistency of a query.
-enum class scan_consistency : std::uint8_t {
-    server_default,  ///< The server decides.
-    not_bounded,     ///< Whatever the indexes have now.
-    request_plus     ///< Every write that completed before the request.
-};
-
-/// How much the server reports about the execution of a query.
-enum class query_profile : std::uint8_t { off, phases, timings };
-
-/// Limit for calls that return all rows at once. A larger result fails with an error;
-/// use a stream instead.
-inline constexpr std::size_t result_size_max_bytes_default = std::size_t{256} * 1024 * 1024;
-/// How many bytes a stream keeps ahead of its reader. Above it the client stops reading from the
-/// network.
-inline constexpr std::size_t stream_size_max_bytes_default = std::size_t{1024} * 1024;
-
-/// Options of query and query_stream of a cluster or scope.
-struct query_options {
-    std::optional<duration> timeout{};
-    /// Makes the server refuse to write. A read-only statement is retried after its connection
-    /// broke; any other statement is retried only if it certainly did not start.
-    bool readonly = false;
-    /// False: the statement is prepared once and then run by its name; see
-    /// cluster_options::prepared_statement_count_max.
-    bool adhoc = true;
-    /// Values of $1, $2, ... or of each `?`.
-    std::vector<json_fragment> positional{};
-    /// Values of $name. You may write the name with or without `$`.
-    std::vector<named_value> named{};
-    scan_consistency consistency = scan_consistency::server_default;
-    /// It cannot be combined with `consistency`.
-    mutation_state consistent_with{};
-    /// How long the service may wait for its indexes. Needs one of the two fields above.
-    std::optional<std::chrono::milliseconds> scan_wait{};
-    std::optional<std::uint64_t> scan_cap{};         ///< Rows between index and fetch.
-    std::optional<std::uint64_t> pipeline_cap{};     ///< Rows that an operator may hold.
-    std::optional<std::uint64_t> pipeline_batch{};   ///< Rows fetched together.
-    std::optional<std::uint64_t> max_parallelism{};  ///< Cores for one request.
-    std::optional<query_profile> profile{};
-    /// Asks for query_metadata::metrics.
-    bool metrics = false;
-    /// Names the request in the server's logs. Use each name once. Empty: the client makes one.
-    std::string client_context_id{};
-    bool use_search_index = false;
-    /// Keeps the expiry of the documents that the statement changes.
-    bool preserve_expiry = false;
-    std::optional<bool> use_replica{};
-    /// Further members of the request.
-    std::vector<named_value> raw{};
-    /// For `query` the limit of all rows together, for `query_stream` what the stream keeps ahead.
-    /// Absent: the defaults above.
-    std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<driver::retry_strategy> strategy{};
-    std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
-};
-
-/// Options of analytics_query and analytics_stream of a cluster or scope. Fields mean the same as
-/// in query_options.
-struct analytics_options {
-    std::optional<duration> timeout{};
-    bool readonly = false;
-    /// Runs the request before those without priority.
-    bool has_priority = false;
-    std::vector<json_fragment> positional{};
-    std::vector<named_value> named{};
-    scan_consistency consistency = scan_consistency::server_default;
-    std::string client_context_id{};
-    std::vector<named_value> raw{};
-    std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<driver::retry_strategy> strategy{};
-    std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
-};
-
-/// A search query. You can write any query of the service as JSON.
-struct search_query {
-    search_query() = default;
-    explicit search_query(std::string given) noexcept : json(std::move(given)) {}
-
-    std::string json{};
-
-    /// An empty `field` means all fields.
-    [[nodiscard]] static search_query match(std::string_view text, std::string_view field = {});
-    [[nodiscard]] static search_query term(std::string_view term, std::string_view field = {});
-    /// In the service's query language: "+name:x -name:y".
-    [[nodiscard]] static search_query query_string(std::string_view text);
-    [[nodiscard]] static search_query match_all();
-};
-
-/// Options of search and search_stream of a cluster or scope. Searches are always safe to retry.
-struct search_options {
-    std::optional<duration> timeout{};
-    std::optional<std::uint64_t> limit{};  ///< Hits at most.
-    std::optional<std::uint64_t> skip{};   ///< Hits to leave out at the start.
-    bool explain = false;
-    bool disable_scoring = false;
-    bool include_locations = false;
-    std::vector<std::string> fields{};       ///< Stored fields to return; "*" means all.
-    std::vector<json_fragment> sort{};       ///< Names of fields, or objects as json_text.
-    std::vector<named_value> facets{};       ///< Objects, as json_text.
-    std::vector<std::string> collections{};  ///< Collections of the index's scope.
-    mutation_state consistent_with{};
-    std::vector<named_value> raw{};
-    std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<driver::retry_strategy> strategy{};
-    std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
-};
-
-/// How old a view's answer may be.
-enum class view_stale : std::uint8_t {
-    ok,            ///< The index answers as it is.
-    update_after,  ///< The index answers as it is and is updated afterwards.
-    no             ///< The index is updated first.
-};
-
-/// Behaviour of a view when a part of it fails.
-enum class view_on_error : std::uint8_t { keep_going, stop };
-
-/// Options of bucket::view_query and view_stream. View queries are always safe to retry.
-struct view_options {
-    std::optional<duration> timeout{};
-    bool is_development = false;  ///< Uses the `dev_` design document.
-    std::optional<std::uint64_t> limit{};
-    std::optional<std::uint64_t> skip{};
-    std::optional<view_stale> stale{};
-    std::optional<json_fragment> key{};  ///< Only rows with this key.
-    std::vector<json_fragment> keys{};   ///< Only rows with these keys.
-    std::optional<json_fragment> start_key{};
-    std::optional<json_fragment> end_key{};
-    std::string start_key_doc_id{};  ///< Among rows with the same key.
-    std::string end_key_doc_id{};
-    std::optional<bool> inclusive_end{};
-    std::optional<bool> reduce{};
-    std::optional<bool> group{};
-    std::optional<std::uint32_t> group_level{};
-    std::optional<bool> descending{};
-    std::optional<view_on_error> on_error{};
-    bool debug = false;
-    bool full_set = false;  ///< Runs a development view over all documents.
-    std::optional<std::size_t> rows_size_max_bytes{};
-    std::shared_ptr<driver::retry_strategy> strategy{};
-    std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
-};
-
 /// Options of bucket_manager, collection_manager and cluster::management_request.
 using management_options = common_options;
 
@@ -413,18 +250,5 @@ static_assert(operation_options<query_options>);
 static_assert(operation_options<analytics_options>);
 static_assert(operation_options<search_options>);
 static_assert(operation_options<view_options>);
-
-/// The services of a node.
-enum class service_kind : std::uint8_t { key_value, management, views, query, search, analytics };
-
-/// One request to any node that offers the service. The client adds the credentials and sends the
-/// rest as it is. Only GET and HEAD are safe to retry.
-struct management_request {
-    service_kind service = service_kind::management;  ///< Not key_value: it has no HTTP.
-    std::string method = "GET";
-    std::string target{};  ///< Path and query, percent-encoded.
-    std::string content_type{};
-    std::string body{};
-};
 
 }  // namespace reprise::couchbase

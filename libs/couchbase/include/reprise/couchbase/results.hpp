@@ -23,7 +23,7 @@
 
 #include <reprise/couchbase/codec.hpp>
 #include <reprise/couchbase/error.hpp>
-#include <reprise/couchbase_types/service_metadata.hpp>
+#include <reprise/couchbase_types/services.hpp>
 #include <reprise/retry/retry_history.hpp>
 
 namespace reprise::couchbase {
@@ -69,18 +69,6 @@ struct operation_trace {
     std::uint32_t retry_attempts = 0;
     /// One entry for each failed attempt; null if nothing was retried.
     std::shared_ptr<const retry_history> history{};
-};
-
-/// Names one mutation. Pass it to a query (`mutation_state`) that must see the mutation.
-struct mutation_token {
-    std::string bucket{};
-    std::uint16_t vbucket = 0;
-    /// Changes when the vbucket's history is rolled back.
-    std::uint64_t vbucket_uuid = 0;
-    /// Counts the changes of the vbucket.
-    std::uint64_t seqno = 0;
-
-    friend bool operator==(const mutation_token&, const mutation_token&) = default;
 };
 
 /// A document that was read.

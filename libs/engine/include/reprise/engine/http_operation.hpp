@@ -41,6 +41,9 @@ struct http_request : services::service_operation {
     // the end, and the operation fails if they exceed the bound above.
     std::function<void()> on_rows{};
 
+    // Time to wait before the first attempt. The timeout includes it; the time that observers see
+    // does not.
+    duration delay{};
     std::optional<duration> timeout{};  // empty: the engine's default for the service
     time_point deadline = driver::no_deadline;
     std::shared_ptr<driver::retry_strategy> strategy{};

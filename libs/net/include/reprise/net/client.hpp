@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -160,8 +159,6 @@ public:
     [[nodiscard]] refusal replace_credentials(engine::credentials identity);
     /// Cancels all operations and closes all connections, in the background.
     void close();
-    /// Requested by `close`, for callers that wait between their operations.
-    [[nodiscard]] std::stop_token closed() const noexcept;
     /// Runs the loop for this long, or until it has no work left. Only for caller_drives.
     [[nodiscard]] refusal drive(duration time);
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <expected>
 #include <optional>
@@ -16,35 +15,16 @@
 
 namespace reprise::services {
 
-enum class managed_bucket_type : std::uint8_t { couchbase, ephemeral, memcached };
-
-/// The settings of a bucket. Empty members are not sent, so the server uses its default.
-struct bucket_definition {
-    std::string name{};
-    managed_bucket_type type = managed_bucket_type::couchbase;
-    std::uint64_t ram_quota_mb = 100;  ///< per node
-    std::optional<std::uint32_t> replica_count{};
-    std::optional<bool> is_flush_enabled{};
-    std::optional<bool> has_replica_index{};
-    /// Maximum expiry of documents; 0 means no maximum.
-    std::optional<std::chrono::seconds> expiry_max{};
-    /// The server's own values: "fullEviction", "active", "majority", "seqno", "couchstore", ...
-    std::string eviction_policy{};
-    std::string compression_mode{};
-    std::string durability_min_level{};
-    std::string conflict_resolution{};
-    std::string storage_backend{};
-
-    friend bool operator==(const bucket_definition&, const bucket_definition&) = default;
-};
+using couchbase::bucket_settings;
+using couchbase::collection_settings;
 
 // All of these fail with text_missing for an empty name and with dot_segment for `.` and `..` in
 // the path.
 
 /// POST /pools/default/buckets. The server answers 202 when creation has started.
-service_call_result make_create_bucket_call(const bucket_definition& bucket);
+service_call_result make_create_bucket_call(const bucket_settings& bucket);
 /// POST /pools/default/buckets/<bucket>. Sends everything that may change later.
-service_call_result make_update_bucket_call(const bucket_definition& bucket);
+service_call_result make_update_bucket_call(const bucket_settings& bucket);
 /// DELETE /pools/default/buckets/<bucket>
 service_call_result make_drop_bucket_call(std::string_view bucket);
 /// POST /pools/default/buckets/<bucket>/controller/doFlush
@@ -54,39 +34,19 @@ service_call_result make_get_bucket_call(std::string_view bucket);
 /// GET /pools/default/buckets
 service_call make_list_buckets_call();
 
-/// The settings of a new collection.
-struct collection_definition {
-    std::string scope{};
-    std::string name{};
-    /// Empty means the bucket's setting. 0 means no maximum, or the bucket's setting on old
-    /// servers; -1 means that documents never expire.
-    std::optional<std::chrono::seconds> expiry_max{};
-    std::optional<bool> has_history{};
-};
-
 /// The answers of all but the list are {"uid":"<manifest uid>"}; see parse_manifest_uid().
 service_call_result make_create_scope_call(std::string_view bucket, std::string_view scope);
 service_call_result make_drop_scope_call(std::string_view bucket, std::string_view scope);
 service_call_result make_create_collection_call(
-    std::string_view bucket, const collection_definition& collection);
+    std::string_view bucket, const collection_settings& collection);
 service_call_result make_drop_collection_call(
     std::string_view bucket, std::string_view scope, std::string_view collection);
 /// GET .../scopes. The answer is a manifest; see parse_collections_manifest().
 service_call_result make_list_scopes_call(std::string_view bucket);
 
-/// Any request to any service. `target` is sent unchanged: it must start with `/` and be
-/// percent-encoded.
-struct raw_service_request {
-    wire::service service = wire::service::management;
-    std::string method = "GET";
-    std::string target{};
-    std::string content_type{};
-    std::string body{};
-    http::header_list headers{};
-};
-
-/// Fails with text_missing (method), target_invalid, or dot_segment (even if percent-encoded).
-service_call_result make_raw_call(raw_service_request request);
+/// Fails with option_out_of_place (a service without HTTP), text_missing (method), target_invalid
+/// (it must start with `/` and be percent-encoded), or dot_segment (even if percent-encoded).
+service_call_result make_raw_call(const couchbase::management_request& request);
 
 /// Returns the body of a POST to the cluster manager, for example "a=1&b=x%20y".
 std::string encode_form(const std::vector<std::pair<std::string, std::string>>& fields);
@@ -95,10 +55,9 @@ std::string encode_form(const std::vector<std::pair<std::string, std::string>>& 
 inline constexpr std::size_t bucket_list_size_max_bytes = std::size_t{16} * 1024 * 1024;
 
 /// Parses one bucket from the answer to GET .../buckets/<bucket>. Members missing in the answer
-/// keep the defaults of bucket_definition.
-std::expected<bucket_definition, outcome_error> parse_bucket(std::string_view body);
-std::expected<std::vector<bucket_definition>, outcome_error> parse_bucket_list(
-    std::string_view body);
+/// keep the defaults of bucket_settings.
+std::expected<bucket_settings, outcome_error> parse_bucket(std::string_view body);
+std::expected<std::vector<bucket_settings>, outcome_error> parse_bucket_list(std::string_view body);
 /// Returns the uid of the first manifest in which a change of scopes or collections is visible.
 std::expected<std::uint64_t, outcome_error> parse_manifest_uid(std::string_view body);
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <reprise/couchbase_types/service_metadata.hpp>
+#include <reprise/couchbase_types/services.hpp>
 #include <reprise/services/service_outcome.hpp>
 
 // The answer to a query or analytics request. Both services use the same format.

@@ -3,17 +3,16 @@
 #include <chrono>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include <reprise/couchbase_types/services.hpp>
 #include <reprise/http/message.hpp>
-#include <reprise/wire/cluster_node.hpp>
-#include <reprise/wire/ids.hpp>
-#include <reprise/wire/message.hpp>
+#include <reprise/wire/service.hpp>
 
-// Shared by requests to the HTTP services. Each service has a struct with the options of
-// a request and a function that turns it into a `service_call`.
+// Shared by requests to the HTTP services. Each service has a function that turns the user's
+// options (couchbase_types/services.hpp) into a `service_call`.
 
 namespace reprise::services {
 
@@ -42,6 +41,7 @@ enum class service_call_errc : std::uint8_t {
     text_missing = 1,     ///< a required text is empty
     text_not_utf8,        ///< a statement or name is not UTF-8
     value_not_json,       ///< a parameter or part of a query is not one JSON value
+    value_not_encoded,    ///< a value of the user has no JSON form
     name_repeated,        ///< a member or parameter appears twice
     option_out_of_place,  ///< an option excludes another, or needs another
     target_invalid,  ///< a path does not start with `/` or contains spaces or control characters
@@ -65,23 +65,16 @@ std::string to_string(const service_call_error& error);
 
 using service_call_result = std::expected<service_call, service_call_error>;
 
-/// A JSON value with a name. `json` is raw text. The request contains it unchanged, after a check
-/// that it is one JSON value.
-struct named_json {
-    std::string name{};
-    std::string json{};
-
-    friend bool operator==(const named_json&, const named_json&) = default;
-};
-
-/// The position of a write. A query or search that is consistent with it sees the write. Of several
-/// marks for one vbucket the highest sequence number counts.
-struct mutation_mark {
-    std::string bucket{};
-    wire::vbucket_id vbucket{0};
-    wire::mutation_token token{};
-
-    friend bool operator==(const mutation_mark&, const mutation_mark&) = default;
+/// What a request depends on in addition to the user's options.
+struct request_context {
+    /// Where names in a statement or an index are looked up. Both empty: in the cluster.
+    std::string_view bucket{};
+    std::string_view scope{};
+    /// Identifies the request, unless the options do. The answer repeats it; use a new one for each
+    /// request.
+    std::string client_context_id{};
+    /// How long the client waits if the options do not say. Empty: no limit is sent.
+    std::optional<duration> timeout_default{};
 };
 
 /// Returns the timeout to send to a server if the client waits for `timeout`: half a second less if
@@ -90,9 +83,5 @@ std::chrono::milliseconds server_timeout(std::chrono::milliseconds timeout) noex
 
 /// Returns `name` in backticks, with inner backticks doubled, which is safe in a statement.
 std::string quote_identifier(std::string_view name);
-
-/// Returns the bucket and scope to which unqualified names in a statement refer:
-/// "default:`bucket`.`scope`".
-std::string make_query_context(std::string_view bucket, std::string_view scope);
 
 }  // namespace reprise::services

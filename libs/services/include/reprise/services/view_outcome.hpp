@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include <reprise/couchbase_types/service_metadata.hpp>
+#include <reprise/couchbase_types/services.hpp>
 #include <reprise/services/service_outcome.hpp>
 
 namespace reprise::services {

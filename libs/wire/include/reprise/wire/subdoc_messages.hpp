@@ -57,12 +57,6 @@ constexpr bool has(doc_flags value, doc_flags bits) noexcept {
            static_cast<std::uint8_t>(bits);
 }
 
-/// Values that the server replaces if `expand_macros` is set. They are whole JSON strings,
-/// including the quotes.
-inline constexpr std::string_view macro_mutation_cas = "\"${Mutation.CAS}\"";
-inline constexpr std::string_view macro_mutation_seqno = "\"${Mutation.seqno}\"";
-inline constexpr std::string_view macro_mutation_value_crc32c = "\"${Mutation.value_crc32c}\"";
-
 /// A sub-document command with one path: 0xc5..0xcf, 0xd2, 0xd3. Expiry, user flags and doc flags
 /// are sent only if set. User flags need an expiry, and lookups may have only doc flags.
 struct subdoc_request {

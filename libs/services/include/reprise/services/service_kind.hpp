@@ -1,10 +1,12 @@
 #pragma once
 
 #include <reprise/base/enum_table.hpp>
-#include <reprise/couchbase/options.hpp>
+#include <reprise/couchbase_types/services.hpp>
 #include <reprise/wire/service.hpp>
 
-namespace reprise::couchbase {
+namespace reprise::services {
+
+using couchbase::service_kind;
 
 inline constexpr std::size_t service_kind_count = base::enumerator_count<service_kind>();
 
@@ -22,4 +24,4 @@ static_assert(!wire::service_table[service_kind_count].is_used);
                                            : service_kind::management;
 }
 
-}  // namespace reprise::couchbase
+}  // namespace reprise::services
