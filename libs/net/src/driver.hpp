@@ -69,9 +69,9 @@ public:
         read_clock();
         take_submissions();  // earlier submissions go first
         if constexpr (std::is_same_v<Source, engine::document_call>) {
-            engine_->start(keyspaces_[where], std::move(source), std::move(done), now_);
+            engine_->start(keyspaces_[where], std::forward<Source>(source), std::move(done), now_);
         } else {
-            start_now(where, std::move(source), std::move(done), 0);
+            start_now(where, std::forward<Source>(source), std::move(done), 0);
         }
         run_engine();
     }
