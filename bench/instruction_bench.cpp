@@ -83,7 +83,7 @@ public:
         const std::size_t goal = completed_ + count;
         while (completed_ < goal) {
             measured_start(kind, in_flight);
-            const base::byte_view bytes = measured_write();
+            const base::byte_view bytes = measured_write().front();
             peers_[connection_.value].reader.feed(bytes);
             const std::size_t size = bytes.size();
             in_.clear();
@@ -124,7 +124,7 @@ private:
             engine_.start(std::move(request), count_success{&completed_}, now_);
         }
     }
-    COUNTED base::byte_view measured_write() {
+    COUNTED base::byte_views measured_write() {
         actions_.clear();
         engine_.take_actions(actions_);
         return engine_.begin_write(connection_, now_);
@@ -153,7 +153,7 @@ private:
     }
     void answer_bootstrap(engine::connection_id connection) {
         bench::canned_peer& peer = peers_[connection.value];
-        const base::byte_view bytes = engine_.begin_write(connection, now_);
+        const std::vector<std::byte> bytes = base::join(engine_.begin_write(connection, now_));
         peer.reader.feed(bytes);
         engine_.on_written(connection, bytes.size(), now_);
         bench::reply_bytes out;

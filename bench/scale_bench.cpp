@@ -191,7 +191,7 @@ private:
     void exchange() {
         watch_.time([&] {
             for (one_write& each : writes_) {
-                each.bytes = engine_.begin_write(each.connection, now_);
+                each.bytes = engine_.begin_write(each.connection, now_).front();
             }
         });
         for (one_write& each : writes_) {

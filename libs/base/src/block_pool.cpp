@@ -56,7 +56,7 @@ void block_pool::home::collect() noexcept {
     while (each != nullptr) {
         block* const next = each->next;
         free_list& list = free[class_of(each->size)];
-        if (list.count < kept_size_max / each->size) {
+        if (list.count < std::max(kept_size_max / each->size, kept_count_min)) {
             each->next = std::exchange(list.first, each);
             ++list.count;
         } else {

@@ -1,7 +1,6 @@
 #include <reprise/base/byte_writer.hpp>
 
 #include <algorithm>
-#include <cstring>
 
 #include <reprise/base/assert.hpp>
 
@@ -27,7 +26,7 @@ void byte_writer::write_bytes(byte_view bytes) {
     }
     std::byte* at = extend(bytes.size());
     if (at != nullptr && !bytes.empty()) {
-        std::memcpy(at, bytes.data(), bytes.size());
+        copy_few(at, bytes);
     }
 }
 

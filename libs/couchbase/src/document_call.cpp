@@ -228,9 +228,8 @@ void start_call(
         start_replica_read<Result>(
             target, make_request(std::move(call)), std::move(receiver->note), receiver, ticket);
     } else {
-        // Only during the start: operations end with the client, not the other way round.
-        const std::shared_ptr<session> held = target.client;
-        const auto refused = held->client().start(
+        // Holds nothing: operations end with the client, not the other way round.
+        const auto refused = target.client->client().start(
             target.keyspace, std::move(call), make_completion(receiver), ticket);
         if (refused != net::refusal::none) {
             receiver->complete(receiver, std::unexpected(to_error(refused)), true);

@@ -115,7 +115,7 @@ void client_engine::take_actions(action_list& out) {
     core_->take_actions(out);
 }
 
-base::byte_view client_engine::begin_write(connection_id connection, time_point now) {
+base::byte_views client_engine::begin_write(connection_id connection, time_point now) {
     return core_->begin_write(connection, now);
 }
 

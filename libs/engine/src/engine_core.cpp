@@ -92,10 +92,12 @@ void engine_core::on_bytes(
     }
 }
 
-base::byte_view engine_core::begin_write(connection_id id, time_point now) {
-    kv_connection* connection = connections_.find(id);
-    return connection == nullptr ? http_.transfers().begin_write(id)
-                                 : connections_.begin_write(*connection, now);
+base::byte_views engine_core::begin_write(connection_id id, time_point now) {
+    if (kv_connection* connection = connections_.find(id)) {
+        return connections_.begin_write(*connection, now);
+    }
+    http_part_ = http_.transfers().begin_write(id);
+    return http_part_.empty() ? base::byte_views() : base::byte_views(&http_part_, 1);
 }
 
 void engine_core::on_written(connection_id id, std::size_t size, time_point now) {

@@ -82,7 +82,7 @@ public:
     void on_wake(time_point now);
 
     void take_actions(action_list& out);
-    base::byte_view begin_write(connection_id connection, time_point now);
+    base::byte_views begin_write(connection_id connection, time_point now);
     std::optional<time_point> next_due() const noexcept { return context_.wheel.next_due(); }
     void set_wake_hook(std::function<void()> hook);
     engine_statistics statistics() const noexcept;
@@ -110,6 +110,7 @@ private:
     operations operations_{
         context_, {topology_, polls_, collections_, connections_, retries_, life_}};
     http_operations http_{context_, {topology_, retries_, completions_, life_}};
+    base::byte_view http_part_;  // the last one that begin_write returned
 };
 
 }  // namespace reprise::engine

@@ -28,6 +28,7 @@ constexpr auto option_table = std::to_array<option_row>({
     make_option<&options::probe_timeout>(),
     make_option<&options::pipeline_credit>({.max = 65'536}),
     make_option<&options::write_size_max_bytes>(),
+    make_option<&options::large_value_size_min_bytes>(),
     make_option<&options::ready_count_max>(),
     make_option<&options::enable_error_map>(),
     make_option<&options::compression>(),
@@ -74,6 +75,11 @@ std::expected<void, wire::connection_string_error> apply(
     const wire::connection_string& given, engine_options& to) {
     to.seeds = given.hosts;
     to.transport = given.security;
+    if (to.transport == wire::transport::tls) {
+        // TLS sends records of 16 KiB. A value on its own takes one more, which costs more than to
+        // copy a small one.
+        to.large_value_size_min_bytes = std::size_t{64} * 1024;
+    }
     for (const wire::connection_parameter& each : given.parameters) {
         auto refused = couchbase::detail::set_parameter(to, each.name, each.value);
         if (!refused && to.transport != wire::transport::tls &&

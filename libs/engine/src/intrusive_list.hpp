@@ -63,7 +63,7 @@ private:
 template <class Item>
 class intrusive_list : public list_core {
 public:
-    void push_back(Item& item) noexcept { append(item); }
+    [[gnu::always_inline]] void push_back(Item& item) noexcept { append(item); }
     // Null when empty.
     Item* pop_front() noexcept {
         Item* item = front();

@@ -2,6 +2,8 @@
 
 // Drives one engine against scripted servers in virtual time. Time passes only in `advance`.
 
+#include <reprise/engine/reason_table.hpp>
+
 #include "scripted_server.hpp"
 
 namespace reprise::engine::testing {
@@ -51,6 +53,7 @@ public:
     std::vector<connect_action> connects;
     std::vector<std::pair<connection_id, time_point>> closes;
     std::vector<resolve_srv_action> resolutions;
+    std::vector<base::byte_view> parts_last;  // of the last write that was begun
 
     client_engine& engine() {
         if (!engine_) {
@@ -247,7 +250,9 @@ private:
         const auto writes = std::exchange(pending_writes_, {});
         bool wrote = false;
         for (const connection_id id : writes) {
-            const base::byte_view bytes = engine().begin_write(id, now);
+            const base::byte_views parts = engine().begin_write(id, now);
+            parts_last.assign(parts.begin(), parts.end());
+            const std::vector<std::byte> bytes = base::join(parts);
             const std::size_t taken = std::min(bytes.size(), write_room);
             const auto found = peers_.find(id);
             if (found == peers_.end()) {

@@ -74,6 +74,7 @@ TEST(engine_options, counts_have_a_range) {
     for (const row& each :
          {row{"pipeline_credit", &engine_options::pipeline_credit, 65536},
           row{"write_size_max_bytes", &engine_options::write_size_max_bytes, 1U << 30},
+          row{"large_value_size_min_bytes", &engine_options::large_value_size_min_bytes, 1U << 30},
           row{"ready_count_max", &engine_options::ready_count_max, 1U << 30}}) {
         const auto with = [&](std::size_t value) {
             return refused_field([&](auto& options) { options.*each.member = value; });
@@ -101,6 +102,11 @@ std::expected<engine_options, wire::connection_string_error> with_string(std::st
     const auto applied = apply(wire::parse_connection_string(text).value(), options);
     return applied ? std::expected<engine_options, wire::connection_string_error>(options)
                    : std::unexpected(applied.error());
+}
+
+TEST(engine_options, with_tls_only_larger_values_are_written_from_where_they_are) {
+    EXPECT_EQ(with_string("couchbase://a")->large_value_size_min_bytes, 4096U);
+    EXPECT_EQ(with_string("couchbases://a")->large_value_size_min_bytes, 65536U);
 }
 
 wire::connection_string_error refused(std::string_view text) {

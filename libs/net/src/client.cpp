@@ -43,7 +43,7 @@ public:
     std::size_t loop_count = 1;
     std::vector<std::thread> threads;
     std::atomic<std::size_t> next_loop{0};
-    const std::uint32_t made_in = process_mark();
+    const std::uint32_t made_in = watch_forks();
 
     [[nodiscard]] std::expected<void, setup_error> begin(
         engine::engine_options&& options, const asio::any_io_executor* given);

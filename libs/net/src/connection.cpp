@@ -12,6 +12,7 @@
 
 #include "connection_owner.hpp"
 #include "descriptors.hpp"
+#include "gathered_buffers.hpp"
 #include "name_resolver.hpp"
 #include "tls_context.hpp"
 
@@ -28,6 +29,10 @@ constexpr std::size_t address_count_max = 8;
 // How many turns of the loop a request waits for bytes that have arrived, at most about a
 // millisecond. Reading them takes two or three, unless another thread waits for the sockets.
 constexpr int flush_turns_max = 1000;
+
+// Parts of one write to the socket, and of one that Asio keeps: a request and its large value.
+constexpr std::size_t part_count_max = 32;
+constexpr std::size_t kept_part_count_max = 2;
 
 }  // namespace
 
@@ -254,27 +259,28 @@ void connection::flush() {
     if (phase_ != phase::open || is_writing_) {
         return;
     }
-    const auto bytes = owner_.begin_write(*this);
-    if (bytes.empty()) {
+    const base::byte_views parts = owner_.begin_write(*this);
+    if (parts.empty()) {
         return;
     }
-    const std::size_t written = tls_ ? 0 : write_at_once(bytes);
-    if (written == bytes.size()) {
+    const std::size_t size = base::total_size(parts);
+    const std::size_t written = tls_ ? 0 : write_at_once(parts);
+    if (written == size) {
         unwritten_size_ = 0;
         owner_.on_written(*this, written);
         return;
     }
-    write_size_ = bytes.size() - written;
+    write_size_ = size - written;
     is_writing_ = true;
-    const auto buffer = asio::buffer(bytes.data() + written, write_size_);
+    const gathered_buffers<kept_part_count_max> rest(parts, written);
     auto done = stored_handler(
-        write_memory_, guarded([](connection& at, const error_code& ec, std::size_t size) {
-            at.on_write(ec, size);
+        write_memory_, guarded([](connection& at, const error_code& ec, std::size_t done_size) {
+            at.on_write(ec, done_size);
         }));
     if (tls_) {
-        tls_->async_write_some(buffer, std::move(done));
+        tls_->async_write_some(rest, std::move(done));
     } else {
-        socket_.async_write_some(buffer, std::move(done));
+        socket_.async_write_some(rest, std::move(done));
     }
     if (written > 0) {
         owner_.on_written(*this, written);
@@ -283,9 +289,21 @@ void connection::flush() {
 
 // Returns how many bytes fit into the socket's buffer. If none do, or if the connection is broken,
 // the asynchronous write that follows reports it.
-std::size_t connection::write_at_once(base::byte_view bytes) {
+std::size_t connection::write_at_once(base::byte_views parts) {
     error_code ignored;
-    return socket_.write_some(asio::buffer(bytes.data(), bytes.size()), ignored);
+    if (parts.size() == 1) {
+        const base::byte_view bytes = parts.front();
+        return socket_.write_some(asio::buffer(bytes.data(), bytes.size()), ignored);
+    }
+    std::size_t written = 0;
+    while (true) {
+        const gathered_buffers<part_count_max> next(parts, written);
+        const std::size_t taken = socket_.write_some(next, ignored);
+        written += taken;
+        if (taken == 0 || taken < asio::buffer_size(next)) {
+            return written;
+        }
+    }
 }
 
 void connection::flush_when_read() {

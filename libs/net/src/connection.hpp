@@ -75,7 +75,7 @@ private:
     void fail(engine::connect_failure failure, std::string_view text);
     void read();
     void on_read(const boost::system::error_code& ec, std::size_t size);
-    [[nodiscard]] std::size_t write_at_once(base::byte_view bytes);
+    [[nodiscard]] std::size_t write_at_once(base::byte_views parts);
     void on_write(const boost::system::error_code& ec, std::size_t size);
     [[nodiscard]] bool has_unread_bytes() const noexcept;
     void flush_later();

@@ -48,9 +48,10 @@ public:
     // outstanding write have not left this process.
     virtual void on_closed(
         connection& from, engine::close_reason reason, std::size_t unwritten_size) = 0;
-    // Returns the bytes to write now, or an empty view if there is nothing to write. They stay
-    // valid until on_written has covered them or the connection has ended.
-    [[nodiscard]] virtual base::byte_view begin_write(connection& from) = 0;
+    // Returns the bytes to write now, or an empty list if there is nothing to write. They stay
+    // valid until on_written has covered them or the connection has ended; the list itself only
+    // until the next call.
+    [[nodiscard]] virtual base::byte_views begin_write(connection& from) = 0;
 
 protected:
     ~connection_owner() = default;

@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 connection_table::connection_table(
-    driver& at, const engine::engine_options& options, std::optional<asio::ssl::context>&& tls,
+    driver& at, const engine::engine_options& options, std::shared_ptr<asio::ssl::context> tls,
     std::unique_ptr<name_resolver> resolver)
     : driver_(at),
       options_(options),
@@ -111,7 +111,7 @@ void connection_table::on_closed(
     driver_.run_engine();
 }
 
-base::byte_view connection_table::begin_write(connection& from) {
+base::byte_views connection_table::begin_write(connection& from) {
     return driver_.engine().begin_write(from.id(), driver_.now());
 }
 

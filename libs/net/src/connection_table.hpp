@@ -24,10 +24,11 @@ class driver;
 // happens to them; each report ends with an iteration of the driver.
 class connection_table final : public connection_owner {
 public:
-    // `at` owns the table. `options` must outlive it. `tls` is empty unless the engine uses TLS.
+    // `at` owns the table. `options` must outlive it. `tls` is null unless the engine uses TLS; the
+    // loops of a client share it.
     connection_table(
         driver& at, const engine::engine_options& options,
-        std::optional<boost::asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver);
+        std::shared_ptr<boost::asio::ssl::context> tls, std::unique_ptr<name_resolver> resolver);
 
     void open(engine::connect_action&& action);
     // Null if there is no such connection any more.
@@ -47,6 +48,9 @@ public:
     [[nodiscard]] boost::asio::ssl::context& tls_context() noexcept override {
         return *tls_context_;
     }
+    [[nodiscard]] const std::shared_ptr<boost::asio::ssl::context>& shared_tls() const noexcept {
+        return tls_context_;
+    }
     [[nodiscard]] bool is_tls_verified() const noexcept override {
         return options_.tls.is_verified;
     }
@@ -61,12 +65,12 @@ public:
     void on_written(connection& from, std::size_t size) override;
     void on_closed(
         connection& from, engine::close_reason reason, std::size_t unwritten_size) override;
-    [[nodiscard]] base::byte_view begin_write(connection& from) override;
+    [[nodiscard]] base::byte_views begin_write(connection& from) override;
 
 private:
     driver& driver_;
     const engine::engine_options& options_;
-    std::optional<boost::asio::ssl::context> tls_context_;
+    std::shared_ptr<boost::asio::ssl::context> tls_context_;
     std::unique_ptr<name_resolver> resolver_;
     std::unordered_map<std::uint64_t, std::shared_ptr<connection>> connections_;
 };

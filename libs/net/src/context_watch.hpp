@@ -38,7 +38,7 @@ private:
 
     std::mutex mutex_;
     std::vector<std::weak_ptr<context_user>> users_;
-    const std::uint32_t made_in_ = process_mark();
+    const std::uint32_t made_in_ = watch_forks();
 };
 
 }  // namespace reprise::net

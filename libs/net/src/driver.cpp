@@ -47,14 +47,15 @@ bool is_running_here(const asio::any_io_executor& executor) noexcept {
 std::expected<std::shared_ptr<driver>, setup_error> driver::make(
     const asio::any_io_executor& executor, engine::engine_options options, context_owner owner,
     const driver* first) {
-    // Created only if it is used, because reading the system's certificates takes milliseconds.
-    std::optional<asio::ssl::context> tls;
-    if (options.transport == wire::transport::tls) {
+    // Created only if it is used, and once for all loops, because reading the system's certificates
+    // takes milliseconds.
+    auto tls = first == nullptr ? nullptr : first->connections_.shared_tls();
+    if (options.transport == wire::transport::tls && tls == nullptr) {
         auto made = make_tls_context(options.tls);
         if (!made) {
             return std::unexpected(std::move(made.error()));
         }
-        tls.emplace(std::move(*made));
+        tls = std::make_shared<asio::ssl::context>(std::move(*made));
     }
     const auto turns = serial_executor::on(executor);
     auto resolver = name_resolver::make(turns, options);
@@ -77,7 +78,7 @@ std::expected<std::shared_ptr<driver>, setup_error> driver::make(
 
 driver::driver(
     const serial_executor& executor, engine::engine_options&& options,
-    std::optional<asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver,
+    std::shared_ptr<asio::ssl::context> tls, std::unique_ptr<name_resolver> resolver,
     context_owner owner, const driver* first)
     : gate_(owner),
       executor_(executor),
@@ -164,16 +165,19 @@ refusal driver::start(
     return submit(operation_submission{where, cancel_with, std::move(request), std::move(done)});
 }
 
-refusal driver::start(
+refusal driver::start_otherwise(
     keyspace_number where, engine::document_call&& call, engine::completion&& done,
     ticket cancel_with) {
-    if (can_start_now(where)) {
-        start_now(where, std::move(call), std::move(done), cancel_with);
-        return refusal::none;
+    if (!can_start_now(where)) {
+        engine::operation_request request({}, call);
+        request.copy_text(call);
+        return submit(
+            operation_submission{where, cancel_with, std::move(request), std::move(done)});
     }
-    engine::operation_request request({}, call);
-    request.copy_text(call);
-    return submit(operation_submission{where, cancel_with, std::move(request), std::move(done)});
+    cancelable_.begin(cancel_with, std::move(done), [&](engine::completion&& kept) {
+        return engine_->start(keyspaces_[where], std::move(call), std::move(kept), now_);
+    });
+    return refusal::none;
 }
 
 refusal driver::start_http(http_submission&& operation) {
@@ -185,6 +189,8 @@ refusal driver::start_http(http_submission&& operation) {
 }
 
 refusal driver::submit(submission&& next) {
+    // The loop may complete the operation at once, and its completion release the last handle.
+    const auto held = weak_from_this().lock();
     const auto entered = gate_.enter();
     if (!entered) {
         return refusal::context_gone;
@@ -297,18 +303,6 @@ void driver::start_now(
     }
     cancelable_.begin(cancel_with, std::move(done), [&](engine::completion&& kept) {
         return engine_->start(std::move(request), std::move(kept), now_);
-    });
-}
-
-void driver::start_now(
-    keyspace_number where, engine::document_call&& call, engine::completion&& done,
-    ticket cancel_with) {
-    if (cancel_with == 0) {
-        engine_->start(keyspaces_[where], std::move(call), std::move(done), now_);
-        return;
-    }
-    cancelable_.begin(cancel_with, std::move(done), [&](engine::completion&& kept) {
-        return engine_->start(keyspaces_[where], std::move(call), std::move(kept), now_);
     });
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -50,9 +51,16 @@ public:
     [[nodiscard]] refusal start(
         keyspace_number where, engine::operation_request&& request, engine::completion&& done,
         ticket cancel_with);
-    [[nodiscard]] refusal start(
+    // Inline because each operation that a handler starts passes here.
+    [[nodiscard]] [[gnu::always_inline]] refusal start(
         keyspace_number where, engine::document_call&& call, engine::completion&& done,
-        ticket cancel_with);
+        ticket cancel_with) {
+        if (cancel_with != 0 || !can_start_now(where)) [[unlikely]] {
+            return start_otherwise(where, std::move(call), std::move(done), cancel_with);
+        }
+        engine_->start(keyspaces_[where], std::move(call), std::move(done), now_);
+        return refusal::none;
+    }
     [[nodiscard]] refusal start_http(http_submission&& operation);
     // Starts the operation immediately and runs an iteration. Only for the thread that runs the
     // loop, outside an iteration.
@@ -60,7 +68,11 @@ public:
     void start_here(keyspace_number where, Source&& source, engine::completion&& done) {
         read_clock();
         take_submissions();  // earlier submissions go first
-        start_now(where, std::forward<Source>(source), std::move(done), 0);
+        if constexpr (std::is_same_v<Source, engine::document_call>) {
+            engine_->start(keyspaces_[where], std::forward<Source>(source), std::move(done), now_);
+        } else {
+            start_now(where, std::forward<Source>(source), std::move(done), 0);
+        }
         run_engine();
     }
     // Runs `task` on the loop, in the order of the starts. The task must not own the driver,
@@ -112,22 +124,23 @@ public:
 private:
     driver(
         const serial_executor& executor, engine::engine_options&& options,
-        std::optional<boost::asio::ssl::context>&& tls, std::unique_ptr<name_resolver> resolver,
+        std::shared_ptr<boost::asio::ssl::context> tls, std::unique_ptr<name_resolver> resolver,
         context_owner owner, const driver* first);
 
     void wake_loop();
     void cancel_all();
     void take_submissions();
     [[nodiscard]] refusal submit(submission&& next);
+    // Starts a call that can be canceled, or that another thread must start.
+    [[nodiscard]] refusal start_otherwise(
+        keyspace_number where, engine::document_call&& call, engine::completion&& done,
+        ticket cancel_with);
     // Only in the loop, and if the keyspace is registered.
     [[nodiscard]] bool can_start_now(keyspace_number where) const noexcept {
         return is_running() && where < keyspaces_.size();
     }
     void start_now(
         keyspace_number where, engine::operation_request&& request, engine::completion&& done,
-        ticket cancel_with);
-    void start_now(
-        keyspace_number where, engine::document_call&& call, engine::completion&& done,
         ticket cancel_with);
     void start_now(http_submission&& operation);
     void perform(engine::driver_action& action);

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <boost/asio/io_context.hpp>
@@ -76,8 +78,9 @@ public:
     std::size_t unwritten_size = 0;
     std::string received;
     std::size_t written_size = 0;
-    std::string outgoing;  // not yet written
-    int socket_count = 0;  // sockets that got their options
+    std::string outgoing;                     // not yet written
+    std::size_t part_size = std::size_t(-1);  // of the places that a write is gathered from
+    int socket_count = 0;                     // sockets that got their options
     bool closes_at_bytes = false;
     std::string written_at_bytes;              // appended and written when the first bytes arrive
     std::optional<std::string> read_at_write;  // what had been received when the first write began
@@ -115,7 +118,11 @@ public:
     void on_written(connection&, std::size_t size) override {
         EXPECT_FALSE(is_ended()) << "an event after the end";
         written_size += size;
-        outgoing.erase(0, size);
+        outgoing_begin_ += size;
+        if (outgoing_begin_ == outgoing.size()) {  // until then the bytes stay where they are
+            outgoing.clear();
+            outgoing_begin_ = 0;
+        }
     }
     void on_closed(connection&, engine::close_reason reason, std::size_t unwritten) override {
         check_event();
@@ -123,11 +130,17 @@ public:
         closed = reason;
         unwritten_size = unwritten;
     }
-    base::byte_view begin_write(connection&) override {
+    base::byte_views begin_write(connection&) override {
         if (!outgoing.empty() && !read_at_write) {
             read_at_write = received;
         }
-        return base::as_bytes(outgoing);
+        parts_.clear();
+        auto rest = base::as_bytes(outgoing).subspan(outgoing_begin_);
+        while (!rest.empty()) {
+            parts_.push_back(rest.first(std::min(part_size, rest.size())));
+            rest = rest.subspan(parts_.back().size());
+        }
+        return parts_;
     }
 
 private:
@@ -154,6 +167,8 @@ private:
     std::unique_ptr<name_resolver> resolver_;
     std::shared_ptr<connection> connection_;
     bool is_inside_call_ = false;
+    std::size_t outgoing_begin_ = 0;  // of what was not written
+    std::vector<base::byte_view> parts_;
 };
 
 }  // namespace reprise::net::testing

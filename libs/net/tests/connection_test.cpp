@@ -1,11 +1,14 @@
 #include "connection.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <boost/asio/completion_condition.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 
@@ -62,6 +65,12 @@ private:
     std::array<char, 65536> buffer_{};
     std::string received_;
 };
+
+std::string numbered_text(std::size_t size) {
+    std::string made(size, ' ');
+    std::ranges::generate(made, [n = 0U]() mutable { return static_cast<char>(n++ % 251); });
+    return made;
+}
 
 // A listener whose queue is full: it neither accepts nor refuses.
 class unresponsive_listener {
@@ -272,6 +281,18 @@ TEST_F(connection_flow, bytes_that_the_system_did_not_take_are_reported_as_unwri
     EXPECT_EQ(at->written_size + at->unwritten_size, size);
 }
 
+TEST_F(connection_flow, a_write_in_many_parts_arrives_in_order) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    at->part_size = 99'991;
+    const std::string sent = numbered_text(std::size_t{16} << 20U);
+    at->write(sent);
+    ASSERT_LT(at->written_size, sent.size()) << "some of it must wait";
+    other.read_on();
+    ASSERT_TRUE(run_until(loop, [&] { return other.received().size() == sent.size(); }));
+    EXPECT_TRUE(other.received() == sent);
+}
+
 TEST_F(connection_flow, a_second_flush_does_not_write_twice) {
     peer other(loop);
     const auto at = connected_to(other);
@@ -453,6 +474,20 @@ TEST_F(tls_connection_flow, connects_reads_and_writes) {
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->closed, close_reason::requested);
     EXPECT_EQ(at->unwritten_size, 0U) << "what TLS accepted counts as sent";
+}
+
+TEST_F(tls_connection_flow, a_write_in_many_parts_arrives_in_order) {
+    const auto at = make_client();
+    shake_hands(*at);
+    at->part_size = 30'011;
+    const std::string sent = numbered_text(std::size_t{1} << 20U);
+    at->write(sent);
+    std::string received;
+    asio::async_read(
+        server, asio::dynamic_buffer(received), asio::transfer_exactly(sent.size()),
+        [&](const error_code&, std::size_t) { received += '.'; });
+    ASSERT_TRUE(run_until(loop, [&] { return received.ends_with('.'); }));
+    EXPECT_TRUE(received == sent + '.');
 }
 
 TEST_F(

@@ -219,11 +219,10 @@ private:
 
     void send(engine::connection_id id) {
         const auto at = links_.find(id);
-        const base::byte_view bytes = engine_->begin_write(id, now_);
-        if (bytes.empty() || at == links_.end()) {
+        const std::vector<std::byte> copy = base::join(engine_->begin_write(id, now_));
+        if (copy.empty() || at == links_.end()) {
             return;
         }
-        const std::vector<std::byte> copy(bytes.begin(), bytes.end());
         engine_->on_written(id, copy.size(), now_);
         at->second.server->on_bytes(server_now(), copy, at->second.inbox);
     }

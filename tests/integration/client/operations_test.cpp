@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -83,6 +85,23 @@ TEST_P(operations, json_and_binary_keep_their_format_and_bytes) {
     const auto binary = documents_.get(key() + "b");
     ASSERT_TRUE(binary) << words(binary);
     EXPECT_EQ(binary->content_as<std::vector<std::byte>>().value(), bytes);
+}
+
+// Its bytes are random, so that they are not compressed on the way.
+TEST_P(operations, a_large_value_keeps_its_bytes_when_it_is_sent_twice) {
+    auto rule = fault(
+        reprise::wire::opcode::set, sandbox::fault_status{reprise::wire::status::etmpfail, {}});
+    rule.when.limit = 1;
+    add_fault(*server_, rule);
+    std::vector<std::byte> bytes(std::size_t{1024} * 1024);
+    std::mt19937 random(7);
+    std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random()); });
+    const auto stored = documents_.upsert(key(), bytes);
+    ASSERT_TRUE(stored) << words(stored);
+    EXPECT_EQ(stored->trace.retry_attempts, 1U);
+    const auto read = documents_.get(key());
+    ASSERT_TRUE(read) << words(read);
+    EXPECT_TRUE(read->content_as<std::vector<std::byte>>().value() == bytes);
 }
 
 TEST_P(operations, a_missing_document_is_not_found_and_does_not_exist) {

@@ -166,28 +166,28 @@ void connections::on_push(
     owners_.nodes.take_push(*bucket, *pushed, connection.link->endpoint->host, now);
 }
 
-base::byte_view connections::begin_write(kv_connection& connection, time_point now) {
+base::byte_views connections::begin_write(kv_connection& connection, time_point now) {
     if (connection.state == connection_state::closed ||
         connection.state == connection_state::connecting) {
         return {};
     }
     connection.is_write_requested = false;
-    if (!connection.outstanding().empty()) {
-        return connection.outstanding();
+    if (!connection.outgoing.is_written()) {
+        return connection.outgoing.outstanding();
     }
     base::byte_writer writer = connection.begin_outgoing();
     owners_.requests.encode_ready(connection, writer, now);
     if (!connection.is_armed() && connection.waiting.operation_count() != 0) {
         context_.wheel.arm(connection, driver::add_saturated(now, context_.options.probe_after));
     }
-    return connection.outstanding();
+    return connection.outgoing.outstanding();
 }
 
 void connections::on_written(kv_connection& connection, std::size_t size) {
     if (connection.state == connection_state::closed) {
         return;
     }
-    const bool is_sound = connection.on_written(size);
+    const bool is_sound = connection.outgoing.on_written(size);
     REPRISE_ASSERT(is_sound);
     connection.request_write(context_.actions);
 }

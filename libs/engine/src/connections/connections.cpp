@@ -106,7 +106,7 @@ void connections::fail(kv_connection& connection, std::string_view why, time_poi
         log_level::warn, "closing " + connection.link->endpoint->name + ": " + std::string(why));
     context_.actions.emplace_back(close_action{connection.id});
     const bool has_failed = connection.state != connection_state::open;
-    finish(connection, connection.sent_end(0), has_failed, now);
+    finish(connection, connection.outgoing.sent_end(0), has_failed, now);
 }
 
 void connections::on_closed(
@@ -129,7 +129,7 @@ void connections::on_closed(
             endpoint.terminal->refusal.set(problem);
             owners_.nodes.terminal().announce();
         }
-        finish(connection, connection.sent_end(unwritten_size), has_failed, now);
+        finish(connection, connection.outgoing.sent_end(unwritten_size), has_failed, now);
         if (is_terminal) {
             owners_.nodes.terminal().notify(nullptr, now);
         }
@@ -252,7 +252,7 @@ void connections::close_drained(kv_connection& connection, time_point now) {
     }
     context_.actions.emplace_back(close_action{connection.id});
     connection.is_given_up = true;
-    finish(connection, connection.sent_end(0), false, now);
+    finish(connection, connection.outgoing.sent_end(0), false, now);
 }
 
 void connections::on_abandoned(kv_connection& connection, time_point now) {

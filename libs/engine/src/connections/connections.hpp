@@ -53,7 +53,7 @@ public:
     void on_bytes(
         kv_connection& connection, const base::block_ref* owner, base::byte_view bytes,
         time_point now);
-    [[nodiscard]] base::byte_view begin_write(kv_connection& connection, time_point now);
+    [[nodiscard]] base::byte_views begin_write(kv_connection& connection, time_point now);
     void on_written(kv_connection& connection, std::size_t size);
     void on_closed(
         kv_connection& connection, close_reason reason, std::size_t unwritten_size, time_point now);

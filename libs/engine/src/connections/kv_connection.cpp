@@ -24,7 +24,7 @@ kv_connection::kv_connection(connection_id given, node_link& owner, std::size_t 
 
 void kv_connection::request_first_write(action_list& actions) {
     const bool has_some = !control.empty() || (!ready.empty() && has_credit());
-    if (has_some && state != connection_state::closed && outgoing_size_ == written_) {
+    if (has_some && state != connection_state::closed && outgoing.is_written()) {
         is_write_requested = true;
         actions.emplace_back(write_action{id});
     }
@@ -37,28 +37,13 @@ void kv_connection::abandon(std::uint32_t opaque) noexcept {
 }
 
 base::byte_writer kv_connection::begin_outgoing() {
-    handed_before_ += outgoing_size_;
-    written_ = 0;
-    base::byte_writer writer(outgoing_, 0, base::byte_writer::reuse_tag{});
+    base::byte_writer writer = outgoing.begin();
     if (!control.empty()) {
         writer.write_bytes(control);
         control.clear();
     }
-    on_appended(writer);
+    outgoing.on_appended(writer);
     return writer;
-}
-
-bool kv_connection::on_written(std::size_t size) noexcept {
-    if (size > outgoing_size_ - written_) {
-        return false;
-    }
-    written_ += size;
-    return true;
-}
-
-std::uint64_t kv_connection::sent_end(std::size_t unwritten) const noexcept {
-    const std::size_t unreported = outgoing_size_ - written_;
-    return handed_before_ + outgoing_size_ - (unwritten < unreported ? unwritten : unreported);
 }
 
 }  // namespace reprise::engine

@@ -13,6 +13,7 @@
 
 #include "connections/bootstrap_fsm.hpp"
 #include "connections/opaque_table.hpp"
+#include "connections/outgoing_stream.hpp"
 #include "operations/operation_slot.hpp"
 
 namespace reprise::engine {
@@ -89,36 +90,15 @@ public:
     // The answer to this request is no longer needed.
     void abandon(std::uint32_t opaque) noexcept;
 
-    // The part of the current write that the driver has not reported as written.
-    [[nodiscard]] base::byte_view outstanding() const noexcept {
-        return base::byte_view(outgoing_).first(outgoing_size_).subspan(written_);
-    }
-    // Starts a write with the control bytes. The caller appends operations with the returned writer
-    // and calls `on_appended` after each.
+    // Starts a write with the control bytes. The caller appends operations with the returned
+    // writer.
     [[nodiscard]] base::byte_writer begin_outgoing();
-    void on_appended(const base::byte_writer& writer) noexcept {
-        outgoing_size_ = writer.total_size();
-    }
-    // Stream offset of the next byte that `writer` will append to the current write.
-    [[nodiscard]] std::uint64_t offset_of_next(const base::byte_writer& writer) const noexcept {
-        return handed_before_ + writer.total_size();
-    }
-    // The driver has written `size` more bytes. Returns false if there were not that many.
-    [[nodiscard]] bool on_written(std::size_t size) noexcept;
-    // If the last `unwritten` bytes were not written, the first stream offset that has certainly
-    // not left the process.
-    [[nodiscard]] std::uint64_t sent_end(std::size_t unwritten) const noexcept;
+    outgoing_stream outgoing;
 
 private:
     void request_first_write(action_list& actions);
 
     std::size_t credit_;
-    // The current write in its first bytes. It is not shortened between writes, because clearing
-    // and growing again would cost more than what is written.
-    std::vector<std::byte> outgoing_;
-    std::size_t outgoing_size_ = 0;
-    std::size_t written_ = 0;          // of outgoing_size_
-    std::uint64_t handed_before_ = 0;  // bytes of all earlier writes
 };
 
 template <class Message>

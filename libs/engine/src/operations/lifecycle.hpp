@@ -75,7 +75,7 @@ public:
     }
     // Queues the operation on an open connection, whose list has its own bound.
     template <class Slot>
-    void queue_ready(Slot& slot, intrusive_list<Slot>& list) {
+    [[gnu::always_inline]] void queue_ready(Slot& slot, intrusive_list<Slot>& list) {
         list.push_back(slot);
         slot.state = operation_state::queued;
         arm(slot, slot.deadline);
@@ -156,7 +156,7 @@ public:
     // Passes the result that was begun last to the user. This is the only way to complete, and a
     // running operation completes once: afterwards it is free.
     template <class Slot>
-    void complete_begun(Slot& slot, time_point now) {
+    [[gnu::always_inline]] void complete_begun(Slot& slot, time_point now) {
         REPRISE_ASSERT(slot.state == operation_state::running);
         // By its place, because a strategy or an observer may start an operation that ends at once.
         const std::size_t place = ended_.last_place();

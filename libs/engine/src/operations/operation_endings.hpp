@@ -42,7 +42,7 @@ public:
 
     void complete(operation_slot& slot, operation_result&& result, time_point now);
     // The same for the result that was begun last; see lifecycle::begin_result.
-    void complete_begun(operation_slot& slot, time_point now) {
+    [[gnu::always_inline]] void complete_begun(operation_slot& slot, time_point now) {
         if (operation_result& result = life_.begun_result(); !result.ec && !slot.history.empty())
             [[unlikely]] {
             result.history = history_of(slot, false);

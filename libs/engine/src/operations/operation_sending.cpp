@@ -9,7 +9,7 @@
 namespace reprise::engine {
 
 void operations::encode_ready(kv_connection& connection, base::byte_writer& out, time_point now) {
-    while (out.total_size() < context_.options.write_size_max_bytes &&
+    while (connection.outgoing.size() < context_.options.write_size_max_bytes &&
            encode_next(connection, out, now)) {
     }
 }
@@ -39,19 +39,24 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     context.features = connection.features;
     context.compression =
         context_.options.enable_compression ? &context_.options.compression : nullptr;
+    context.large_value_size_min = context_.options.large_value_size_min_bytes;
     context.scan = slot->scan.get();
     if (context.scan != nullptr || slot->request.durability != durability_level::none)
         [[unlikely]] {
         context.time_left = driver::time_left(now, slot->deadline);
     }
-    const std::uint64_t offset = connection.offset_of_next(out);
-    if (const encoding_error failed = encode_operation(out, slot->request, context)) [[unlikely]] {
+    const std::uint64_t offset = connection.outgoing.offset_of_next();
+    const encoding_result encoded = encode_operation(out, slot->request, context);
+    if (encoded.error) [[unlikely]] {
         connection.waiting.erase(*connection.waiting.find(*opaque));
         waiting_.leave(*slot);
-        refuse(*slot, failed, now);
+        refuse(*slot, encoded.error, now);
         return true;
     }
-    connection.on_appended(out);
+    connection.outgoing.on_appended(out);
+    if (encoded.is_value_apart) [[unlikely]] {
+        connection.outgoing.append_value(slot->request.value);
+    }
     parts_.life.send(*slot);
     slot->wire_offset = offset;
     slot->sent_before =

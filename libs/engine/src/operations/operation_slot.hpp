@@ -81,7 +81,7 @@ public:
     // The same; builds the request in the slot.
     operation_slot& acquire(keyspace_id where, document_call&& call) {
         operation_slot& slot = rebuild(where, call);
-        slot.request.copy_text(call);
+        slot.request.copy_text(call, values_);
         return take(slot);
     }
     // Clears the slot of an operation that has ended.
@@ -143,6 +143,7 @@ private:
     std::vector<std::unique_ptr<operation_slot[]>> chunks_;
     std::uint32_t first_free_ = no_slot;  // the slot that was released last
     std::size_t open_count_ = 0;
+    base::block_pool values_;  // those that a slot's request has copied
 };
 
 inline void operation_pool::release(operation_slot& slot) {

@@ -47,25 +47,6 @@ encoding_error add_frame_infos(
     return {};
 }
 
-// Returns the value to store, compressed if that makes it smaller, and sets the datatype.
-base::byte_view outgoing_value(
-    const operation_request& request, const encoding_context& context,
-    std::vector<std::byte>& storage, wire::request_header& header) {
-    if (request.is_json && context.features.contains(wire::hello_feature::json)) {
-        header.datatype = wire::datatype::json;
-    }
-    const bool can_compress =
-        context.compression != nullptr && context.features.contains(wire::hello_feature::snappy);
-    if (can_compress) {
-        if (auto smaller = wire::compress_if_smaller(request.value.view(), *context.compression)) {
-            storage = std::move(*smaller);
-            header.datatype = header.datatype | wire::datatype::snappy;
-            return storage;
-        }
-    }
-    return request.value.view();
-}
-
 // The arguments of an encoder.
 struct encoder_input {
     base::byte_writer& out;
@@ -73,6 +54,7 @@ struct encoder_input {
     const encoding_context& context;
     wire::document_key key;
     wire::request_header header{};
+    bool is_value_apart = false;
 };
 
 std::optional<wire::doc_flags> outgoing_doc_flags(const operation_request& request) {
@@ -92,8 +74,10 @@ encoded encode_shape<wire::request_shape::empty>(wire::opcode op, encoder_input&
     return wire::empty_request{op}.encode(in.out, in.header);
 }
 
+// Reads and stores are the most frequent ones: their encoders become one function for each opcode.
 template <>
-encoded encode_shape<wire::request_shape::key>(wire::opcode op, encoder_input& in) {
+[[gnu::always_inline]] inline encoded encode_shape<wire::request_shape::key>(
+    wire::opcode op, encoder_input& in) {
     return wire::document_request{op, in.key}.encode(in.out, in.header);
 }
 
@@ -112,19 +96,52 @@ encoded encode_shape<wire::request_shape::meta>(wire::opcode, encoder_input& in)
     return wire::get_meta_request{in.key, 2}.encode(in.out, in.header);
 }
 
+bool may_compress(const encoder_input& in) noexcept {
+    const wire::compression_options* const options = in.context.compression;
+    return options != nullptr && in.context.features.contains(wire::hello_feature::snappy) &&
+           in.request.value.size() >= options->size_min_bytes;
+}
+
+// Encodes a message whose value is that of the request.
+template <class Message>
+[[gnu::always_inline]] inline encoded encode_as_it_is(Message&& message, encoder_input& in) {
+    message.value = in.request.value.view();
+    in.is_value_apart = message.value.size() >= in.context.large_value_size_min;
+    return in.is_value_apart ? message.encode_head(in.out, in.header)
+                             : message.encode(in.out, in.header);
+}
+
+// The same, but compresses the value if that makes it smaller.
+template <class Message>
+[[gnu::noinline]] encoded encode_compressed(Message message, encoder_input& in) {
+    const auto smaller =
+        wire::compress_if_smaller(in.request.value.view(), *in.context.compression);
+    if (!smaller) {
+        return encode_as_it_is(message, in);
+    }
+    message.value = *smaller;
+    in.header.datatype = in.header.datatype | wire::datatype::snappy;
+    return message.encode(in.out, in.header);
+}
+
+template <class Message>
+[[gnu::always_inline]] inline encoded encode_with_value(Message message, encoder_input& in) {
+    if (in.request.is_json && in.context.features.contains(wire::hello_feature::json)) {
+        in.header.datatype = wire::datatype::json;
+    }
+    return may_compress(in) ? encode_compressed(message, in) : encode_as_it_is(message, in);
+}
+
 template <>
-encoded encode_shape<wire::request_shape::store>(wire::opcode op, encoder_input& in) {
-    std::vector<std::byte> storage;
-    const base::byte_view value = outgoing_value(in.request, in.context, storage, in.header);
-    return wire::store_request{op, in.key, in.request.flags, in.request.expiry, value}.encode(
-        in.out, in.header);
+[[gnu::always_inline]] inline encoded encode_shape<wire::request_shape::store>(
+    wire::opcode op, encoder_input& in) {
+    return encode_with_value(
+        wire::store_request{op, in.key, in.request.flags, in.request.expiry, {}}, in);
 }
 
 template <>
 encoded encode_shape<wire::request_shape::concat>(wire::opcode op, encoder_input& in) {
-    std::vector<std::byte> storage;
-    const base::byte_view value = outgoing_value(in.request, in.context, storage, in.header);
-    return wire::concat_request{op, in.key, value}.encode(in.out, in.header);
+    return encode_with_value(wire::concat_request{op, in.key, {}}, in);
 }
 
 template <>
@@ -197,7 +214,7 @@ encoding_error failed_with(wire::wire_errc error) {
 }
 
 template <std::size_t Kind>
-[[gnu::always_inline]] inline encoding_error encode_kind(
+[[gnu::always_inline]] inline encoding_result encode_kind(
     base::byte_writer& out, const operation_request& request, const encoding_context& context,
     const std::optional<wire::request_frame_infos>& infos) {
     constexpr const wire::opcode_facts& facts = wire::opcode_info(operation_table[Kind].op);
@@ -210,25 +227,25 @@ template <std::size_t Kind>
         in.header.cas = request.cas;
     }
     const auto result = encode_shape<facts.request>(facts.op, in);
-    return result ? encoding_error{} : failed_with(result.error());
+    return {result ? encoding_error{} : failed_with(result.error()), in.is_value_apart};
 }
 
 using encoder =
-    encoding_error (*)(base::byte_writer&, const operation_request&, const encoding_context&);
+    encoding_result (*)(base::byte_writer&, const operation_request&, const encoding_context&);
 
 template <std::size_t Kind>
-encoding_error encode_plain(
+encoding_result encode_plain(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
     return encode_kind<Kind>(out, request, context, std::nullopt);
 }
 
 // Apart, because frame infos take more room than all the rest of a header.
 template <std::size_t Kind>
-encoding_error encode_with_infos(
+encoding_result encode_with_infos(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
     wire::request_frame_infos infos;
     const encoding_error failed = add_frame_infos(request, context, infos);
-    return failed ? failed : encode_kind<Kind>(out, request, context, infos);
+    return failed ? encoding_result{failed} : encode_kind<Kind>(out, request, context, infos);
 }
 
 // The encoders of one kind, generated from its row.
@@ -243,11 +260,11 @@ constexpr auto encoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) 
 
 }  // namespace
 
-encoding_error encode_operation(
+encoding_result encode_operation(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
     const auto index = static_cast<std::size_t>(request.kind);
     if (index >= encoders.size()) [[unlikely]] {
-        return failed_with(wire::wire_errc::opcode_mismatch);
+        return {failed_with(wire::wire_errc::opcode_mismatch)};
     }
     const bool has_infos = request.durability != durability_level::none || request.preserve_expiry;
     return (has_infos ? encoders[index].with_infos : encoders[index].plain)(out, request, context);

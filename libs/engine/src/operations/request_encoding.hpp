@@ -22,6 +22,8 @@ struct encoding_context {
     wire::hello_feature_set features{};
     // Null if values are sent uncompressed.
     const wire::compression_options* compression = nullptr;
+    // A value of at least this many bytes is not copied to the output.
+    std::size_t large_value_size_min = SIZE_MAX;
     // Time left for an operation whose request names a time: a scan, or a write with a durability
     // requirement, for which the server gets nine tenths of it as its timeout.
     duration time_left{};
@@ -38,8 +40,14 @@ struct encoding_error {
     [[nodiscard]] explicit operator bool() const noexcept { return detail != nullptr; }
 };
 
-// Appends the complete frame, or nothing if it fails.
-[[nodiscard]] encoding_error encode_operation(
+struct encoding_result {
+    encoding_error error{};
+    // The frame has no value yet: that of the request follows what was appended.
+    bool is_value_apart = false;
+};
+
+// Appends the frame, or nothing if it fails.
+[[nodiscard]] encoding_result encode_operation(
     base::byte_writer& out, const operation_request& request, const encoding_context& context);
 
 // Checks what can be checked before there is a connection. `is_named_collection`: the collection is

@@ -102,10 +102,11 @@ struct canned_scene {
         client_engine& engine = driver.engine();
         actions.clear();
         engine.take_actions(actions);
-        const base::byte_view bytes = engine.begin_write(connection, driver.now);
-        if (bytes.empty()) {
+        const base::byte_views parts = engine.begin_write(connection, driver.now);
+        if (parts.empty()) {
             return;
         }
+        const base::byte_view bytes = parts.front();  // small values are part of it
         make_answer(kind, bytes, answered, is_stored);
         engine.on_written(connection, bytes.size(), driver.now);
         engine.on_bytes(connection, answer_bytes, driver.now);

@@ -43,7 +43,7 @@ TEST(kv_connection, requests_one_write_until_the_driver_starts_it) {
     const auto handed = with.connection.begin_outgoing().total_size();
     ASSERT_TRUE(with.send_noop());
     EXPECT_EQ(with.actions.size(), 1U) << "a write is in progress";
-    EXPECT_TRUE(with.connection.on_written(handed));
+    EXPECT_TRUE(with.connection.outgoing.on_written(handed));
     with.connection.request_write(with.actions);
     EXPECT_EQ(with.actions.size(), 2U);
 }
@@ -81,11 +81,11 @@ TEST(kv_connection, counts_bytes_that_the_driver_accepted_as_sent) {
     one_connection with(1);
     ASSERT_TRUE(with.send_noop());
     const auto handed = with.connection.begin_outgoing().total_size();
-    EXPECT_EQ(with.connection.sent_end(handed), 0U);
-    ASSERT_TRUE(with.connection.on_written(4));
-    EXPECT_EQ(with.connection.sent_end(handed), 4U);
-    EXPECT_EQ(with.connection.sent_end(0), handed);
-    EXPECT_FALSE(with.connection.on_written(handed)) << "more bytes than there were";
+    EXPECT_EQ(with.connection.outgoing.sent_end(handed), 0U);
+    ASSERT_TRUE(with.connection.outgoing.on_written(4));
+    EXPECT_EQ(with.connection.outgoing.sent_end(handed), 4U);
+    EXPECT_EQ(with.connection.outgoing.sent_end(0), handed);
+    EXPECT_FALSE(with.connection.outgoing.on_written(handed)) << "more bytes than there were";
 }
 
 }  // namespace reprise::engine::testing

@@ -44,8 +44,8 @@ struct fuzz_run {
                 client.on_closed(closed->connection, engine::close_reason::requested, 0, now);
             }
         }
-        const auto bytes = client.begin_write(connection, now);
-        client.on_written(connection, bytes.size(), now);
+        const std::size_t size = base::total_size(client.begin_write(connection, now));
+        client.on_written(connection, size, now);
     }
     engine::connection_id connection{};
 };

@@ -280,8 +280,7 @@ private:
             }
         } else if (const auto* writing = std::get_if<engine::write_action>(&action)) {
             const engine::connection_id id = writing->connection;
-            const base::byte_view out = client_.begin_write(id, now_);
-            const std::vector<std::byte> request(out.begin(), out.end());
+            const std::vector<std::byte> request = base::join(client_.begin_write(id, now_));
             client_.on_written(id, request.size(), now_);
             if (!peers_.contains(id)) {
                 client_.on_bytes(id, answer_bootstrap(request), now_);

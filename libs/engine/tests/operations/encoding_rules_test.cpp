@@ -34,7 +34,7 @@ std::optional<encoding_error> error_of(
     context.time_left = std::chrono::seconds{2};
     std::vector<std::byte> bytes;
     base::byte_writer out(bytes);
-    const encoding_error failed = encode_operation(out, request, context);
+    const encoding_error failed = encode_operation(out, request, context).error;
     EXPECT_EQ(bytes.empty(), static_cast<bool>(failed));
     return failed ? std::optional(failed) : std::nullopt;
 }
@@ -133,7 +133,7 @@ wire::frame_view sent_frame(
     const operation_request& request, const encoding_context& context,
     std::vector<std::byte>& bytes) {
     base::byte_writer out(bytes);
-    EXPECT_FALSE(encode_operation(out, request, context));
+    EXPECT_FALSE(encode_operation(out, request, context).error);
     return *wire::scan_frame(bytes, {})->frame;
 }
 

@@ -70,7 +70,7 @@ TEST(operations_part, are_sent_again_after_their_connection_is_gone) {
     with.configure();
     kv_connection& connection = with.open();
     with.get("a key");
-    const auto handed = with.links.begin_write(connection, with.parts.now).size();
+    const auto handed = base::total_size(with.links.begin_write(connection, with.parts.now));
     with.links.on_closed(connection, close_reason::reset, handed, with.parts.now);
     with.ended.drain();
     EXPECT_EQ(with.completed, 0);

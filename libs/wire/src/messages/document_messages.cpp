@@ -45,9 +45,14 @@ std::expected<store_request, wire_errc> store_request::decode(
     return request;
 }
 
+std::expected<void, wire_errc> concat_request::encode_head(
+    base::byte_writer& out, const request_header& header) const {
+    return detail::begin_document_request(out, header, op, {}, key, value.size());
+}
+
 std::expected<void, wire_errc> concat_request::encode(
     base::byte_writer& out, const request_header& header) const {
-    const auto begun = detail::begin_document_request(out, header, op, {}, key, value.size());
+    const auto begun = encode_head(out, header);
     if (begun) {
         out.write_bytes(value);
     }

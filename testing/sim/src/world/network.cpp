@@ -273,7 +273,7 @@ void network::write(std::uint32_t index) {
     const planned_network& options = world_.plan.network;
     for (int round = 0; round < 64; ++round) {
         link.is_writing = false;
-        const base::byte_view bytes = engine.begin_write(link.id, world_.now);
+        const std::vector<std::byte> bytes = base::join(engine.begin_write(link.id, world_.now));
         if (bytes.empty()) {
             return;
         }

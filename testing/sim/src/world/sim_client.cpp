@@ -132,6 +132,7 @@ engine::engine_options sim_client::make_options() {
     options.parked_count_max = plan_.parked_count_max;
     options.ready_count_max = plan_.ready_count_max;
     options.write_size_max_bytes = plan_.write_size_max;
+    options.large_value_size_min_bytes = std::min<std::size_t>(plan_.write_size_max, 4096);
     options.strategy = strategies_[static_cast<std::size_t>(plan_.strategy)];
     if (plan_.budget_units > 0) {
         bucket = std::make_shared<token_bucket>(

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include <reprise/base/bytes.hpp>
@@ -14,10 +17,11 @@ namespace reprise::base {
 /// `byte_writer::extend`.
 template <class Number>
 std::byte* store_big_endian(std::byte* at, Number number) noexcept {
-    for (std::size_t i = sizeof(Number); i > 0; --i) {
-        *at++ = static_cast<std::byte>(static_cast<std::uint64_t>(number) >> (8 * (i - 1)));
-    }
-    return at;
+    // One exchange of bytes and one store: GCC 12 does not find these in a loop over the bytes.
+    const auto bits = static_cast<std::make_unsigned_t<Number>>(number);
+    const auto stored = std::endian::native == std::endian::little ? std::byteswap(bits) : bits;
+    std::memcpy(at, &stored, sizeof stored);
+    return at + sizeof stored;
 }
 
 /// Appends big-endian numbers and bytes to memory that the caller owns: either a vector, which
@@ -69,7 +73,7 @@ public:
     /// failed state if they do not fit. The pointer is valid until the next call that writes.
     /// `size` may be 0: do not dereference the pointer then; it is null only if the writer had
     /// already failed.
-    std::byte* extend(std::size_t size) {
+    [[gnu::always_inline]] std::byte* extend(std::size_t size) {
         // Subtracts because size_ + size could wrap. A vector may start above its limit.
         if (failed_ || size_ > limit_ || size > limit_ - size_) {
             failed_ = true;

@@ -5,12 +5,15 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace reprise::base {
 
 /// Bytes owned elsewhere. A view never extends their lifetime.
 using byte_view = std::span<const std::byte>;
 using mutable_byte_view = std::span<std::byte>;
+/// Bytes in several places, in order.
+using byte_views = std::span<const byte_view>;
 
 /// Views the same memory as bytes or as text, without checking the content. Text from a network may
 /// contain any byte, even zero.
@@ -25,6 +28,24 @@ inline std::string_view as_text(byte_view bytes) noexcept {
 /// Compares bytes. Two empty views are equal wherever they point.
 inline bool equal(byte_view left, byte_view right) noexcept {
     return as_text(left) == as_text(right);
+}
+
+inline std::size_t total_size(byte_views parts) noexcept {
+    std::size_t size = 0;
+    for (const byte_view each : parts) {
+        size += each.size();
+    }
+    return size;
+}
+
+/// Copies all parts into one place.
+inline std::vector<std::byte> join(byte_views parts) {
+    std::vector<std::byte> joined;
+    joined.reserve(total_size(parts));
+    for (const byte_view each : parts) {
+        joined.insert(joined.end(), each.begin(), each.end());
+    }
+    return joined;
 }
 
 /// Copies the bytes, which must not overlap. Cheaper than a call of memcpy for the few bytes of a

@@ -90,7 +90,7 @@ public:
         return result;
     }
     /// `*this = copy_of(bytes)`, without the copy on the way. `bytes` must not be its own.
-    void assign(byte_view bytes) {
+    [[gnu::always_inline]] void assign(byte_view bytes) {
         if (bytes.size() <= inline_size_max) {
             assign_inline(bytes);
         } else {

@@ -161,8 +161,9 @@ public:
     // Returns the bytes to write now: the rest of the outstanding write or, if there is none,
     // everything that may be sent, which this call encodes. From then on these requests count as on
     // the wire. The bytes stay valid and unchanged until on_written has covered them or the
-    // connection has ended. Empty if there is nothing to write.
-    [[nodiscard]] base::byte_view begin_write(connection_id connection, time_point now);
+    // connection has ended; the list of their places is valid until the next call. Empty if there
+    // is nothing to write. A driver may write fewer bytes than these.
+    [[nodiscard]] base::byte_views begin_write(connection_id connection, time_point now);
     // When on_time must be called. Empty if the engine waits for nothing.
     [[nodiscard]] std::optional<time_point> next_due() const noexcept;
     // Sets a hook that is called from any thread when there is something for on_wake. It must make

@@ -44,6 +44,9 @@ struct engine_options : couchbase::cluster_options {
     std::size_t pipeline_credit = 1024;
     // A write takes no further request once it has this many bytes.
     std::size_t write_size_max_bytes = std::size_t{256} * 1024;
+    // A value of at least this many bytes is written from where it is; smaller ones are copied, so
+    // that many of them make one piece.
+    std::size_t large_value_size_min_bytes = std::size_t{4} * 1024;
     // How many operations may wait for credit on one connection. Beyond that the socket counts as
     // not writable.
     std::size_t ready_count_max = 65536;

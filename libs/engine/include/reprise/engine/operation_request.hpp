@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <reprise/base/block_pool.hpp>
 #include <reprise/base/slice.hpp>
 #include <reprise/couchbase_types/document_request.hpp>
 #include <reprise/engine/ids.hpp>
@@ -28,6 +29,13 @@ struct operation_request : couchbase::detail::document_request {
         key.assign(base::as_bytes(call.key));
         if (!call.value.empty()) {
             value.assign(call.value);
+        }
+    }
+    // The same, with blocks of the pool.
+    void copy_text(const document_call& call, base::block_pool& pool) {
+        key.assign(base::as_bytes(call.key));
+        if (!call.value.empty()) {
+            value.assign(call.value, pool);
         }
     }
 

@@ -131,7 +131,8 @@ public:
     /// Whether any vbucket has an active node.
     bool has_owners() const noexcept;
 
-    std::optional<node_index> active_node(std::size_t vbucket) const noexcept {
+    [[gnu::always_inline]] std::optional<node_index> active_node(
+        std::size_t vbucket) const noexcept {
         return entry(current_, vbucket, 0);
     }
     /// `replica` starts at 1.
@@ -158,7 +159,7 @@ public:
     }
 
 private:
-    static std::optional<node_index> entry(
+    [[gnu::always_inline]] static std::optional<node_index> entry(
         const flat_map& map, std::size_t vbucket, std::size_t column) noexcept {
         if (column >= map.width || vbucket >= map.row_count()) {
             return std::nullopt;

@@ -34,7 +34,8 @@ struct document_key {
 
 /// Checks whether the key can be sent. Accepts any collection id, because ids come from the server.
 /// Fails with key_missing, key_too_long or collection_not_expressible.
-inline std::expected<void, wire_errc> check(const document_key& key) noexcept {
+[[gnu::always_inline]] inline std::expected<void, wire_errc> check(
+    const document_key& key) noexcept {
     if (key.key.empty()) {
         return std::unexpected(wire_errc::key_missing);
     }
@@ -59,7 +60,7 @@ inline std::size_t encoded_size(const document_key& key) noexcept {
 
 /// Writes the key field and returns a pointer past it. `out` must have room for
 /// `encoded_size(key)`.
-inline std::byte* encode(std::byte* out, const document_key& key) noexcept {
+[[gnu::always_inline]] inline std::byte* encode(std::byte* out, const document_key& key) noexcept {
     if (key.form == key_form::collection_prefixed) {
         out += encode_leb128(out, key.collection.value);
     }

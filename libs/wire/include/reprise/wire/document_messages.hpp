@@ -42,6 +42,8 @@ struct store_request {
     base::byte_view value;
 
     std::expected<void, wire_errc> encode(base::byte_writer&, const request_header&) const;
+    /// Everything before the value, which must follow. The writer needs room for both.
+    std::expected<void, wire_errc> encode_head(base::byte_writer&, const request_header&) const;
     static std::expected<store_request, wire_errc> decode(const frame_view&, key_form);
 };
 
@@ -52,6 +54,8 @@ struct concat_request {
     base::byte_view value;
 
     std::expected<void, wire_errc> encode(base::byte_writer&, const request_header&) const;
+    /// Everything before the value, which must follow. The writer needs room for both.
+    std::expected<void, wire_errc> encode_head(base::byte_writer&, const request_header&) const;
     static std::expected<concat_request, wire_errc> decode(const frame_view&, key_form);
 };
 
@@ -140,16 +144,21 @@ struct get_meta_response {
 
 // The most frequent messages.
 
-inline std::expected<void, wire_errc> document_request::encode(
+[[gnu::always_inline]] inline std::expected<void, wire_errc> document_request::encode(
     base::byte_writer& out, const request_header& header) const {
     return detail::begin_document_request(out, header, op, {}, key, 0);
 }
 
-inline std::expected<void, wire_errc> store_request::encode(
+[[gnu::always_inline]] inline std::expected<void, wire_errc> store_request::encode_head(
     base::byte_writer& out, const request_header& header) const {
     std::array<std::byte, 8> extras;
     base::store_big_endian(base::store_big_endian(extras.data(), flags), expiry);
-    const auto begun = detail::begin_document_request(out, header, op, extras, key, value.size());
+    return detail::begin_document_request(out, header, op, extras, key, value.size());
+}
+
+[[gnu::always_inline]] inline std::expected<void, wire_errc> store_request::encode(
+    base::byte_writer& out, const request_header& header) const {
+    const auto begun = encode_head(out, header);
     if (begun) {
         out.write_bytes(value);
     }

@@ -56,7 +56,8 @@ std::expected<frame_header, wire_errc> decode_header(
     base::byte_view bytes, const frame_limits& limits) noexcept;
 
 /// Writes 24 bytes at `out`. Asserts that the header's sizes fit its magic.
-inline std::byte* encode_header(std::byte* out, const frame_header& header) noexcept {
+[[gnu::always_inline]] inline std::byte* encode_header(
+    std::byte* out, const frame_header& header) noexcept {
     using base::store_big_endian;
     *out++ = static_cast<std::byte>(header.magic);
     *out++ = static_cast<std::byte>(header.op);

@@ -24,7 +24,8 @@ inline std::size_t leb128_size(std::uint32_t number) noexcept {
 }
 
 /// Writes the shortest form; `out` must have room for `leb128_size(number)`. Returns the size.
-inline std::size_t encode_leb128(std::byte* out, std::uint32_t number) noexcept {
+[[gnu::always_inline]] inline std::size_t encode_leb128(
+    std::byte* out, std::uint32_t number) noexcept {
     std::size_t size = 0;
     while (number >= 0x80) {
         out[size++] = static_cast<std::byte>((number & 0x7f) | 0x80);

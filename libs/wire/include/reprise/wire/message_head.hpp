@@ -25,7 +25,7 @@ struct body_sizes {
 };
 
 // Copies `bytes` to `at` and returns a pointer past them.
-inline std::byte* store(std::byte* at, base::byte_view bytes) noexcept {
+[[gnu::always_inline]] inline std::byte* store(std::byte* at, base::byte_view bytes) noexcept {
     if (!bytes.empty()) {
         base::copy_few(at, bytes);
     }
@@ -52,7 +52,7 @@ private:
 // the returned pointer and then writes the value with `out.write_bytes`, for which there is room.
 // Fills in the sizes in `header`. Writes nothing if it fails.
 // Inline because each request passes here.
-inline frame_start begin_frame(
+[[gnu::always_inline]] inline frame_start begin_frame(
     base::byte_writer& out, frame_header header, base::byte_view framing_extras,
     const body_sizes& sizes) {
     const bool is_alternative = has_framing_extras(header.magic);
@@ -78,7 +78,7 @@ inline frame_start begin_frame(
 }
 
 // Checks the CAS, the datatype bits and the vbucket in the header of a request.
-inline std::optional<wire_errc> check_request_rules(
+[[gnu::always_inline]] inline std::optional<wire_errc> check_request_rules(
     opcode op, std::uint64_t cas, wire::datatype datatype, std::uint16_t vbucket) noexcept {
     const opcode_facts& facts = opcode_info(op);
     if (facts.cas == cas_rule::must_be_zero && cas != 0) {
@@ -107,7 +107,7 @@ frame_start begin_alternative_request(
 
 // begin_frame for a request of `op`. Also checks the rules of its header and writes its frame
 // infos.
-inline frame_start begin_request(
+[[gnu::always_inline]] inline frame_start begin_request(
     base::byte_writer& out, const request_header& header, opcode op, const body_sizes& sizes) {
     if (const auto error =
             check_request_rules(op, header.cas, header.datatype, header.vbucket.value)) {
@@ -128,7 +128,7 @@ inline frame_start begin_request(
 
 // Begins a request with a document key: writes `extras` and the key, and checks the room for
 // `value_size` bytes of value.
-inline std::expected<void, wire_errc> begin_document_request(
+[[gnu::always_inline]] inline std::expected<void, wire_errc> begin_document_request(
     base::byte_writer& out, const request_header& header, opcode op, base::byte_view extras,
     const document_key& key, std::size_t value_size) {
     if (const auto checked = check(key); !checked) [[unlikely]] {
