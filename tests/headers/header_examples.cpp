@@ -61,11 +61,11 @@ boost::asio::awaitable<void> with_a_token(
 
 template <class Operation, class Handler>
 void in_virtual_time(reprise::standard_strategy& strategy, Operation operation, Handler handler) {
-    reprise::testing::virtual_clock time;
+    reprise::testing::virtual_clock clock;
     boost::asio::io_context io;
     reprise::async_retry<void(boost::system::error_code)>(
-        io, strategy, {.clock = &time}, operation, handler);
-    time.run(io);
+        io, strategy, {.clock = &clock}, operation, handler);
+    clock.run(io);
 }
 
 void modelled(const reprise::lab::retry_options& my_settings) {
