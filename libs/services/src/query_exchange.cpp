@@ -16,7 +16,7 @@ namespace {
 
 using step = exchange_result::step;
 
-constexpr std::string_view rows_member = "results";
+constexpr std::string_view query_rows_member = "results";
 
 void describe_problem(exchange_result& verdict, const query_outcome& outcome) {
     if (!outcome.errors.empty()) {
@@ -177,13 +177,13 @@ private:
             rest_;
         const bool is_preparing = phase_ == phase::preparing;
         // The only row of an answer to PREPARE is not for the user.
-        call_.rows_member = is_preparing ? std::string_view() : rows_member;
+        call_.rows_member = is_preparing ? std::string_view() : query_rows_member;
         // It changes nothing, so it may be sent again, and losing it is not ambiguous.
         call_.is_idempotent = is_preparing || is_readonly_;
     }
 
     exchange_result remember_row(const http_answer& answer) {
-        row_splitter splitter(rows_member);
+        row_splitter splitter(query_rows_member);
         splitter.feed(base::as_bytes(answer.body));
         const auto event = splitter.next();
         const auto row = event && *event == row_event::row ? parse_prepared_row(splitter.row())
