@@ -185,8 +185,9 @@ std::vector<couchbase::mutation_token> newest_of(const couchbase::mutation_state
     const auto place = [](const couchbase::mutation_token& token) {
         return std::pair(std::string_view(token.bucket), token.vbucket);
     };
-    std::ranges::stable_sort(newest, [&](const auto& left, const auto& right) {
-        return std::tuple(place(left), right.seqno) < std::tuple(place(right), left.seqno);
+    std::ranges::sort(newest, [&](const auto& left, const auto& right) {
+        return std::tuple(place(left), right.seqno, left.vbucket_uuid) <
+               std::tuple(place(right), left.seqno, right.vbucket_uuid);
     });
     const auto repeated = std::ranges::unique(newest, {}, place);
     newest.erase(repeated.begin(), repeated.end());
