@@ -44,7 +44,7 @@ struct fuzz_run {
                 client.on_closed(closed->connection, engine::close_reason::requested, 0, now);
             }
         }
-        const std::size_t size = base::total_size(client.begin_write(connection, now));
+        const std::size_t size = reprise::base::total_size(client.begin_write(connection, now));
         client.on_written(connection, size, now);
     }
     engine::connection_id connection{};
