@@ -2,6 +2,7 @@
 
 #include <memory_resource>
 #include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/hedge.hpp>
 #include <reprise/testing/scripted.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
@@ -449,6 +450,41 @@ TEST(async_retry, a_clock_that_can_only_block_is_refused_by_name) {
     flaky operation{s.io, 0};
     EXPECT_THROW(s.run(operation), invalid_settings);
     EXPECT_EQ(operation.calls, 0);
+}
+
+// The loop ended inside its own initiating function, which then used what had been destroyed.
+TEST(async_retry, a_hedged_attempt_that_completes_at_once_ends_the_call_after_its_initiation) {
+    for (const bool has_limit : {false, true}) {
+        for (const bool is_on_executor : {false, true}) {
+            SCOPED_TRACE(has_limit * 2 + is_on_executor);
+            scene s;
+            s.options.repeat = repeatability::repeatable;
+            if (has_limit) {
+                s.options.attempt_timeout = 1h;
+            }
+            bool is_initiating = false;
+            int completed = 0;
+            std::weak_ptr<int> owned;
+            const auto start = [&] {
+                auto kept = std::make_shared<int>(1);
+                owned = kept;
+                auto at_once = [&, kept = std::move(kept)](const attempt&, auto handler) {
+                    is_initiating = true;
+                    std::move(handler)(error_code());
+                    EXPECT_FALSE(owned.expired()) << "the function still runs";
+                    is_initiating = false;
+                };
+                async_retry<void(error_code)>(
+                    s.io, s.strategy, s.options, hedged(1s, std::move(at_once)), [&](error_code) {
+                        ++completed;
+                        EXPECT_FALSE(is_initiating);
+                    });
+            };
+            is_on_executor ? asio::post(s.io, start) : start();
+            s.time.run(s.io);
+            EXPECT_EQ(completed, 1);
+        }
+    }
 }
 
 // Each crashed: the second call found a handler that had given away what it belongs to.

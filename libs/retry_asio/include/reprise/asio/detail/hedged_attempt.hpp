@@ -90,6 +90,7 @@ public:
     void start(const attempt& first) {
         launch(first);
         wait_for_next();
+        finish_if_over();
     }
 
     [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
@@ -105,6 +106,19 @@ private:
         bool is_running = true;
     };
 
+    /// While an initiating function runs. An attempt that completes inside it must not end the
+    /// group: the loop, which owns that function, would end with it.
+    class launching {
+    public:
+        explicit launching(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+        ~launching() { flag_ = false; }
+        launching(const launching&) = delete;
+        launching& operator=(const launching&) = delete;
+
+    private:
+        bool& flag_;
+    };
+
     [[nodiscard]] place_type place(asio::cancellation_slot slot) const noexcept {
         return {strand_, asio::get_associated_allocator(handler_), slot};
     }
@@ -115,6 +129,7 @@ private:
         added.started = driver_.now();
         ++running_;
         const std::uint64_t which = runners_.size() - 1;
+        const launching guard(is_launching_);
         try {
             driver_.start_one(
                 next,
@@ -221,7 +236,7 @@ private:
 
     /// Without a result, which threw while it was moved, the handler is destroyed with the group.
     void finish_if_over() {
-        if (running_ != 0 || is_pausing_ || is_over_ || !result_) {
+        if (running_ != 0 || is_pausing_ || is_over_ || is_launching_ || !result_) {
             return;
         }
         is_over_ = true;
@@ -243,6 +258,7 @@ private:
     std::optional<attempt_end<Args...>> result_;
     std::size_t running_ = 0;
     bool is_pausing_ = false;
+    bool is_launching_ = false;
     bool is_decided_ = false;  // An attempt has succeeded.
     bool is_final_ = false;    // An attempt has failed in a way that forbids a retry.
     bool may_add_ = true;
