@@ -200,7 +200,7 @@ COUNTED void measured_virtual_successes(
 class immediate_clock final : public reprise::retry_clock {
 public:
     [[nodiscard]] reprise::time_point now() noexcept override { return now_; }
-    bool wait_until(reprise::time_point until, const std::stop_token&) override {
+    bool wait_until(reprise::time_point until, const std::stop_token&) noexcept override {
         now_ = std::max(now_, until);
         return true;
     }

@@ -97,7 +97,7 @@ world::world(const call_plan& plan, retry_clock& clock, const scheduler& at)
     if (plan_.breaker_opens_at) {
         at(time_point{} + *plan_.breaker_opens_at, [this] {
             for (std::uint32_t i = 0; i < 4 * breaker_volume; ++i) {
-                breaker_->on_failure(driver::breaker_permit::regular, {}, clock_.now());
+                breaker_->on_failure(driver::breaker_permit::regular(), {}, clock_.now());
             }
         });
     }
@@ -265,7 +265,7 @@ void world::verify() {
         verify_level(1);
     }
     verify_result();
-    if (breaker_ && breaker_->try_acquire(clock_.now() + 1h) == driver::breaker_permit::refused) {
+    if (breaker_ && breaker_->try_acquire(clock_.now() + 1h).is_refused()) {
         report("the breaker waits for a probe that is lost");
     }
 }

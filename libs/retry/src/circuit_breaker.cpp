@@ -12,16 +12,17 @@ circuit_breaker::circuit_breaker(
 
 driver::breaker_permit circuit_breaker::try_acquire(time_point now) noexcept {
     if (state() == circuit_state::closed) {
-        return driver::breaker_permit::regular;
+        return driver::breaker_permit::regular();
     }
     const std::lock_guard lock(mutex_);
     const circuit_state before = fsm_.state();
     if (before == circuit_state::closed) {
-        return driver::breaker_permit::regular;
+        return driver::breaker_permit::regular();
     }
     const bool is_probe = fsm_.on_due(now);
     publish(before);
-    return is_probe ? driver::breaker_permit::probe : driver::breaker_permit::refused;
+    return is_probe ? driver::breaker_permit::probe(++probe_number_)
+                    : driver::breaker_permit::refused();
 }
 
 bool circuit_breaker::would_allow(time_point when) const noexcept {
@@ -45,7 +46,7 @@ void circuit_breaker::on_failure(
 }
 
 void circuit_breaker::on_canceled(driver::breaker_permit permit, time_point now) noexcept {
-    if (permit == driver::breaker_permit::probe) {
+    if (permit.is_probe()) {
         conclude(permit, true, now);
     }
 }
@@ -54,9 +55,11 @@ void circuit_breaker::conclude(
     driver::breaker_permit permit, bool has_failed, time_point now) noexcept {
     const std::lock_guard lock(mutex_);
     const circuit_state before = fsm_.state();
-    if (permit == driver::breaker_permit::regular) {
+    if (permit.is_regular()) {
         fsm_.on_outcome(has_failed, now);
-    } else if (permit == driver::breaker_permit::probe && before == circuit_state::half_open) {
+    } else if (
+        before == circuit_state::half_open &&
+        permit == driver::breaker_permit::probe(probe_number_)) {
         if (has_failed) {
             fsm_.on_probe_lost(now);
         } else {

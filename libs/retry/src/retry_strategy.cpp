@@ -17,6 +17,10 @@ driver::decision driver::retry_strategy::on_start(
 void driver::retry_strategy::on_success(
     const driver::token_state&, const driver::decision_context&) {}
 
+bool driver::retry_strategy::note_failure(const driver::retry_question&) {
+    return false;
+}
+
 driver::retry_budget* driver::retry_strategy::paying_budget() noexcept {
     return nullptr;
 }

@@ -32,7 +32,7 @@ public:
         return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     }
 
-    bool wait_until(time_point until, const std::stop_token& stop) override {
+    bool wait_until(time_point until, const std::stop_token& stop) noexcept override {
         std::mutex mutex;
         std::condition_variable stopped;
         // A wait for the token itself, which `condition_variable_any` has, can hang with libstdc++

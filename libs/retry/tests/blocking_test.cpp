@@ -326,7 +326,7 @@ TEST(blocking, a_retry_that_the_breaker_refuses_after_its_wait_costs_nothing) {
         driver::circuit_breaker_options{.volume_threshold = 2, .sleep_window = 10s});
     f.clock.after(100ms, [&] {
         for (int i = 0; i < 2; ++i) {
-            breaker->on_failure(driver::breaker_permit::regular, {}, f.clock.now());
+            breaker->on_failure(driver::breaker_permit::regular(), {}, f.clock.now());
         }
     });
     scripted_operation operation{testing::transient()};

@@ -129,15 +129,39 @@ TEST(circuit_breaker, while_the_probe_is_on_its_way_nothing_else_passes) {
     for (int index = 0; index < 4; ++index) {
         breaker.on_failure(breaker.try_acquire(start), {}, start);
     }
-    EXPECT_EQ(breaker.try_acquire(start + 5s), driver::breaker_permit::probe);
-    EXPECT_EQ(breaker.try_acquire(start + 5s), driver::breaker_permit::refused);
+    EXPECT_TRUE(breaker.try_acquire(start + 5s).is_probe());
+    EXPECT_TRUE(breaker.try_acquire(start + 5s).is_refused());
     // An attempt from before it opened says nothing about the probe.
-    breaker.on_success(driver::breaker_permit::regular, start + 6s);
+    breaker.on_success(driver::breaker_permit::regular(), start + 6s);
     EXPECT_EQ(breaker.state(), circuit_state::half_open);
     // A probe that never ends is given up; the next sleep starts.
-    EXPECT_EQ(breaker.try_acquire(start + 10s), driver::breaker_permit::refused);
+    EXPECT_TRUE(breaker.try_acquire(start + 10s).is_refused());
     EXPECT_EQ(breaker.state(), circuit_state::open);
-    EXPECT_EQ(breaker.try_acquire(start + 15s), driver::breaker_permit::probe);
+    EXPECT_TRUE(breaker.try_acquire(start + 15s).is_probe());
+}
+
+// The failure of a probe that was given up long ago was taken for that of the next probe, whose
+// success then found the breaker open and was ignored.
+TEST(circuit_breaker, a_probe_that_ends_late_is_not_taken_for_the_next_one) {
+    for (const bool is_canceled : {false, true}) {
+        circuit_breaker breaker(four);
+        const time_point start{1h};
+        for (int index = 0; index < 4; ++index) {
+            breaker.on_failure(breaker.try_acquire(start), {}, start);
+        }
+        const driver::breaker_permit late = breaker.try_acquire(start + 5s);
+        EXPECT_TRUE(breaker.try_acquire(start + 10s).is_refused()) << "it is overdue";
+        const driver::breaker_permit next = breaker.try_acquire(start + 15s);
+        ASSERT_TRUE(next.is_probe());
+        if (is_canceled) {
+            breaker.on_canceled(late, start + 16s);
+        } else {
+            breaker.on_failure(late, {}, start + 16s);
+        }
+        EXPECT_EQ(breaker.state(), circuit_state::half_open);
+        breaker.on_success(next, start + 17s);
+        EXPECT_EQ(breaker.state(), circuit_state::closed);
+    }
 }
 
 TEST(circuit_breaker, a_retry_that_waits_longer_than_the_sleep_becomes_the_probe) {
@@ -250,8 +274,7 @@ TEST(circuit_breaker, of_many_threads_exactly_one_sends_the_probe) {
         std::vector<std::jthread> threads;
         for (int index = 0; index < 4; ++index) {
             threads.emplace_back([&] {
-                const bool is_probe =
-                    breaker.try_acquire(time_point{5s}) == driver::breaker_permit::probe;
+                const bool is_probe = breaker.try_acquire(time_point{5s}).is_probe();
                 probes += is_probe ? 1 : 0;
             });
         }
@@ -302,7 +325,7 @@ TEST(circuit_breaker, no_retry_is_planned_while_another_calls_probe_is_out) {
     }
     EXPECT_FALSE(breaker.would_allow(start + 4s));
     EXPECT_TRUE(breaker.would_allow(start + 5s)) << "it would be the probe";
-    ASSERT_EQ(breaker.try_acquire(start + 5s), driver::breaker_permit::probe);
+    ASSERT_TRUE(breaker.try_acquire(start + 5s).is_probe());
     EXPECT_FALSE(breaker.would_allow(start + 60s)) << "nobody knows how the probe will end";
 }
 

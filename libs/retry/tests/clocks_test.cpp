@@ -116,14 +116,16 @@ TEST(clocks, a_circuit_breaker_opens_sleeps_and_closes_at_any_uptime) {
     for (const time_point start : starts()) {
         circuit_breaker breaker({.volume_threshold = 4});
         for (int outcome = 0; outcome < 4; ++outcome) {
-            EXPECT_EQ(breaker.try_acquire(start + outcome * 1ms), driver::breaker_permit::regular);
-            breaker.on_failure(driver::breaker_permit::regular, {}, start + outcome * 1ms);
+            EXPECT_EQ(
+                breaker.try_acquire(start + outcome * 1ms), driver::breaker_permit::regular());
+            breaker.on_failure(driver::breaker_permit::regular(), {}, start + outcome * 1ms);
         }
         ASSERT_EQ(breaker.state(), circuit_state::open) << text(start);
-        EXPECT_EQ(breaker.try_acquire(start + 5s), driver::breaker_permit::refused);
+        EXPECT_TRUE(breaker.try_acquire(start + 5s).is_refused());
         EXPECT_TRUE(breaker.would_allow(start + 5003ms));
-        EXPECT_EQ(breaker.try_acquire(start + 5003ms), driver::breaker_permit::probe);
-        breaker.on_success(driver::breaker_permit::probe, start + 6s);
+        const driver::breaker_permit probe = breaker.try_acquire(start + 5003ms);
+        EXPECT_TRUE(probe.is_probe());
+        breaker.on_success(probe, start + 6s);
         EXPECT_EQ(breaker.state(), circuit_state::closed);
     }
 }
@@ -133,14 +135,14 @@ TEST(clocks, a_circuit_breaker_forgets_its_window_after_any_jump) {
         for (const duration jump : jumps()) {
             circuit_breaker breaker({.volume_threshold = 4});
             for (int outcome = 0; outcome < 3; ++outcome) {
-                breaker.on_failure(driver::breaker_permit::regular, {}, start);
+                breaker.on_failure(driver::breaker_permit::regular(), {}, start);
             }
-            breaker.on_failure(driver::breaker_permit::regular, {}, start + jump);
+            breaker.on_failure(driver::breaker_permit::regular(), {}, start + jump);
             EXPECT_EQ(breaker.state(), circuit_state::closed) << text(start);
             for (int outcome = 0; outcome < 3; ++outcome) {
-                breaker.on_failure(driver::breaker_permit::regular, {}, start + jump);
+                breaker.on_failure(driver::breaker_permit::regular(), {}, start + jump);
             }
-            EXPECT_EQ(breaker.try_acquire(start + jump + year), driver::breaker_permit::probe);
+            EXPECT_TRUE(breaker.try_acquire(start + jump + year).is_probe());
         }
     }
 }

@@ -43,7 +43,7 @@ TEST(retry_errc, a_call_that_finds_its_breaker_open_fails_with_circuit_open) {
     testing::virtual_clock clock;
     const auto breaker =
         std::make_shared<circuit_breaker>(driver::circuit_breaker_options{.volume_threshold = 1});
-    breaker->on_failure(driver::breaker_permit::regular, {}, clock.now());
+    breaker->on_failure(driver::breaker_permit::regular(), {}, clock.now());
     const auto error = error_of(
         [&] { retry(attempts(1).breaker(breaker), call_options{.clock = &clock}, [] {}); });
     ASSERT_TRUE(error);

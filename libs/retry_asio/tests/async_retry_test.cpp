@@ -487,6 +487,41 @@ TEST(async_retry, a_hedged_attempt_that_completes_at_once_ends_the_call_after_it
     }
 }
 
+// With a time limit and outside of the executor, the handler and the next attempt ran inside the
+// initiating function.
+TEST(async_retry, an_attempt_that_completes_at_once_is_reported_after_its_initiation) {
+    for (const bool has_limit : {false, true}) {
+        for (const bool is_on_executor : {false, true}) {
+            SCOPED_TRACE(has_limit * 2 + is_on_executor);
+            scene s;
+            if (has_limit) {
+                s.options.attempt_timeout = 1h;
+            }
+            int initiating = 0;
+            int calls = 0;
+            int completed = 0;
+            const auto at_once = [&](const attempt&, auto handler) {
+                EXPECT_EQ(++initiating, 1) << "one at a time";
+                ++calls;
+                std::move(handler)(
+                    calls < 3 ? error_code(asio::error::connection_refused) : error_code());
+                --initiating;
+            };
+            const auto start = [&] {
+                async_retry<void(error_code)>(
+                    s.io, attempts(3).every(0s), s.options, at_once, [&](error_code) {
+                        ++completed;
+                        EXPECT_EQ(initiating, 0);
+                    });
+            };
+            is_on_executor ? asio::post(s.io, start) : start();
+            s.time.run(s.io);
+            EXPECT_EQ(calls, 3);
+            EXPECT_EQ(completed, 1);
+        }
+    }
+}
+
 // Each crashed: the second call found a handler that had given away what it belongs to.
 TEST(async_retry, an_operation_that_completes_twice_counts_once_in_every_form) {
     for (const bool has_limit : {false, true}) {

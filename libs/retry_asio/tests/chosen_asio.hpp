@@ -65,7 +65,9 @@ inline constexpr asio::deferred_t deferred{};
 /// A clock that cannot call back, which asynchronous loops refuse.
 class blocking_clock final : public retry_clock {
     [[nodiscard]] time_point now() noexcept override { return {}; }
-    [[nodiscard]] bool wait_until(time_point, const std::stop_token&) override { return true; }
+    [[nodiscard]] bool wait_until(time_point, const std::stop_token&) noexcept override {
+        return true;
+    }
 };
 
 /// Runs a coroutine in virtual time; returns what it threw.

@@ -1,8 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/error.hpp>
+#include <boost/system/result.hpp>
 #include <reprise/asio/error_facts.hpp>
+#include <reprise/retry/blocking.hpp>
+#include <reprise/retry/retry_errc.hpp>
 #include <reprise/retry/retry_history.hpp>
+#include <reprise/retry/simple_strategy.hpp>
+#include <reprise/testing/virtual_clock.hpp>
+#include <system_error>
 
 namespace reprise::error_facts_test {
 
@@ -22,6 +28,23 @@ TEST(error_facts, codes_that_only_asio_knows) {
     EXPECT_EQ(facts_of(error_code(error::eof)).safety, retry_safety::maybe);
     EXPECT_EQ(facts_of(error_code(error::host_not_found_try_again)).safety, retry_safety::yes);
     EXPECT_EQ(facts_of(error_code(error::host_not_found)).safety, std::nullopt);
+}
+
+// It did not compile: it has no `unexpected_type`.
+TEST(error_facts, results_of_boost_are_retried_like_expected_ones) {
+    using result = boost::system::result<int>;
+    testing::virtual_clock clock;
+    int calls = 0;
+    const auto read = [&]() -> result {
+        return ++calls < 3 ? result(error_code(error::connection_refused)) : result(7);
+    };
+    EXPECT_EQ(*retry(attempts(5), {.clock = &clock}, read), 7);
+    EXPECT_EQ(calls, 3);
+    const auto unattempted = driver::unattempted_outcome<result>::make(refusal_reason::canceled);
+    EXPECT_EQ(std::error_code(unattempted.error()), retry_errc::canceled);
+    const auto nothing = driver::unattempted_outcome<boost::system::result<void>>::make(
+        refusal_reason::circuit_open);
+    EXPECT_TRUE(nothing.has_error());
 }
 
 /// The core knows Asio's categories by name and number; Asio itself says here what they are.

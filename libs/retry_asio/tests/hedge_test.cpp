@@ -5,6 +5,7 @@
 #include <random>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
+#include <reprise/retry/budget.hpp>
 #include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/virtual_clock.hpp>
@@ -345,13 +346,13 @@ TEST(hedge, a_strategy_that_grants_no_retries_grants_no_hedges) {
     EXPECT_EQ(r.trace.entries.back().refusal(), refusal_reason::no_initial_token);
 }
 
-TEST(hedge, an_open_circuit_breaker_allows_no_hedge_and_hears_one_outcome) {
+TEST(hedge, an_open_circuit_breaker_allows_no_hedge) {
     const auto breaker =
         std::make_shared<circuit_breaker>(driver::circuit_breaker_options{.volume_threshold = 2});
     replica r({{200ms}});
     r.time.after(20ms, [&] {
-        breaker->on_failure(driver::breaker_permit::regular, {}, r.time.now());
-        breaker->on_failure(driver::breaker_permit::regular, {}, r.time.now());
+        breaker->on_failure(driver::breaker_permit::regular(), {}, r.time.now());
+        breaker->on_failure(driver::breaker_permit::regular(), {}, r.time.now());
     });
     r.ask(attempts(3).breaker(breaker));
     EXPECT_EQ(r.started, 1U);
@@ -362,9 +363,32 @@ TEST(hedge, an_open_circuit_breaker_allows_no_hedge_and_hears_one_outcome) {
     r.ask(attempts(3).breaker(breaker));
     EXPECT_EQ(r.started, 2U) << "a probe is not hedged";
     EXPECT_EQ(breaker->state(), circuit_state::closed);
-    replica failing({{60ms, refused}, {30ms, refused}});
-    failing.ask(attempts(2).breaker(breaker));
-    EXPECT_EQ(breaker->state(), circuit_state::closed) << "one failed call, not two";
+}
+
+// Two attempts that failed together counted as one failure, and one beside a success as none, so a
+// breaker and a throttle saw a healthier service than there was.
+TEST(hedge, each_failed_attempt_counts_for_the_breaker_and_for_the_throttle) {
+    struct row {
+        std::vector<planned> plan;
+        int failures;
+    };
+    const row rows[] = {
+        {{{60ms, refused}, {30ms, refused}}, 2},
+        {{{60ms, refused}, {30ms}}, 1},
+        {{{60ms}, {30ms, refused}}, 0},  // canceled, because the other one was better
+        {{{10ms, refused}, {1ms}}, 1},   // ended before it was hedged
+    };
+    for (const row& each : rows) {
+        int counted = 0;
+        const auto breaker = std::make_shared<circuit_breaker>(
+            driver::circuit_breaker_options{}, [&](const failure_facts&) { return ++counted > 0; });
+        failure_throttle throttle({.units_max = 1000.0, .ratio = 0.001});
+        replica r(each.plan);
+        r.ask(attempts(2).every(1s).breaker(breaker).budget(throttle));
+        EXPECT_EQ(counted, each.failures);
+        const std::int64_t level = throttle.try_pay({}, r.time.now()).level;
+        EXPECT_EQ((1'000'000 - level + 999) / 1000, each.failures) << "in whole units";
+    }
 }
 
 // Attempts that could not be started are failed attempts if the signature has room for what was
@@ -441,6 +465,82 @@ TEST(hedge, SM_10_a_failure_that_forbids_a_retry_is_final_also_if_another_one_fa
         ask_with_facts(saved, {.delay = 50ms}, facts);
         EXPECT_EQ(saved.value, 2) << "a success is a success";
     }
+}
+
+// Only the strategy named the type of the failures, so only it had their facts. The stated `no` of
+// the first one was forgotten when the hedge failed later.
+TEST(hedge, SM_10_a_failure_that_only_the_strategy_knows_is_final_as_well) {
+    struct denied_by_service {
+        [[nodiscard]] static failure_facts retry_facts() noexcept {
+            return {.safety = retry_safety::no};
+        }
+    };
+    struct dropped {};
+    for (const bool is_virtual : {false, true}) {
+        replica r({{60ms}, {60ms}, {1ms}});
+        const auto read = [&](const attempt& current) -> asio::awaitable<int> {
+            const std::uint32_t number = current.number;
+            static_cast<void>(co_await r.read_in_coroutine());
+            if (number == 1) {
+                throw denied_by_service{};
+            }
+            if (number == 2) {
+                throw dropped{};
+            }
+            co_return 3;
+        };
+        auto inlined = attempts(5).every(1s).on<denied_by_service, dropped>();
+        driver::virtual_strategy<decltype(inlined)> through_interface(inlined);
+        const auto operation = throws_on_failure(hedged(50ms, read));
+        const auto caller = [&]() -> asio::awaitable<void> {
+            auto pending = is_virtual ? async_retry(through_interface, r.options, operation)
+                                      : async_retry(inlined, r.options, operation);
+            static_cast<void>(co_await std::move(pending));
+        };
+        asio::co_spawn(r.io, caller, [&](const std::exception_ptr& thrown) { r.thrown = thrown; });
+        r.time.run(r.io);
+        EXPECT_THROW(std::rethrow_exception(r.thrown), denied_by_service);
+        EXPECT_EQ(r.started, 2U);
+    }
+}
+
+TEST(hedge, asks_a_predicate_once_for_each_attempt) {
+    int asked = 0;
+    const auto is_failure = [&asked](const error_code& code) {
+        ++asked;
+        return code.value() != 0;
+    };
+    replica r({{60ms, refused}, {60ms, refused}, {1ms}});
+    async_retry<void(error_code, int)>(
+        r.io, attempts(5).every(1s), r.options, hedged(50ms, fails_if(is_failure, r.initiate())),
+        [&r](error_code code, int) { r.ec = code; });
+    r.time.run(r.io);
+    EXPECT_EQ(r.ec, error_code());
+    EXPECT_EQ(asked, 3);
+}
+
+// The hedge was returned to the bucket, and with it the price of the retry before it: the success
+// that followed had nothing to return. The history named an attempt that did not exist.
+TEST(hedge, one_that_an_observer_cancels_leaves_the_retry_before_it_as_it_was) {
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{100.0, 50.0});
+    std::stop_source stop;
+    replica r({{1ms, refused}, {60ms}});
+    r.options.stop = stop.get_token();
+    r.ask(attempts(5)
+              .every(1ms)
+              .budget(driver::token_bucket_budget(bucket, {.refund_last_cost = true}))
+              .on_decision([&](const decision_event& event) {
+                  if (event.entry.is_hedge()) {
+                      stop.request_stop();
+                  }
+              }));
+    EXPECT_EQ(r.value, 2);
+    EXPECT_EQ(bucket->available(), 50.0) << "the retry's price is returned by its success";
+    EXPECT_EQ(
+        to_string(r.trace),
+        "+1 ms  attempt 1 failed, connection refused (111); retried after 1 ms (budget 45)\n"
+        "+52 ms  attempt 2 still running; hedged by another attempt (budget 40)\n"
+        "+52 ms  attempt 3 not made; not retried: canceled\n");
 }
 
 // A Retry-After of ten seconds was forgotten because the other attempt failed after it.

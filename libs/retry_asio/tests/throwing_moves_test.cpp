@@ -5,10 +5,13 @@
 #include <optional>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
+#include <reprise/retry/fallback.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "chosen_asio.hpp"
@@ -38,7 +41,8 @@ struct receipt {
     move_count* count;
 };
 
-/// How a call runs: the attempt takes `takes`, and is hedged after 10 ms or not at all.
+/// How a call runs: the attempt takes `takes` (zero: it completes inside its initiating function),
+/// and is hedged after 10 ms or not at all.
 struct row {
     const char* name;
     bool is_hedged;
@@ -51,6 +55,12 @@ const row rows[] = {
     {"with a time limit", false, 1ms, 10s},
     {"hedged and fast", true, 1ms},
     {"hedged and slow", true, 50ms},
+};
+const row inline_rows[] = {
+    {"inline", false, 0ms},
+    {"inline with a time limit", false, 0ms, 10s},
+    {"inline and hedged", true, 0ms},
+    {"inline and hedged with a time limit", true, 0ms, 10s},
 };
 
 struct call {
@@ -112,16 +122,22 @@ struct call {
         asio::co_spawn(io, caller, [this](const std::exception_ptr&) { ++completed; });
         run();
     }
+    /// `First` reports the success: an error code or an exception.
+    template <class First>
     void with_token(const row& how) {
         const auto initiate = [this, &how](const attempt&, auto handler) {
             ++executed;
+            if (how.takes == duration::zero()) {
+                std::move(handler)(First(), receipt(&count));
+                return;
+            }
             pause(how.takes, [this, handler = std::move(handler)](bool) mutable {
-                std::move(handler)(error_code(), receipt(&count));
+                std::move(handler)(First(), receipt(&count));
             });
         };
-        const auto done = [this](error_code, const receipt&) { ++completed; };
+        const auto done = [this](const First&, const receipt&) { ++completed; };
         const auto strategy = attempts(3).every(1ms).observer(observer);
-        using signature = void(error_code, receipt);
+        using signature = void(First, receipt);
         if (how.is_hedged) {
             async_retry<signature>(io, strategy, options(how), hedged(10ms, initiate), done);
         } else {
@@ -154,20 +170,78 @@ TEST(throwing_moves, SM_10_whichever_move_throws_a_coroutine_completes_once_and_
     }
 }
 
-// The group of hedged attempts took a result that was not there.
-TEST(throwing_moves, a_result_that_throws_on_its_way_to_a_handler_leaves_through_the_executor) {
-    for (const row& how : rows) {
-        int throws_at = 0;
-        for (bool has_thrown = true; has_thrown;) {
-            call c(++throws_at);
-            c.with_token(how);
-            SCOPED_TRACE(how.name + (" " + std::to_string(throws_at)));
-            has_thrown = c.count.moves >= throws_at;
-            EXPECT_EQ(c.left_by_throwing, has_thrown ? 1 : 0);
-            EXPECT_LE(c.completed, 1);
-            EXPECT_LE(c.executed, how.is_hedged ? 2 : 1);
-        }
+/// A lost success is never repeated. It is reported to observers, and to the caller if `First` can
+/// carry what was thrown; otherwise that leaves through the executor.
+template <class First>
+void check_with_token(const row& how) {
+    constexpr bool carries = std::is_same_v<First, std::exception_ptr>;
+    int throws_at = 0;
+    for (bool has_thrown = true; has_thrown;) {
+        call c(++throws_at);
+        c.with_token<First>(how);
+        SCOPED_TRACE(how.name + (" " + std::to_string(throws_at)));
+        has_thrown = c.count.moves >= throws_at;
+        const bool is_hedge_needed = how.takes > 10ms;
+        const bool is_lost = has_thrown && !is_hedge_needed;
+        EXPECT_EQ(c.executed, is_hedge_needed ? 2 : 1);
+        EXPECT_EQ(c.observed, 1);
+        EXPECT_EQ(c.left_by_throwing, is_lost && !carries ? 1 : 0);
+        EXPECT_EQ(c.completed, is_lost && !carries ? 0 : 1);
     }
+    EXPECT_GT(throws_at, 1);
+}
+
+// The group of hedged attempts took a result that was not there. Where an exception can be passed
+// on, a success that was lost inside its initiating function was taken for one that could not
+// start, and was repeated, or the call never ended. Observers were not notified.
+TEST(throwing_moves, SM_10_whichever_move_throws_a_completion_is_reported_and_repeats_nothing) {
+    for (const row& how : rows) {
+        check_with_token<error_code>(how);
+        check_with_token<std::exception_ptr>(how);
+    }
+    for (const row& how : inline_rows) {
+        check_with_token<error_code>(how);
+        check_with_token<std::exception_ptr>(how);
+    }
+}
+
+// The first attempt's success was lost, its hedge failed later, and the call was retried.
+TEST(throwing_moves, SM_10_a_lost_result_is_final_although_another_attempt_fails_after_it) {
+    call c(1);
+    const auto initiate = [&](const attempt& current, auto handler) {
+        ++c.executed;
+        c.pause(
+            50ms, [&c, is_first = current.number == 1, handler = std::move(handler)](bool) mutable {
+                is_first
+                    ? std::move(handler)(error_code(), receipt(&c.count))
+                    : std::move(handler)(error_code(asio::error::connection_refused), receipt());
+            });
+    };
+    async_retry<void(error_code, receipt)>(
+        c.io, attempts(4).every(1ms).observer(c.observer), c.options(rows[0]),
+        hedged(10ms, initiate), [&](error_code, const receipt&) { ++c.completed; });
+    c.run();
+    EXPECT_EQ(c.executed, 2);
+    EXPECT_EQ(c.observed, 1);
+    EXPECT_EQ(c.left_by_throwing, 1);
+    EXPECT_EQ(c.completed, 0);
+}
+
+TEST(throwing_moves, a_fallback_takes_the_place_of_a_lost_result) {
+    call c(1);
+    int value = 0;
+    const auto initiate = [&](const attempt&, auto handler) {
+        std::move(handler)(error_code(), receipt(&c.count));
+    };
+    const auto fallback = [](const failure_view&) {
+        return std::tuple<error_code, receipt>(error_code(), receipt());
+    };
+    async_retry<void(error_code, receipt)>(
+        c.io, attempts(4), c.options(rows[0]), with_fallback(fallback, initiate),
+        [&](error_code code, const receipt&) { value = code ? 1 : 2; });
+    c.run();
+    EXPECT_EQ(value, 2);
+    EXPECT_EQ(c.left_by_throwing, 0);
 }
 
 }  // namespace reprise::throwing_moves_test

@@ -52,7 +52,7 @@ namespace {
 class instant_clock final : public retry_clock {
 public:
     time_point now() noexcept override { return now_; }
-    bool wait_until(time_point until, const std::stop_token&) override {
+    bool wait_until(time_point until, const std::stop_token&) noexcept override {
         now_ = until;
         return true;
     }

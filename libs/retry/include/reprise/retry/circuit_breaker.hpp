@@ -119,10 +119,32 @@ private:
 namespace driver {
 
 /// A breaker's answer before an attempt. Pass it back with the attempt's outcome.
-enum class breaker_permit : std::uint8_t {
-    refused,  ///< Make no attempt.
-    regular,  ///< The breaker is closed.
-    probe,    ///< The one attempt of a half-open breaker.
+class breaker_permit {
+public:
+    /// Make no attempt.
+    [[nodiscard]] static constexpr breaker_permit refused() noexcept { return {kind::refused, 0}; }
+    /// The breaker is closed.
+    [[nodiscard]] static constexpr breaker_permit regular() noexcept { return {kind::regular, 0}; }
+    /// The one attempt of a half-open breaker. Probes are numbered: one that ends when it is
+    /// overdue must not be taken for the one after it.
+    [[nodiscard]] static constexpr breaker_permit probe(std::uint32_t number) noexcept {
+        return {kind::probe, number};
+    }
+
+    [[nodiscard]] constexpr bool is_refused() const noexcept { return kind_ == kind::refused; }
+    [[nodiscard]] constexpr bool is_regular() const noexcept { return kind_ == kind::regular; }
+    [[nodiscard]] constexpr bool is_probe() const noexcept { return kind_ == kind::probe; }
+    [[nodiscard]] friend constexpr bool operator==(
+        const breaker_permit&, const breaker_permit&) noexcept = default;
+
+private:
+    enum class kind : std::uint8_t { refused, regular, probe };
+
+    constexpr breaker_permit(kind what, std::uint32_t number) noexcept
+        : number_(number), kind_(what) {}
+
+    std::uint32_t number_;
+    kind kind_;
 };
 
 }  // namespace driver
@@ -165,6 +187,7 @@ private:
 
     mutable std::mutex mutex_;
     driver::circuit_breaker_fsm fsm_;
+    std::uint32_t probe_number_ = 0;  // of the last probe
     failure_predicate counts_;
     state_listener on_change_;
     std::atomic<circuit_state> state_{circuit_state::closed};

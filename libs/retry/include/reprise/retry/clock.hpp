@@ -53,8 +53,9 @@ public:
     virtual ~retry_clock();
     [[nodiscard]] virtual time_point now() noexcept = 0;
     /// Waits until `until` or until `stop` is requested, whichever is first. True if the time was
-    /// reached. A time in the past returns at once.
-    [[nodiscard]] virtual bool wait_until(time_point until, const std::stop_token& stop) = 0;
+    /// reached. A time in the past returns at once. It cannot fail: a retry that waits is paid for.
+    [[nodiscard]] virtual bool wait_until(
+        time_point until, const std::stop_token& stop) noexcept = 0;
     /// The date that corresponds to `now`, for services that name dates (`Retry-After`). Unless
     /// overridden, `now` counts from the start of 2000: right for virtual time, and the same in
     /// every run. The real clock returns the date of this machine.

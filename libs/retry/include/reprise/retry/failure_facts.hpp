@@ -85,6 +85,12 @@ struct failure_traits;
 
 namespace detail {
 
+/// True if no strategy may retry the failure, whatever the call is marked as.
+[[nodiscard]] constexpr bool forbids_retry(const failure_facts& facts) noexcept {
+    return facts.safety == retry_safety::no ||
+           (!facts.safety && facts.fault == failure_fault::client);
+}
+
 /// `std::error_code`: a connection that was never made is safe to repeat. Everything that can also
 /// be reported after the request was sent is `maybe`: broken connections, unreachable hosts and
 /// networks, "try again" (a receive timeout of a socket is one), interrupted calls, and

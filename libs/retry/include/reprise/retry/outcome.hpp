@@ -310,6 +310,15 @@ namespace detail {
 
 [[noreturn]] REPRISE_EXPORT void throw_circuit_open();
 
+/// A result like `std::expected` that its error alone can make: as an `unexpected_type`, or as it
+/// is where no value could be meant (`boost::system::result`).
+template <class R>
+concept made_from_error =
+    requires { typename R::unexpected_type; } ||
+    (std::constructible_from<R, typename R::error_type> &&
+     (std::is_void_v<typename R::value_type> ||
+      !std::constructible_from<typename R::value_type, typename R::error_type>));
+
 /// The error of a loop that made no attempt because it was refused as `why`.
 [[nodiscard]] constexpr retry_errc unattempted_errc(refusal_reason why) noexcept {
     return why == refusal_reason::circuit_open ? retry_errc::circuit_open : retry_errc::canceled;
@@ -338,11 +347,16 @@ struct unattempted_outcome<std::error_code> {
 };
 
 template <detail::expected_like R>
-    requires std::constructible_from<typename R::error_type, std::error_code>
+    requires std::constructible_from<typename R::error_type, std::error_code> &&
+             detail::made_from_error<R>
 struct unattempted_outcome<R> {
     [[nodiscard]] static R make(refusal_reason why) {
-        using error = typename R::error_type;
-        return R(typename R::unexpected_type(error(detail::unattempted_error(why))));
+        typename R::error_type error(detail::unattempted_error(why));
+        if constexpr (requires { typename R::unexpected_type; }) {
+            return R(typename R::unexpected_type(std::move(error)));
+        } else {
+            return R(std::move(error));
+        }
     }
 };
 

@@ -406,6 +406,9 @@ public:
         driver::token_state& token, const driver::retry_question& question) noexcept {
         return policies_.retry_after(token, question);
     }
+    [[nodiscard]] bool note_failure(const driver::retry_question& question) noexcept {
+        return policies_.note_failure(question);
+    }
     void succeed(const driver::token_state& token, const driver::decision_context& at) noexcept {
         policies_.succeed(token, at);
     }

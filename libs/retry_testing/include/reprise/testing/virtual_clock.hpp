@@ -41,7 +41,7 @@ public:
 
     /// Runs what is scheduled up to `until`, then moves there. A stop request ends the wait at the
     /// moment it is made.
-    [[nodiscard]] bool wait_until(time_point until, const std::stop_token& stop) override {
+    [[nodiscard]] bool wait_until(time_point until, const std::stop_token& stop) noexcept override {
         const time_point started = current();
         bool is_reached = false;
         while (!is_reached && !stop.stop_requested()) {
@@ -64,8 +64,8 @@ public:
         }
     }
 
-    /// `action` happens when time gets there, on the thread that moves it. A time that has passed
-    /// counts as now: the action happens at the next move, also one by zero.
+    /// `action` happens when time gets there, on the thread that moves it, and must not throw. A
+    /// time that has passed counts as now: the action happens at the next move, also one by zero.
     void at(time_point when, std::function<void()> action) {
         const std::lock_guard lock(mutex_);
         scheduled_.emplace(std::max(when, now_), event{{}, std::move(action)});

@@ -68,7 +68,7 @@ public:
         if (breaker_ != nullptr) {
             permit_ = breaker_->try_acquire(now);
         }
-        if (permit_ == driver::breaker_permit::refused) {
+        if (permit_.is_refused()) {
             return false;
         }
         start_attempt(number);
@@ -87,19 +87,21 @@ public:
         observation.on_completion({.is_success = true}, now);
     }
     /// `view` must live until the next attempt starts or the request ends.
-    void on_failure(
-        const failure_facts& facts, const failure_view& view, bool is_canceled,
-        time_point now) noexcept {
+    void on_failure(const failure_facts& facts, const failure_view& view) noexcept {
         failure_ = view;
-        observation.on_attempt_end(&facts);
-        if (breaker_ != nullptr && is_running_) {
-            if (is_canceled) {
-                breaker_->on_canceled(permit_, now);
-            } else {
-                breaker_->on_failure(permit_, facts, now);
-            }
-        }
         is_running_ = false;
+        observation.on_attempt_end(&facts);
+    }
+    /// For the breaker, once for each attempt that failed. Before `on_failure`.
+    void count_failure(const failure_facts& facts, bool is_canceled, time_point now) noexcept {
+        if (breaker_ == nullptr || !is_running_) {
+            return;
+        }
+        if (is_canceled) {
+            breaker_->on_canceled(permit_, now);
+        } else {
+            breaker_->on_failure(permit_, facts, now);
+        }
     }
     void on_end(refusal_reason why, time_point now) noexcept {
         observation.on_completion({.refusal = why, .last_error = failure_}, now);
@@ -116,7 +118,7 @@ public:
 
 private:
     circuit_breaker* breaker_;  // null: none
-    driver::breaker_permit permit_ = driver::breaker_permit::regular;
+    driver::breaker_permit permit_ = driver::breaker_permit::regular();
     bool is_running_ = false;
     failure_view failure_{};  // of the attempt that failed last
 };

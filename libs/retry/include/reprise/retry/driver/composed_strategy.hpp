@@ -87,12 +87,6 @@ concept programming_error =
            facts.fault == failure_fault::server;
 }
 
-/// True if no strategy may retry the failure, whatever the call is marked as.
-[[nodiscard]] constexpr bool forbids_retry(const failure_facts& facts) noexcept {
-    return facts.safety == retry_safety::no ||
-           (!facts.safety && facts.fault == failure_fault::client);
-}
-
 }  // namespace detail
 
 namespace driver {
@@ -387,8 +381,8 @@ public:
     /// Asks in the order: safety, attempts, delay.
     [[nodiscard]] retry_action retry_after(
         token_state& token, const retry_question& question) noexcept {
-        if constexpr (detail::counts_failures<Budget>) {
-            budget_.on_failure(question.facts, question.at.now);
+        if (!question.is_noted) {
+            count_failure(question);
         }
         if (const refusal_reason refusal = check_retryable(question);
             refusal != refusal_reason::none) {
@@ -398,6 +392,13 @@ public:
             return retry_action::no(refusal_reason::attempts_exhausted);
         }
         return retry_action::after(backoff_.wait(token, question));
+    }
+
+    /// Of several attempts that run at the same time each failure counts, and each is checked: one
+    /// that must not be retried is final although another one fails later.
+    [[nodiscard]] bool note_failure(const retry_question& question) noexcept {
+        count_failure(question);
+        return check_retryable(question) != refusal_reason::none;
     }
 
     void succeed(const token_state& token, const decision_context& at) noexcept {
@@ -441,6 +442,11 @@ public:
     [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
 
 private:
+    void count_failure([[maybe_unused]] const retry_question& question) noexcept {
+        if constexpr (detail::counts_failures<Budget>) {
+            budget_.on_failure(question.facts, question.at.now);
+        }
+    }
     [[nodiscard]] refusal_reason check_retryable(const retry_question& question) noexcept {
         if constexpr (requires { retryable_.check(question); }) {
             return retryable_.check(question);

@@ -86,6 +86,14 @@ struct failed_attempt {
     /// The retry needs a waiting place even without a delay.
     bool needs_place = false;
     bool is_canceled = false;  ///< The caller has asked to stop.
+    /// One of several attempts that ran at the same time, and reported by `on_one_failed` before.
+    bool is_noted = false;
+};
+
+/// One of several attempts that run at the same time.
+struct parallel_attempt {
+    std::uint32_t number = 1;
+    bool is_lost = false;  ///< Another one was better.
 };
 
 /// What the driver must do next.
@@ -193,7 +201,10 @@ public:
     [[nodiscard]] retry_step on_failure(
         const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
         if (attached_) {
-            attached_->on_failure(failed.facts, failed.failure, failed.is_canceled, at.now);
+            if (!failed.is_noted || failed.is_canceled) {
+                attached_->count_failure(failed.facts, failed.is_canceled, at.now);
+            }
+            attached_->on_failure(failed.facts, failed.failure);
         }
         if (failed.is_canceled) {
             return refuse(refusal_reason::canceled, failed, terms, at.now);
@@ -241,29 +252,51 @@ public:
     }
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
-    /// Admitted, counted and paid for like a retry. True: call `start_hedge` and start attempt
-    /// `attempt_number()`, or call `on_not_attempted`; what is reported afterwards is the outcome
-    /// of all that run.
-    [[nodiscard]] bool admit_hedge(request_terms& terms, time_point now) noexcept {
-        const std::uint32_t running = progress_.retries() + 1;
+    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
+    /// reported afterwards is the outcome of all that run. An observer of the admission may cancel
+    /// the request: then nothing has changed but the history.
+    template <class IsCanceled>
+    [[nodiscard]] bool admit_hedge(
+        request_terms& terms, time_point now, const IsCanceled& is_canceled) noexcept {
+        const retry_progress before = progress_;
         const failed_attempt nothing_failed;
         const admission answer = progress_.on_proposal(
             propose_hedge(terms), proposal_of(nothing_failed, now), limits_of(terms));
-        record(entry_kind::hedge, running, step_of(answer), nothing_failed, terms, now);
-        return answer.is_admitted();
-    }
-    /// The admitted hedge starts.
-    void start_hedge() noexcept {
+        record(
+            entry_kind::hedge, before.retries() + 1, step_of(answer), nothing_failed, terms, now);
+        if (!answer.is_admitted()) {
+            return false;
+        }
+        if (is_canceled()) {
+            on_not_attempted(refusal_reason::canceled, terms, now);
+            progress_ = before;
+            return false;
+        }
         if (attached_) {
             attached_->observation.on_hedge(progress_.retries() + 1);
         }
+        return true;
     }
-    /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
-    /// another one was better.
-    void on_one_ended(
-        std::uint32_t number, const std::optional<failure_facts>& failure, bool is_lost) noexcept {
+    /// One of several attempts that run at the same time has failed: for the strategy, which counts
+    /// failures, for the circuit breaker and for observers. True if the failure forbids a retry.
+    [[nodiscard]] bool on_one_failed(
+        const parallel_attempt& which, const failed_attempt& failed, request_terms& terms,
+        const decision_context& at) noexcept {
+        const bool is_evidence = !which.is_lost && !failed.is_canceled;
         if (attached_) {
-            attached_->observation.on_one_ended(number, failure ? &*failure : nullptr, is_lost);
+            attached_->observation.on_one_ended(which.number, &failed.facts, which.is_lost);
+            if (is_evidence) {
+                attached_->count_failure(failed.facts, false, at.now);
+            }
+        }
+        return is_evidence && progress_.is_granted()
+                   ? detail::note_failure(strategy_, question_about(failed, terms, at))
+                   : detail::forbids_retry(failed.facts);
+    }
+    /// One of them has succeeded, for observers.
+    void on_one_succeeded(std::uint32_t number) noexcept {
+        if (attached_) {
+            attached_->observation.on_one_ended(number, nullptr, false);
         }
     }
 
@@ -302,9 +335,10 @@ private:
         }
     }
 
-    [[nodiscard]] retry_step ask(
-        const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
-        const retry_question question{
+    [[nodiscard]] retry_question question_about(
+        const failed_attempt& failed, const request_terms& terms,
+        const decision_context& at) const noexcept {
+        return {
             .facts = failed.facts,
             .at = {at.now, at.random, terms.user_data},
             .deadline = terms.limits.deadline,
@@ -312,7 +346,13 @@ private:
             .failure = failed.failure,
             .reason = failed.reason,
             .retry_attempts = progress_.retries(),
+            .is_noted = failed.is_noted,
             .token = progress_.token()};
+    }
+
+    [[nodiscard]] retry_step ask(
+        const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
+        const retry_question question = question_about(failed, terms, at);
         if constexpr (is_virtual) {
             retry_sink sink(terms.answers.make_channel, terms.answers.driver, terms.answers.ticket);
             strategy_.ask(question, sink);

@@ -102,6 +102,8 @@ struct retry_question {
     failure_reason reason{};
     /// All retries made so far, also those that no strategy was asked about.
     std::uint32_t retry_attempts = 0;
+    /// The failure was shown to the strategy before, because other attempts still ran (hedging).
+    bool is_noted = false;
     token_state token{};
 
     /// The number of the attempt that failed; the first is 1.

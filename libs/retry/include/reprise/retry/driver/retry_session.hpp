@@ -137,11 +137,13 @@ public:
     void on_success(const decision_context& at) noexcept { core().on_success(at); }
 
     /// The running attempt failed. `is_canceled`: the caller has asked to stop; `failure`
-    /// is shown to the strategy and to observers, and must live until the next attempt starts.
+    /// is shown to the strategy and to observers, and must live until the next attempt starts;
+    /// `is_noted`: `on_one_failed` has reported it before.
     [[nodiscard]] retry_step on_failure(
         const failure_facts& facts, const decision_context& at, bool is_canceled = false,
-        failure_view failure = {}) noexcept {
-        const failed_attempt failed{.facts = facts, .failure = failure, .is_canceled = is_canceled};
+        failure_view failure = {}, bool is_noted = false) noexcept {
+        const failed_attempt failed{
+            .facts = facts, .failure = failure, .is_canceled = is_canceled, .is_noted = is_noted};
         const retry_step step = decided(
             at.now, [&](request_terms& terms) { return core().on_failure(failed, terms, at); });
         if constexpr (can_defer) {
@@ -168,25 +170,25 @@ public:
     }
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
-    /// Admitted, counted and paid for like a retry. True: call `start_hedge` and start attempt
-    /// `attempt_number()`, or call `on_canceled_hedge`; what is reported afterwards is the outcome
-    /// of all that run.
-    [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
-        return with_terms([&](request_terms& terms) { return core().admit_hedge(terms, at.now); });
+    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
+    /// reported afterwards is the outcome of all that run. `is_canceled` is asked again after
+    /// observers of the admission were notified.
+    template <class IsCanceled>
+    [[nodiscard]] bool admit_hedge(
+        const decision_context& at, const IsCanceled& is_canceled) noexcept {
+        return with_terms(
+            [&](request_terms& terms) { return core().admit_hedge(terms, at.now, is_canceled); });
     }
-    void start_hedge() noexcept { core().start_hedge(); }
-    /// The caller asked to stop before the admitted hedge was started. The others still run.
-    void on_canceled_hedge(time_point now) noexcept {
-        with_terms([&](request_terms& terms) {
-            core().on_not_attempted(refusal_reason::canceled, terms, now);
-        });
+    /// One of several attempts that run at the same time has failed. True if that forbids a retry.
+    [[nodiscard]] bool on_one_failed(
+        const parallel_attempt& which, const failure_facts& facts, const decision_context& at,
+        bool is_canceled, failure_view failure) noexcept {
+        const failed_attempt failed{.facts = facts, .failure = failure, .is_canceled = is_canceled};
+        return with_terms(
+            [&](request_terms& terms) { return core().on_one_failed(which, failed, terms, at); });
     }
-    /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
-    /// another one was better.
-    void on_one_ended(
-        std::uint32_t number, const std::optional<failure_facts>& failure, bool is_lost) noexcept {
-        core().on_one_ended(number, failure, is_lost);
-    }
+    /// One of them has succeeded, for observers.
+    void on_one_succeeded(std::uint32_t number) noexcept { core().on_one_succeeded(number); }
 
     /// The caller asked to stop during the delay before the first attempt, which is not made.
     void on_canceled_start(time_point now) noexcept {

@@ -192,6 +192,11 @@ public:
     /// A request of this strategy succeeded, with or without retries: once for each. Does nothing
     /// unless overridden.
     virtual void on_success(const token_state& token, const decision_context& at);
+    /// One of several attempts of a hedged call has failed, and the others may still succeed. True
+    /// if the call must not be retried after this failure, whatever the others do. `retry_after`
+    /// follows for one of them, with `is_noted` set. False unless overridden; a stated
+    /// `retry_safety::no` is final in any case.
+    virtual bool note_failure(const retry_question& question);
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
     /// overridden: the client's budget pays, if there is one.
     [[nodiscard]] virtual retry_budget* paying_budget() noexcept;
@@ -231,6 +236,9 @@ public:
     }
     void on_success(const token_state& token, const decision_context& at) override {
         inner_.succeed(token, at);
+    }
+    bool note_failure(const retry_question& question) override {
+        return detail::note_failure(inner_, question);
     }
     [[nodiscard]] retry_budget* paying_budget() noexcept override {
         return detail::budget_of(inner_);

@@ -168,6 +168,23 @@ template <driver::inline_strategy Strategy>
     return action.remembering(token.memory);
 }
 
+/// One of several attempts that run at the same time has failed, and the others may still succeed:
+/// for strategies that count failures. True if the failure forbids a retry, as far as the strategy
+/// knows; one that throws forbids it, too.
+template <class Strategy>
+[[nodiscard]] bool note_failure(
+    Strategy& strategy, const driver::retry_question& question) noexcept {
+    bool is_forbidden = forbids_retry(question.facts);
+    if constexpr (requires {
+                      { strategy.note_failure(question) } -> std::same_as<bool>;
+                  }) {
+        is_forbidden |= guarded(true, [&]() noexcept(noexcept(strategy.note_failure(question))) {
+            return strategy.note_failure(question);
+        });
+    }
+    return is_forbidden;
+}
+
 /// Asks through the virtual interface where nothing can wait for a late answer.
 [[nodiscard]] REPRISE_EXPORT driver::retry_action ask(
     driver::retry_strategy& strategy, const driver::retry_question& question) noexcept;

@@ -129,6 +129,66 @@ struct limit_result {
     bool timed_out = false;
 };
 
+/// The completion arguments of an attempt, or what one of them threw while it was moved here. They
+/// are moved once, by `of`: arguments whose moves may throw have memory of their own from then on.
+/// So no other place needs to care, and a success that was lost is never taken for a failure that
+/// may be repeated.
+template <class... Args>
+class kept_result {
+public:
+    using tuple_type = std::tuple<Args...>;
+    static constexpr bool is_in_place = std::is_nothrow_move_constructible_v<tuple_type>;
+
+    kept_result() noexcept = default;
+
+    template <class... Given>
+    [[nodiscard]] static kept_result of(Given&&... given) noexcept {
+        kept_result made;
+        try {
+            if constexpr (is_in_place) {
+                made.arguments_.emplace(std::forward<Given>(given)...);
+            } else {
+                made.arguments_ = std::make_unique<tuple_type>(std::forward<Given>(given)...);
+            }
+        } catch (...) {
+            made.lost_ = std::current_exception();
+        }
+        return made;
+    }
+
+    [[nodiscard]] bool is_empty() const noexcept { return !arguments_ && lost_ == nullptr; }
+    /// What was thrown instead; null if the arguments are here.
+    [[nodiscard]] const std::exception_ptr& lost() const noexcept { return lost_; }
+    [[nodiscard]] tuple_type& operator*() noexcept { return *arguments_; }
+    [[nodiscard]] const tuple_type& operator*() const noexcept { return *arguments_; }
+
+private:
+    std::conditional_t<is_in_place, std::optional<tuple_type>, std::unique_ptr<tuple_type>>
+        arguments_{};
+    std::exception_ptr lost_{};
+};
+
+/// A handler's functions that take completion arguments. They call `take(kept_result)`.
+template <class Handler, class... Args>
+struct completion_taker {
+    void operator()(Args... args)
+        requires(kept_result<Args...>::is_in_place)
+    {
+        self().take(kept_result<Args...>::of(std::move(args)...));
+    }
+    /// By reference: what the arguments throw while they are moved must be caught here.
+    template <class... Given>
+        requires(
+            !kept_result<Args...>::is_in_place &&
+            std::is_constructible_v<std::tuple<Args...>, Given...>)
+    void operator()(Given&&... given) {
+        self().take(kept_result<Args...>::of(std::forward<Given>(given)...));
+    }
+
+private:
+    [[nodiscard]] Handler& self() noexcept { return static_cast<Handler&>(*this); }
+};
+
 /// Receives whether the pause lasted as long as it should.
 template <class Place>
 struct pause_handler : Place {
@@ -137,34 +197,38 @@ struct pause_handler : Place {
     void operator()(bool reached) { then(reached); }
 };
 
-/// The completion arguments of an attempt.
+/// The end of an attempt.
 template <class... Args>
 struct attempt_end {
     std::uint64_t which;  ///< Which of the owner's attempts has ended.
     limit_result limit;
-    std::tuple<Args...> result;
+    kept_result<Args...> result;
 };
 
 /// Receives what an attempt completes with, and continues on its executor: inline for operations
 /// that keep to it, others are brought back.
 template <class Place, class... Args>
-struct attempt_handler : Place {
+struct attempt_handler : Place, completion_taker<attempt_handler<Place, Args...>, Args...> {
     continuation<attempt_end<Args...>> then;
     std::uint64_t which;
 
-    void operator()(Args... args) { (*this)(limit_result{}, std::move(args)...); }
-    void operator()(limit_result limit, Args... args) {
+    attempt_handler(
+        Place place, continuation<attempt_end<Args...>> next, std::uint64_t number) noexcept
+        : Place(std::move(place)), then(std::move(next)), which(number) {}
+
+    using completion_taker<attempt_handler, Args...>::operator();
+    void operator()(limit_result limit, kept_result<Args...> result) {
         if (then.owner == nullptr) {
             return;  // An operation that completes twice; the first result counts.
         }
         const auto where = this->executor;
         asio::dispatch(
             where, [next = std::move(then),
-                    end = attempt_end<Args...>{
-                        which, limit, std::tuple<Args...>(std::move(args)...)}]() mutable {
+                    end = attempt_end<Args...>{which, limit, std::move(result)}]() mutable {
                 next(std::move(end));
             });
     }
+    void take(kept_result<Args...> result) { (*this)(limit_result{}, std::move(result)); }
 };
 
 }  // namespace reprise::detail::inline REPRISE_VARIANT
@@ -313,8 +377,8 @@ inline constexpr bool carries_exception = requires(std::exception_ptr thrown) {
 
 /// The completion arguments of an attempt that could not be started.
 template <class First, class... Rest>
-[[nodiscard]] std::tuple<First, Rest...> failed_to_start(std::exception_ptr thrown) {
-    return {exception_as<First>::make(std::move(thrown)), Rest{}...};
+[[nodiscard]] kept_result<First, Rest...> failed_to_start(std::exception_ptr thrown) {
+    return kept_result<First, Rest...>::of(exception_as<First>::make(std::move(thrown)), Rest{}...);
 }
 
 /// Everything but `wake` runs on the strand: the attempt may end on one thread while the limit is
@@ -332,12 +396,15 @@ public:
           handler_(std::move(handler)) {}
 
     /// What the attempt gets: runs on the strand, is canceled at the limit or by the caller.
-    struct attempt_handler {
+    struct attempt_handler : completion_taker<attempt_handler, Args...> {
         using executor_type = strand_type;
         using allocator_type = allocator_of<Handler>;
         using cancellation_slot_type = asio::cancellation_slot;
 
         std::shared_ptr<limited_state> state;  // Null after the first call.
+
+        explicit attempt_handler(std::shared_ptr<limited_state> owner) noexcept
+            : state(std::move(owner)) {}
 
         [[nodiscard]] executor_type get_executor() const noexcept { return state->strand_; }
         [[nodiscard]] allocator_type get_allocator() const noexcept {
@@ -346,22 +413,20 @@ public:
         [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
             return state->signal_.slot();
         }
-        void operator()(Args... args) {
+        void take(kept_result<Args...> result) {
             if (state == nullptr) {
                 return;  // An operation that completes twice; the first result counts.
             }
             auto& strand = state->strand_;
-            asio::dispatch(
-                strand, [self = std::move(state),
-                         result = std::tuple<Args...>(std::move(args)...)]() mutable {
-                    finish(std::move(self), std::move(result));
-                });
+            asio::dispatch(strand, [self = std::move(state), kept = std::move(result)]() mutable {
+                on_result(std::move(self), std::move(kept));
+            });
         }
     };
 
     void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
     void on_signal(asio::cancellation_type_t type) {
-        if (!finished_) {
+        if (!is_finished_) {
             signal_.emit(type);
         }
     }
@@ -384,22 +449,35 @@ public:
     }
 
 private:
+    /// An attempt that ends inside its initiating function is reported when that has returned: the
+    /// next attempt and the caller's handler must not run inside it.
     void start(const limit_request& request, const starter& how) {
+        const auto self = this->shared_from_this();
+        is_starting_ = true;
         try {
-            how.start(how.owner.get(), request.current, attempt_handler{this->shared_from_this()});
+            how.start(how.owner.get(), request.current, attempt_handler(self));
         } catch (...) {
             if constexpr (carries_exception<Args...>) {
-                post_on_strand(
-                    [self = this->shared_from_this(), thrown = std::current_exception()]() mutable {
-                        finish(std::move(self), failed_to_start<Args...>(std::move(thrown)));
-                    });
-                return;
+                on_result(self, failed_to_start<Args...>(std::current_exception()));
             } else {
                 throw;
             }
         }
-        if (!finished_) {
+        is_starting_ = false;
+        if (result_.is_empty()) {
             arm(request);
+        } else {
+            finish(self);
+        }
+    }
+
+    static void on_result(std::shared_ptr<limited_state> self, kept_result<Args...> result) {
+        if (self->is_finished_ || !self->result_.is_empty()) {
+            return;  // An operation that both threw and completed, or completed twice.
+        }
+        self->result_ = std::move(result);
+        if (!self->is_starting_) {
+            finish(std::move(self));
         }
     }
 
@@ -413,7 +491,7 @@ private:
         // The timer must not keep the attempt's state alive: an operation that drops its handler
         // would otherwise be noticed only at the limit.
         auto on_limit = [weak = this->weak_from_this()](const asio_error_code&) {
-            if (const auto self = weak.lock(); self != nullptr && !self->finished_) {
+            if (const auto self = weak.lock(); self != nullptr && !self->is_finished_) {
                 self->timed_out_ = true;
                 self->signal_.emit(asio::cancellation_type::all);
             }
@@ -433,32 +511,34 @@ private:
         asio::post(timer_.get_executor(), bound_on_strand(std::move(function)));
     }
 
-    static void finish(std::shared_ptr<limited_state> self, std::tuple<Args...> result) {
-        if (std::exchange(self->finished_, true)) {
-            return;  // An operation that both threw and completed, or completed twice.
-        }
+    static void finish(std::shared_ptr<limited_state> self) {
+        self->is_finished_ = true;
         self->timer_.cancel();
         clear_slot(self->handler_);
         const limit_result limit{self->timed_out_};
+        kept_result<Args...> result(std::move(self->result_));
         Handler handler(std::move(self->handler_));
         self.reset();
-        std::apply([&](Args&... args) { std::move(handler)(limit, std::move(args)...); }, result);
+        std::move(handler)(limit, std::move(result));
     }
 
     strand_type strand_;
     steady_timer_on<IoExecutor> timer_;
     Handler handler_;
     asio::cancellation_signal signal_;
-    bool finished_ = false;
+    kept_result<Args...> result_;
+    bool is_starting_ = false;
+    bool is_finished_ = false;
     bool timed_out_ = false;
 };
 
 /// Starts the attempt with `Start::start(*how.owner, attempt, handler)`, on the executor and
-/// possibly later; the handler takes `Args...`. Completes with `void(limit_result, Args...)`.
+/// possibly later; the handler takes `Args...`. Completes with
+/// `void(limit_result, kept_result<Args...>)`.
 template <class... Args, class IoExecutor, class Start, class Token>
 auto async_limited(
     const IoExecutor& executor, const limit_request& request, Start how, Token&& token) {
-    return asio::async_initiate<Token, void(limit_result, Args...)>(
+    return asio::async_initiate<Token, void(limit_result, kept_result<Args...>)>(
         [executor](auto handler, const limit_request& wanted, Start given) {
             using state = limited_state<decltype(handler), IoExecutor, Args...>;
             using owner_type = typename decltype(given.owner)::element_type;

@@ -37,10 +37,15 @@ struct ended_attempt {
 
 /// What the end of one attempt means for the others.
 struct attempt_verdict {
-    bool is_good = false;
+    std::optional<failure_facts> failure{};  ///< Absent: the attempt is good.
     /// The failure forbids a retry: it is the result unless another attempt succeeds.
     bool is_final = false;
-    bool asks_to_wait = false;  ///< The service has named a minimum wait.
+
+    [[nodiscard]] bool is_good() const noexcept { return !failure; }
+    /// No attempt is added, also if the service has named a minimum wait.
+    [[nodiscard]] bool is_last() const noexcept {
+        return is_good() || is_final || failure->minimum_wait.has_value();
+    }
 };
 
 /// The next attempt of a hedge, or nothing if it is refused.
@@ -48,22 +53,18 @@ template <class Session, class IsCanceled>
 [[nodiscard]] std::optional<attempt> admit_one_more(
     Session& session, const call_options& options, call_time time,
     const IsCanceled& is_canceled) noexcept {
-    if (is_canceled() || !session.admit_hedge(time.context())) {
+    if (is_canceled() || !session.admit_hedge(time.context(), is_canceled)) {
         return std::nullopt;
     }
-    if (is_canceled()) {  // By an observer of the decision.
-        session.on_canceled_hedge(time.clock().now());
-        return std::nullopt;
-    }
-    session.start_hedge();
     return make_attempt(session, options, time);
 }
 
 /// `Driver` knows the loop that the attempts belong to. It must outlive the group and has
 ///
 /// ```
-/// start_one(const attempt&, handler)   starts an attempt; handler: void(limit_result, Args...)
-/// on_one_ended(const ended_attempt&, const Args&...)   the `attempt_verdict`
+/// start_one(const attempt&, handler)   starts an attempt; handler: void(Args...)
+/// on_one_ended(const ended_attempt&, const kept_result<Args...>&)   the `attempt_verdict`
+/// on_group_ended(const std::optional<failure_facts>&)   the outcome of the result that follows
 /// admit_one()                          the next attempt, or nothing if it is refused
 /// pause_until(time_point)              what the wait for the next attempt needs
 /// now()
@@ -179,23 +180,20 @@ private:
             return;  // An operation that completes twice; the first result counts.
         }
         --self->running_;
-        const attempt_verdict verdict = std::apply(
-            [&](const Args&... args) {
-                return self->driver_.on_one_ended(
-                    {ended.number, end.limit.timed_out, self->is_decided_}, args...);
-            },
-            end.result);
+        const attempt_verdict verdict = self->driver_.on_one_ended(
+            {ended.number, end.limit.timed_out, self->is_decided_}, end.result);
         if (!self->is_decided_) {
-            self->record_first(ended, verdict.is_good, end.limit.timed_out);
-            if (verdict.is_good || !self->is_final_) {
-                self->result_.emplace(std::move(end));
+            self->record_first(ended, verdict.is_good(), end.limit.timed_out);
+            if (verdict.is_good() || !self->is_final_) {
+                self->last_.emplace(std::move(end));
+                self->outcome_ = verdict.failure;
             }
-            self->is_decided_ = verdict.is_good;  // Not if the result threw while it was moved.
+            self->is_decided_ = verdict.is_good();
             self->is_final_ = self->is_final_ || verdict.is_final;
-            if (verdict.is_good || verdict.is_final || verdict.asks_to_wait) {
+            if (verdict.is_last()) {
                 self->may_add_ = false;
             }
-            if (verdict.is_good) {
+            if (verdict.is_good()) {
                 self->cancel_all(asio::cancellation_type::all);
             }
         }
@@ -234,18 +232,16 @@ private:
         }
     }
 
-    /// Without a result, which threw while it was moved, the handler is destroyed with the group.
     void finish_if_over() {
-        if (running_ != 0 || is_pausing_ || is_over_ || is_launching_ || !result_) {
+        if (running_ != 0 || is_pausing_ || is_over_ || is_launching_) {
             return;
         }
         is_over_ = true;
         clear_slot(handler_);
-        attempt_end<Args...> last(std::move(*result_));
+        driver_.on_group_ended(outcome_);
+        attempt_end<Args...> last(std::move(*last_));
         Handler handler(std::move(handler_));
-        std::apply(
-            [&](Args&... args) { std::move(handler)(last.limit, std::move(args)...); },
-            last.result);
+        std::move(handler)(last.limit, std::move(last.result));
     }
 
     strand_type strand_;
@@ -255,7 +251,8 @@ private:
     Handler handler_;
     std::deque<runner> runners_;  // Stays in place: handlers have slots of it.
     asio::cancellation_signal pause_signal_;
-    std::optional<attempt_end<Args...>> result_;
+    std::optional<attempt_end<Args...>> last_;  // What the group ends with, as far as is known.
+    std::optional<failure_facts> outcome_;      // Of `last_`; absent if it is good.
     std::size_t running_ = 0;
     bool is_pausing_ = false;
     bool is_launching_ = false;
@@ -265,12 +262,12 @@ private:
     bool is_over_ = false;
 };
 
-/// Completes with `void(limit_result, Args...)`.
+/// Completes with `void(limit_result, kept_result<Args...>)`.
 template <class... Args, class IoExecutor, class Driver, class Token>
 auto async_hedged(
     const IoExecutor& executor, Driver& driver, const hedge_options& options, const attempt& first,
     Token&& token) {
-    return asio::async_initiate<Token, void(limit_result, Args...)>(
+    return asio::async_initiate<Token, void(limit_result, kept_result<Args...>)>(
         [executor, target = &driver](
             auto handler, const hedge_options& wanted, const attempt& current) {
             using group = hedge_group<Driver, decltype(handler), IoExecutor, Args...>;

@@ -108,7 +108,7 @@ public:
 
 private:
     using executor_type = asio::associated_executor_t<Handler, IoExecutor>;
-    using result_type = std::tuple<First, Rest...>;
+    using result_type = kept_result<First, Rest...>;
     using place_type = call_place<executor_type, allocator_of<Handler>>;
     using attempt_handler_type = attempt_handler<place_type, First, Rest...>;
 
@@ -145,7 +145,8 @@ private:
         }
         const attempt current = make_attempt(session_, options_, time_);
         phase_.store(phase::starting, std::memory_order_relaxed);
-        result_.reset();
+        result_ = {};
+        hedged_outcome_.reset();
         longest_wait_.reset();
         const auto self = this->shared_from_this();  // The attempt may end before this returns.
         attempt_handler_type handler{
@@ -226,17 +227,21 @@ public:  // What a group of hedged attempts asks its driver.
     }
 
     [[nodiscard]] attempt_verdict on_one_ended(
-        const ended_attempt& ended, const First& first, const Rest&...) noexcept {
-        std::optional<failure_facts> failure = failure_in(initiate_, first);
-        if (failure) {
-            failure = after_limit(*failure, ended.timed_out);
-            longest_wait_ = std::max(longest_wait_, failure->minimum_wait);
+        const ended_attempt& ended, const result_type& result) noexcept {
+        attempt_verdict verdict{.failure = failure_of(result, ended.timed_out)};
+        if (!verdict.failure) {
+            session_.on_one_succeeded(ended.number);
+            return verdict;
         }
-        session_.on_one_ended(ended.number, failure, ended.is_lost);
-        return {
-            .is_good = !failure,
-            .is_final = failure && forbids_retry(*failure),
-            .asks_to_wait = failure && failure->minimum_wait.has_value()};
+        longest_wait_ = std::max(longest_wait_, verdict.failure->minimum_wait);
+        verdict.is_final = session_.on_one_failed(
+            {ended.number, ended.is_lost}, *verdict.failure, time_.context(), is_canceled(),
+            view_of_result(result));
+        return verdict;
+    }
+    /// The group completes next, with a result of this outcome.
+    void on_group_ended(const std::optional<failure_facts>& failure) noexcept {
+        hedged_outcome_.emplace(failure);
     }
     [[nodiscard]] std::optional<attempt> admit_one() noexcept {
         return admit_one_more(session_, options_, time_, [this] { return is_canceled(); });
@@ -248,10 +253,11 @@ public:  // What a group of hedged attempts asks its driver.
 
 private:
     static void on_result(std::shared_ptr<retry_loop> self, attempt_end<First, Rest...> end) {
-        if (end.which != self->attempts_started_ || self->result_ || self->is_abandoned_) {
+        if (end.which != self->attempts_started_ || !self->result_.is_empty() ||
+            self->is_abandoned_) {
             return;  // An operation that completes twice; the first result counts.
         }
-        self->result_.emplace(std::move(end.result));
+        self->result_ = std::move(end.result);
         self->timed_out_ = end.limit.timed_out;
         if (self->phase_.exchange(phase::completed, std::memory_order_acq_rel) == phase::started) {
             settle(std::move(self));
@@ -263,19 +269,20 @@ private:
         if (auto slot = self->cancellation_.slot(); slot.is_connected()) {
             slot.clear();  // The attempt's; a late signal must not reach a finished operation.
         }
-        const First& first = std::get<0>(*self->result_);
         auto& session = self->session_;
-        const std::optional<failure_facts> failure = failure_in(self->initiate_, first);
+        const std::optional<failure_facts> failure =
+            self->hedged_outcome_ ? *self->hedged_outcome_
+                                  : self->failure_of(self->result_, self->timed_out_);
         if (!failure) {
             session.on_success(self->time_.context_if(session.needs_time()));
             complete(std::move(self));
             return;
         }
         const driver::decision_context failed_at = self->time_.context();
-        failure_facts facts = after_limit(*failure, self->timed_out_);
+        failure_facts facts = *failure;
         facts.minimum_wait = std::max(facts.minimum_wait, self->longest_wait_);
-        const driver::retry_step next =
-            session.on_failure(facts, failed_at, self->is_canceled(), self->view());
+        const driver::retry_step next = session.on_failure(
+            facts, failed_at, self->is_canceled(), self->view(), self->hedged_outcome_.has_value());
         if (!next.is_deferred) {
             follow(std::move(self), next, failed_at.now);
         } else if (self->is_canceled()) {
@@ -326,7 +333,7 @@ private:
     static void on_paused(std::shared_ptr<retry_loop> self, bool reached) {
         if (reached && !self->is_canceled()) {
             self->start_attempt();
-        } else if (self->result_) {
+        } else if (!self->result_.is_empty()) {
             self->session_.on_canceled_wait(self->time_.clock().now());
             complete(std::move(self));
         } else {
@@ -335,8 +342,26 @@ private:
     }
 
     /// What strategies and fallbacks see of the last failure.
-    [[nodiscard]] failure_view view() const noexcept {
-        const First& first = std::get<0>(*result_);
+    [[nodiscard]] failure_view view() const noexcept { return view_of_result(result_); }
+
+    /// The facts of an attempt that failed; absent after a success. A result that threw while it
+    /// was moved may have been a success, so it is final.
+    [[nodiscard]] std::optional<failure_facts> failure_of(
+        const result_type& result, bool timed_out) const noexcept {
+        if (result.lost() != nullptr) {
+            return failure_facts{.safety = retry_safety::no};
+        }
+        std::optional<failure_facts> failure = failure_in(initiate_, std::get<0>(*result));
+        if (failure) {
+            failure = after_limit(*failure, timed_out);
+        }
+        return failure;
+    }
+    [[nodiscard]] failure_view view_of_result(const result_type& result) const noexcept {
+        if (result.lost() != nullptr) {
+            return failure_view::of(result.lost());
+        }
+        const First& first = std::get<0>(*result);
         if constexpr (requires { initiate_.view(first); }) {
             return initiate_.view(first);
         } else {
@@ -350,10 +375,12 @@ private:
             initiate_.recover_later(std::get<0>(*result_), failure);
         } else if constexpr (has_fallback<Initiate>) {
             try {
-                result_.emplace(recovered_completion<First, Rest...>(initiate_, failure));
+                auto made = recovered_completion<First, Rest...>(initiate_, failure);
+                result_ = std::apply(
+                    [](auto&... each) { return result_type::of(std::move(each)...); }, made);
             } catch (...) {
                 if constexpr (carries_exception<First, Rest...>) {
-                    result_.emplace(failed_to_start<First, Rest...>(std::current_exception()));
+                    result_ = failed_to_start<First, Rest...>(std::current_exception());
                 } else {
                     throw;
                 }
@@ -365,33 +392,41 @@ private:
         self->session_.on_canceled_start(self->time_.clock().now());
         if constexpr (std::is_same_v<First, asio_error_code>) {
             // As Asio's own operations end; its category is not always that of `std::errc`.
-            self->result_.emplace(asio::error::operation_aborted, Rest{}...);
+            self->result_ = result_type::of(asio::error::operation_aborted, Rest{}...);
         } else {
-            self->result_.emplace(
-                driver::unattempted_outcome<First>::make(refusal_reason::canceled), Rest{}...);
+            self->result_ = unattempted(refusal_reason::canceled);
         }
         complete(std::move(self));
     }
 
     /// A circuit breaker has refused the next attempt.
     static void refuse(std::shared_ptr<retry_loop> self) {
-        if (self->result_) {
+        if (!self->result_.is_empty()) {
             self->recover(self->view());
         } else {
-            self->result_.emplace(
-                driver::unattempted_outcome<First>::make(refusal_reason::circuit_open), Rest{}...);
+            self->result_ = unattempted(refusal_reason::circuit_open);
             self->recover(failure_view{});
         }
         complete(std::move(self));
+    }
+    [[nodiscard]] static result_type unattempted(refusal_reason why) {
+        return result_type::of(driver::unattempted_outcome<First>::make(why), Rest{}...);
     }
 
     /// The loop's memory is given back before the handler runs, which may start the next one in it.
     static void complete(std::shared_ptr<retry_loop> self) {
         clear_slot(self->handler_);
-        result_type result(std::move(*self->result_));
+        result_type result(std::move(self->result_));
         Handler handler(std::move(self->handler_));
         self.reset();
-        std::apply(std::move(handler), std::move(result));
+        if (result.lost() == nullptr) {
+            std::apply(std::move(handler), std::move(*result));
+        } else if constexpr (carries_exception<First, Rest...>) {
+            std::apply(
+                std::move(handler), std::move(*failed_to_start<First, Rest...>(result.lost())));
+        } else {
+            std::rethrow_exception(result.lost());
+        }
     }
 
     strategy_holder<Kept> strategy_;
@@ -404,7 +439,9 @@ private:
     Initiate initiate_;
     Handler handler_;
     asio::cancellation_state cancellation_;
-    std::optional<result_type> result_;
+    result_type result_;
+    /// Of attempts run together: the failure that they end with, or none if one succeeded.
+    std::optional<std::optional<failure_facts>> hedged_outcome_;
     std::optional<duration> longest_wait_;  // that a service asked for, of attempts run together
     std::uint64_t attempts_started_ = 0;
     std::atomic<phase> phase_{phase::started};
