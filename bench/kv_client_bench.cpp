@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
 #include <expected>
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -304,6 +306,99 @@ void read_one_at_a_time(const char* name, couchbase::thread_mode mode, const loa
     print(name, start, end, done);
 }
 
+// What the waiting itself costs: as many threads wait for a thread that does nothing but wake them.
+// Nothing that wakes a thread for each of its operations can be faster.
+class waking_thread {
+public:
+    struct waiter {
+        std::mutex mutex;
+        std::condition_variable woken;
+        bool is_done = false;
+    };
+
+    waking_thread() : thread_([this] { run(); }) {}
+    ~waking_thread() {
+        const std::lock_guard lock(mutex_);
+        is_over_ = true;
+        asked_.notify_one();
+    }
+    waking_thread(const waking_thread&) = delete;
+    waking_thread& operator=(const waking_thread&) = delete;
+
+    void wait_for_answer(waiter& self) {
+        {
+            const std::lock_guard lock(mutex_);
+            waiting_.push_back(&self);
+        }
+        asked_.notify_one();
+        std::unique_lock lock(self.mutex);
+        self.woken.wait(lock, [&self] { return std::exchange(self.is_done, false); });
+    }
+
+private:
+    void run() {
+        std::vector<waiter*> answered;
+        for (;;) {
+            {
+                std::unique_lock lock(mutex_);
+                asked_.wait(lock, [this] { return is_over_ || !waiting_.empty(); });
+                if (is_over_) {
+                    return;
+                }
+                std::swap(answered, waiting_);
+            }
+            for (waiter* each : answered) {
+                const std::lock_guard lock(each->mutex);
+                each->is_done = true;
+                each->woken.notify_one();
+            }
+            answered.clear();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable asked_;
+    std::vector<waiter*> waiting_;
+    bool is_over_ = false;
+    std::jthread thread_;
+};
+
+// Calls `work` on several threads until the load is done. Returns how often.
+template <class MakeWork>
+std::uint64_t run_on_threads(const load& wanted, MakeWork make_work) {
+    std::atomic<std::uint64_t> started = 0;
+    std::atomic<bool> is_over = false;
+    const double begin = bench::seconds_of(CLOCK_MONOTONIC);
+    std::vector<std::jthread> threads;
+    for (std::size_t each = 0; each < blocking_threads; ++each) {
+        threads.emplace_back([&] {
+            auto work = make_work();
+            while (!is_over.load(std::memory_order_relaxed)) {
+                const std::uint64_t number = started.fetch_add(1, std::memory_order_relaxed) + 1;
+                work(number);
+                if (number >= wanted.count ||
+                    (number % clock_stride == 0 &&
+                     bench::seconds_of(CLOCK_MONOTONIC) - begin > wanted.seconds)) {
+                    is_over.store(true, std::memory_order_relaxed);
+                }
+            }
+        });
+    }
+    threads.clear();
+    return started.load();
+}
+
+void wake_threads(const char* name, const load& wanted) {
+    waking_thread waking;
+    const reading begin;
+    const std::uint64_t count = run_on_threads(wanted, [&waking] {
+        return [&waking, self = std::make_unique<waking_thread::waiter>()](std::uint64_t) {
+            waking.wait_for_answer(*self);
+        };
+    });
+    print(name, begin, reading(), count);
+}
+
 // Threads that wait for each of their operations share one client.
 void read_on_threads(const char* name, const load& wanted) {
     const auto options = options_for(couchbase::thread_mode::own_thread);
@@ -312,25 +407,10 @@ void read_on_threads(const char* name, const load& wanted) {
     for (std::uint64_t each = 0; each < warm_up / 10; ++each) {
         check(at.get(key_of(each)));
     }
-    std::atomic<std::uint64_t> started = 0;
-    std::atomic<bool> is_over = false;
-    reading begin = read_in_loop(at);
-    std::vector<std::jthread> threads;
-    for (std::size_t each = 0; each < blocking_threads; ++each) {
-        threads.emplace_back([&] {
-            while (!is_over.load(std::memory_order_relaxed)) {
-                const std::uint64_t number = started.fetch_add(1, std::memory_order_relaxed) + 1;
-                check(at.get(key_of(number)));
-                if (number >= wanted.count ||
-                    (number % clock_stride == 0 &&
-                     bench::seconds_of(CLOCK_MONOTONIC) - begin.wall > wanted.seconds)) {
-                    is_over.store(true, std::memory_order_relaxed);
-                }
-            }
-        });
-    }
-    threads.clear();
-    print(name, begin, read_in_loop(at), started.load());
+    const reading begin = read_in_loop(at);
+    const std::uint64_t count = run_on_threads(
+        wanted, [&at] { return [&at](std::uint64_t number) { check(at.get(key_of(number))); }; });
+    print(name, begin, read_in_loop(at), count);
 }
 
 void measure_all(const load& wanted) {
@@ -363,6 +443,8 @@ void measure_all(const load& wanted) {
     stream_on_own_thread("in_flight_16_own_thread", with(blocking_threads, false));
     next();
     read_on_threads("threads_16_own_thread", wanted);
+    next();
+    wake_threads("threads_16_woken_by_a_thread", wanted);
 }
 
 }  // namespace

@@ -247,8 +247,9 @@ public:
     virtual ~retry_clock();
     [[nodiscard]] virtual time_point now() noexcept = 0;
     /// Waits until `until` or until `stop` is requested, whichever is first. True if the time was
-    /// reached. A time in the past returns at once.
-    [[nodiscard]] virtual bool wait_until(time_point until, const std::stop_token& stop) = 0;
+    /// reached. A time in the past returns at once. It cannot fail: a retry that waits is paid for.
+    [[nodiscard]] virtual bool wait_until(
+        time_point until, const std::stop_token& stop) noexcept = 0;
     /// The date that corresponds to `now`, for services that name dates (`Retry-After`). Unless
     /// overridden, `now` counts from the start of 2000: right for virtual time, and the same in
     /// every run. The real clock returns the date of this machine.
@@ -351,6 +352,12 @@ template <class E>
 struct failure_traits;
 
 namespace detail {
+
+/// True if no strategy may retry the failure, whatever the call is marked as.
+[[nodiscard]] constexpr bool forbids_retry(const failure_facts& facts) noexcept {
+    return facts.safety == retry_safety::no ||
+           (!facts.safety && facts.fault == failure_fault::client);
+}
 
 /// `std::error_code`: a connection that was never made is safe to repeat. Everything that can also
 /// be reported after the request was sent is `maybe`: broken connections, unreachable hosts and
@@ -931,6 +938,8 @@ struct retry_question {
     failure_reason reason{};
     /// All retries made so far, also those that no strategy was asked about.
     std::uint32_t retry_attempts = 0;
+    /// The failure was shown to the strategy before, because other attempts still ran (hedging).
+    bool is_noted = false;
     token_state token{};
 
     /// The number of the attempt that failed; the first is 1.
@@ -2001,10 +2010,32 @@ private:
 namespace driver {
 
 /// A breaker's answer before an attempt. Pass it back with the attempt's outcome.
-enum class breaker_permit : std::uint8_t {
-    refused,  ///< Make no attempt.
-    regular,  ///< The breaker is closed.
-    probe,    ///< The one attempt of a half-open breaker.
+class breaker_permit {
+public:
+    /// Make no attempt.
+    [[nodiscard]] static constexpr breaker_permit refused() noexcept { return {kind::refused, 0}; }
+    /// The breaker is closed.
+    [[nodiscard]] static constexpr breaker_permit regular() noexcept { return {kind::regular, 0}; }
+    /// The one attempt of a half-open breaker. Probes are numbered: one that ends when it is
+    /// overdue must not be taken for the one after it.
+    [[nodiscard]] static constexpr breaker_permit probe(std::uint32_t number) noexcept {
+        return {kind::probe, number};
+    }
+
+    [[nodiscard]] constexpr bool is_refused() const noexcept { return kind_ == kind::refused; }
+    [[nodiscard]] constexpr bool is_regular() const noexcept { return kind_ == kind::regular; }
+    [[nodiscard]] constexpr bool is_probe() const noexcept { return kind_ == kind::probe; }
+    [[nodiscard]] friend constexpr bool operator==(
+        const breaker_permit&, const breaker_permit&) noexcept = default;
+
+private:
+    enum class kind : std::uint8_t { refused, regular, probe };
+
+    constexpr breaker_permit(kind what, std::uint32_t number) noexcept
+        : number_(number), kind_(what) {}
+
+    std::uint32_t number_;
+    kind kind_;
 };
 
 }  // namespace driver
@@ -2047,6 +2078,7 @@ private:
 
     mutable std::mutex mutex_;
     driver::circuit_breaker_fsm fsm_;
+    std::uint32_t probe_number_ = 0;  // of the last probe
     failure_predicate counts_;
     state_listener on_change_;
     std::atomic<circuit_state> state_{circuit_state::closed};
@@ -2354,6 +2386,23 @@ template <driver::inline_strategy Strategy>
     return action.remembering(token.memory);
 }
 
+/// One of several attempts that run at the same time has failed, and the others may still succeed:
+/// for strategies that count failures. True if the failure forbids a retry, as far as the strategy
+/// knows; one that throws forbids it, too.
+template <class Strategy>
+[[nodiscard]] bool note_failure(
+    Strategy& strategy, const driver::retry_question& question) noexcept {
+    bool is_forbidden = forbids_retry(question.facts);
+    if constexpr (requires {
+                      { strategy.note_failure(question) } -> std::same_as<bool>;
+                  }) {
+        is_forbidden |= guarded(true, [&]() noexcept(noexcept(strategy.note_failure(question))) {
+            return strategy.note_failure(question);
+        });
+    }
+    return is_forbidden;
+}
+
 /// Asks through the virtual interface where nothing can wait for a late answer.
 [[nodiscard]] REPRISE_EXPORT driver::retry_action ask(
     driver::retry_strategy& strategy, const driver::retry_question& question) noexcept;
@@ -2420,7 +2469,7 @@ public:
         if (breaker_ != nullptr) {
             permit_ = breaker_->try_acquire(now);
         }
-        if (permit_ == driver::breaker_permit::refused) {
+        if (permit_.is_refused()) {
             return false;
         }
         start_attempt(number);
@@ -2439,19 +2488,21 @@ public:
         observation.on_completion({.is_success = true}, now);
     }
     /// `view` must live until the next attempt starts or the request ends.
-    void on_failure(
-        const failure_facts& facts, const failure_view& view, bool is_canceled,
-        time_point now) noexcept {
+    void on_failure(const failure_facts& facts, const failure_view& view) noexcept {
         failure_ = view;
-        observation.on_attempt_end(&facts);
-        if (breaker_ != nullptr && is_running_) {
-            if (is_canceled) {
-                breaker_->on_canceled(permit_, now);
-            } else {
-                breaker_->on_failure(permit_, facts, now);
-            }
-        }
         is_running_ = false;
+        observation.on_attempt_end(&facts);
+    }
+    /// For the breaker, once for each attempt that failed. Before `on_failure`.
+    void count_failure(const failure_facts& facts, bool is_canceled, time_point now) noexcept {
+        if (breaker_ == nullptr || !is_running_) {
+            return;
+        }
+        if (is_canceled) {
+            breaker_->on_canceled(permit_, now);
+        } else {
+            breaker_->on_failure(permit_, facts, now);
+        }
     }
     void on_end(refusal_reason why, time_point now) noexcept {
         observation.on_completion({.refusal = why, .last_error = failure_}, now);
@@ -2468,7 +2519,7 @@ public:
 
 private:
     circuit_breaker* breaker_;  // null: none
-    driver::breaker_permit permit_ = driver::breaker_permit::regular;
+    driver::breaker_permit permit_ = driver::breaker_permit::regular();
     bool is_running_ = false;
     failure_view failure_{};  // of the attempt that failed last
 };
@@ -2552,6 +2603,14 @@ struct failed_attempt {
     /// The retry needs a waiting place even without a delay.
     bool needs_place = false;
     bool is_canceled = false;  ///< The caller has asked to stop.
+    /// One of several attempts that ran at the same time, and reported by `on_one_failed` before.
+    bool is_noted = false;
+};
+
+/// One of several attempts that run at the same time.
+struct parallel_attempt {
+    std::uint32_t number = 1;
+    bool is_lost = false;  ///< Another one was better.
 };
 
 /// What the driver must do next.
@@ -2659,7 +2718,10 @@ public:
     [[nodiscard]] retry_step on_failure(
         const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
         if (attached_) {
-            attached_->on_failure(failed.facts, failed.failure, failed.is_canceled, at.now);
+            if (!failed.is_noted || failed.is_canceled) {
+                attached_->count_failure(failed.facts, failed.is_canceled, at.now);
+            }
+            attached_->on_failure(failed.facts, failed.failure);
         }
         if (failed.is_canceled) {
             return refuse(refusal_reason::canceled, failed, terms, at.now);
@@ -2707,29 +2769,51 @@ public:
     }
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
-    /// Admitted, counted and paid for like a retry. True: call `start_hedge` and start attempt
-    /// `attempt_number()`, or call `on_not_attempted`; what is reported afterwards is the outcome
-    /// of all that run.
-    [[nodiscard]] bool admit_hedge(request_terms& terms, time_point now) noexcept {
-        const std::uint32_t running = progress_.retries() + 1;
+    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
+    /// reported afterwards is the outcome of all that run. An observer of the admission may cancel
+    /// the request: then nothing has changed but the history.
+    template <class IsCanceled>
+    [[nodiscard]] bool admit_hedge(
+        request_terms& terms, time_point now, const IsCanceled& is_canceled) noexcept {
+        const retry_progress before = progress_;
         const failed_attempt nothing_failed;
         const admission answer = progress_.on_proposal(
             propose_hedge(terms), proposal_of(nothing_failed, now), limits_of(terms));
-        record(entry_kind::hedge, running, step_of(answer), nothing_failed, terms, now);
-        return answer.is_admitted();
-    }
-    /// The admitted hedge starts.
-    void start_hedge() noexcept {
+        record(
+            entry_kind::hedge, before.retries() + 1, step_of(answer), nothing_failed, terms, now);
+        if (!answer.is_admitted()) {
+            return false;
+        }
+        if (is_canceled()) {
+            on_not_attempted(refusal_reason::canceled, terms, now);
+            progress_ = before;
+            return false;
+        }
         if (attached_) {
             attached_->observation.on_hedge(progress_.retries() + 1);
         }
+        return true;
     }
-    /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
-    /// another one was better.
-    void on_one_ended(
-        std::uint32_t number, const std::optional<failure_facts>& failure, bool is_lost) noexcept {
+    /// One of several attempts that run at the same time has failed: for the strategy, which counts
+    /// failures, for the circuit breaker and for observers. True if the failure forbids a retry.
+    [[nodiscard]] bool on_one_failed(
+        const parallel_attempt& which, const failed_attempt& failed, request_terms& terms,
+        const decision_context& at) noexcept {
+        const bool is_evidence = !which.is_lost && !failed.is_canceled;
         if (attached_) {
-            attached_->observation.on_one_ended(number, failure ? &*failure : nullptr, is_lost);
+            attached_->observation.on_one_ended(which.number, &failed.facts, which.is_lost);
+            if (is_evidence) {
+                attached_->count_failure(failed.facts, false, at.now);
+            }
+        }
+        return is_evidence && progress_.is_granted()
+                   ? detail::note_failure(strategy_, question_about(failed, terms, at))
+                   : detail::forbids_retry(failed.facts);
+    }
+    /// One of them has succeeded, for observers.
+    void on_one_succeeded(std::uint32_t number) noexcept {
+        if (attached_) {
+            attached_->observation.on_one_ended(number, nullptr, false);
         }
     }
 
@@ -2768,9 +2852,10 @@ private:
         }
     }
 
-    [[nodiscard]] retry_step ask(
-        const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
-        const retry_question question{
+    [[nodiscard]] retry_question question_about(
+        const failed_attempt& failed, const request_terms& terms,
+        const decision_context& at) const noexcept {
+        return {
             .facts = failed.facts,
             .at = {at.now, at.random, terms.user_data},
             .deadline = terms.limits.deadline,
@@ -2778,7 +2863,13 @@ private:
             .failure = failed.failure,
             .reason = failed.reason,
             .retry_attempts = progress_.retries(),
+            .is_noted = failed.is_noted,
             .token = progress_.token()};
+    }
+
+    [[nodiscard]] retry_step ask(
+        const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
+        const retry_question question = question_about(failed, terms, at);
         if constexpr (is_virtual) {
             retry_sink sink(terms.answers.make_channel, terms.answers.driver, terms.answers.ticket);
             strategy_.ask(question, sink);
@@ -3113,6 +3204,11 @@ public:
     /// A request of this strategy succeeded, with or without retries: once for each. Does nothing
     /// unless overridden.
     virtual void on_success(const token_state& token, const decision_context& at);
+    /// One of several attempts of a hedged call has failed, and the others may still succeed. True
+    /// if the call must not be retried after this failure, whatever the others do. `retry_after`
+    /// follows for one of them, with `is_noted` set. False unless overridden; a stated
+    /// `retry_safety::no` is final in any case.
+    virtual bool note_failure(const retry_question& question);
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
     /// overridden: the client's budget pays, if there is one.
     [[nodiscard]] virtual retry_budget* paying_budget() noexcept;
@@ -3152,6 +3248,9 @@ public:
     }
     void on_success(const token_state& token, const decision_context& at) override {
         inner_.succeed(token, at);
+    }
+    bool note_failure(const retry_question& question) override {
+        return detail::note_failure(inner_, question);
     }
     [[nodiscard]] retry_budget* paying_budget() noexcept override {
         return detail::budget_of(inner_);
@@ -3289,11 +3388,13 @@ public:
     void on_success(const decision_context& at) noexcept { core().on_success(at); }
 
     /// The running attempt failed. `is_canceled`: the caller has asked to stop; `failure`
-    /// is shown to the strategy and to observers, and must live until the next attempt starts.
+    /// is shown to the strategy and to observers, and must live until the next attempt starts;
+    /// `is_noted`: `on_one_failed` has reported it before.
     [[nodiscard]] retry_step on_failure(
         const failure_facts& facts, const decision_context& at, bool is_canceled = false,
-        failure_view failure = {}) noexcept {
-        const failed_attempt failed{.facts = facts, .failure = failure, .is_canceled = is_canceled};
+        failure_view failure = {}, bool is_noted = false) noexcept {
+        const failed_attempt failed{
+            .facts = facts, .failure = failure, .is_canceled = is_canceled, .is_noted = is_noted};
         const retry_step step = decided(
             at.now, [&](request_terms& terms) { return core().on_failure(failed, terms, at); });
         if constexpr (can_defer) {
@@ -3320,25 +3421,25 @@ public:
     }
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
-    /// Admitted, counted and paid for like a retry. True: call `start_hedge` and start attempt
-    /// `attempt_number()`, or call `on_canceled_hedge`; what is reported afterwards is the outcome
-    /// of all that run.
-    [[nodiscard]] bool admit_hedge(const decision_context& at) noexcept {
-        return with_terms([&](request_terms& terms) { return core().admit_hedge(terms, at.now); });
+    /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
+    /// reported afterwards is the outcome of all that run. `is_canceled` is asked again after
+    /// observers of the admission were notified.
+    template <class IsCanceled>
+    [[nodiscard]] bool admit_hedge(
+        const decision_context& at, const IsCanceled& is_canceled) noexcept {
+        return with_terms(
+            [&](request_terms& terms) { return core().admit_hedge(terms, at.now, is_canceled); });
     }
-    void start_hedge() noexcept { core().start_hedge(); }
-    /// The caller asked to stop before the admitted hedge was started. The others still run.
-    void on_canceled_hedge(time_point now) noexcept {
-        with_terms([&](request_terms& terms) {
-            core().on_not_attempted(refusal_reason::canceled, terms, now);
-        });
+    /// One of several attempts that run at the same time has failed. True if that forbids a retry.
+    [[nodiscard]] bool on_one_failed(
+        const parallel_attempt& which, const failure_facts& facts, const decision_context& at,
+        bool is_canceled, failure_view failure) noexcept {
+        const failed_attempt failed{.facts = facts, .failure = failure, .is_canceled = is_canceled};
+        return with_terms(
+            [&](request_terms& terms) { return core().on_one_failed(which, failed, terms, at); });
     }
-    /// One of several attempts that run at the same time has ended, for observers. `is_lost`:
-    /// another one was better.
-    void on_one_ended(
-        std::uint32_t number, const std::optional<failure_facts>& failure, bool is_lost) noexcept {
-        core().on_one_ended(number, failure, is_lost);
-    }
+    /// One of them has succeeded, for observers.
+    void on_one_succeeded(std::uint32_t number) noexcept { core().on_one_succeeded(number); }
 
     /// The caller asked to stop during the delay before the first attempt, which is not made.
     void on_canceled_start(time_point now) noexcept {
@@ -3733,6 +3834,15 @@ namespace detail {
 
 [[noreturn]] REPRISE_EXPORT void throw_circuit_open();
 
+/// A result like `std::expected` that its error alone can make: as an `unexpected_type`, or as it
+/// is where no value could be meant (`boost::system::result`).
+template <class R>
+concept made_from_error =
+    requires { typename R::unexpected_type; } ||
+    (std::constructible_from<R, typename R::error_type> &&
+     (std::is_void_v<typename R::value_type> ||
+      !std::constructible_from<typename R::value_type, typename R::error_type>));
+
 /// The error of a loop that made no attempt because it was refused as `why`.
 [[nodiscard]] constexpr retry_errc unattempted_errc(refusal_reason why) noexcept {
     return why == refusal_reason::circuit_open ? retry_errc::circuit_open : retry_errc::canceled;
@@ -3761,11 +3871,16 @@ struct unattempted_outcome<std::error_code> {
 };
 
 template <detail::expected_like R>
-    requires std::constructible_from<typename R::error_type, std::error_code>
+    requires std::constructible_from<typename R::error_type, std::error_code> &&
+             detail::made_from_error<R>
 struct unattempted_outcome<R> {
     [[nodiscard]] static R make(refusal_reason why) {
-        using error = typename R::error_type;
-        return R(typename R::unexpected_type(error(detail::unattempted_error(why))));
+        typename R::error_type error(detail::unattempted_error(why));
+        if constexpr (requires { typename R::unexpected_type; }) {
+            return R(typename R::unexpected_type(std::move(error)));
+        } else {
+            return R(std::move(error));
+        }
     }
 };
 
@@ -4616,12 +4731,6 @@ concept programming_error =
            facts.fault == failure_fault::server;
 }
 
-/// True if no strategy may retry the failure, whatever the call is marked as.
-[[nodiscard]] constexpr bool forbids_retry(const failure_facts& facts) noexcept {
-    return facts.safety == retry_safety::no ||
-           (!facts.safety && facts.fault == failure_fault::client);
-}
-
 }  // namespace detail
 
 namespace driver {
@@ -4916,8 +5025,8 @@ public:
     /// Asks in the order: safety, attempts, delay.
     [[nodiscard]] retry_action retry_after(
         token_state& token, const retry_question& question) noexcept {
-        if constexpr (detail::counts_failures<Budget>) {
-            budget_.on_failure(question.facts, question.at.now);
+        if (!question.is_noted) {
+            count_failure(question);
         }
         if (const refusal_reason refusal = check_retryable(question);
             refusal != refusal_reason::none) {
@@ -4927,6 +5036,13 @@ public:
             return retry_action::no(refusal_reason::attempts_exhausted);
         }
         return retry_action::after(backoff_.wait(token, question));
+    }
+
+    /// Of several attempts that run at the same time each failure counts, and each is checked: one
+    /// that must not be retried is final although another one fails later.
+    [[nodiscard]] bool note_failure(const retry_question& question) noexcept {
+        count_failure(question);
+        return check_retryable(question) != refusal_reason::none;
     }
 
     void succeed(const token_state& token, const decision_context& at) noexcept {
@@ -4970,6 +5086,11 @@ public:
     [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
 
 private:
+    void count_failure([[maybe_unused]] const retry_question& question) noexcept {
+        if constexpr (detail::counts_failures<Budget>) {
+            budget_.on_failure(question.facts, question.at.now);
+        }
+    }
     [[nodiscard]] refusal_reason check_retryable(const retry_question& question) noexcept {
         if constexpr (requires { retryable_.check(question); }) {
             return retryable_.check(question);
@@ -5830,6 +5951,9 @@ public:
     [[nodiscard]] driver::retry_action retry_after(
         driver::token_state& token, const driver::retry_question& question) noexcept {
         return policies_.retry_after(token, question);
+    }
+    [[nodiscard]] bool note_failure(const driver::retry_question& question) noexcept {
+        return policies_.note_failure(question);
     }
     void succeed(const driver::token_state& token, const driver::decision_context& at) noexcept {
         policies_.succeed(token, at);
@@ -7235,16 +7359,17 @@ circuit_breaker::circuit_breaker(
 
 driver::breaker_permit circuit_breaker::try_acquire(time_point now) noexcept {
     if (state() == circuit_state::closed) {
-        return driver::breaker_permit::regular;
+        return driver::breaker_permit::regular();
     }
     const std::lock_guard lock(mutex_);
     const circuit_state before = fsm_.state();
     if (before == circuit_state::closed) {
-        return driver::breaker_permit::regular;
+        return driver::breaker_permit::regular();
     }
     const bool is_probe = fsm_.on_due(now);
     publish(before);
-    return is_probe ? driver::breaker_permit::probe : driver::breaker_permit::refused;
+    return is_probe ? driver::breaker_permit::probe(++probe_number_)
+                    : driver::breaker_permit::refused();
 }
 
 bool circuit_breaker::would_allow(time_point when) const noexcept {
@@ -7268,7 +7393,7 @@ void circuit_breaker::on_failure(
 }
 
 void circuit_breaker::on_canceled(driver::breaker_permit permit, time_point now) noexcept {
-    if (permit == driver::breaker_permit::probe) {
+    if (permit.is_probe()) {
         conclude(permit, true, now);
     }
 }
@@ -7277,9 +7402,11 @@ void circuit_breaker::conclude(
     driver::breaker_permit permit, bool has_failed, time_point now) noexcept {
     const std::lock_guard lock(mutex_);
     const circuit_state before = fsm_.state();
-    if (permit == driver::breaker_permit::regular) {
+    if (permit.is_regular()) {
         fsm_.on_outcome(has_failed, now);
-    } else if (permit == driver::breaker_permit::probe && before == circuit_state::half_open) {
+    } else if (
+        before == circuit_state::half_open &&
+        permit == driver::breaker_permit::probe(probe_number_)) {
         if (has_failed) {
             fsm_.on_probe_lost(now);
         } else {
@@ -9391,6 +9518,10 @@ driver::decision driver::retry_strategy::on_start(
 void driver::retry_strategy::on_success(
     const driver::token_state&, const driver::decision_context&) {}
 
+bool driver::retry_strategy::note_failure(const driver::retry_question&) {
+    return false;
+}
+
 driver::retry_budget* driver::retry_strategy::paying_budget() noexcept {
     return nullptr;
 }
@@ -9740,7 +9871,7 @@ public:
         return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     }
 
-    bool wait_until(time_point until, const std::stop_token& stop) override {
+    bool wait_until(time_point until, const std::stop_token& stop) noexcept override {
         std::mutex mutex;
         std::condition_variable stopped;
         // A wait for the token itself, which `condition_variable_any` has, can hang with libstdc++

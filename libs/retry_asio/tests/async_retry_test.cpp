@@ -522,6 +522,26 @@ TEST(async_retry, an_attempt_that_completes_at_once_is_reported_after_its_initia
     }
 }
 
+TEST(async_retry, completion_arguments_need_not_be_assignable) {
+    struct sealed {
+        const int value = 0;
+    };
+    scene s;
+    int calls = 0;
+    int seen = 0;
+    async_retry<void(error_code, sealed)>(
+        s.io, s.strategy, s.options,
+        [&](const attempt&, auto handler) {
+            ++calls;
+            std::move(handler)(
+                calls == 1 ? error_code(asio::error::connection_refused) : error_code(),
+                sealed{calls});
+        },
+        [&](error_code, sealed last) { seen = last.value; });
+    s.time.run(s.io);
+    EXPECT_EQ(seen, 2);
+}
+
 // Each crashed: the second call found a handler that had given away what it belongs to.
 TEST(async_retry, an_operation_that_completes_twice_counts_once_in_every_form) {
     for (const bool has_limit : {false, true}) {

@@ -140,6 +140,16 @@ public:
     static constexpr bool is_in_place = std::is_nothrow_move_constructible_v<tuple_type>;
 
     kept_result() noexcept = default;
+    kept_result(kept_result&&) noexcept = default;
+    /// Arguments need not be assignable.
+    kept_result& operator=(kept_result&& other) noexcept {
+        if (this != &other) {
+            std::destroy_at(this);
+            std::construct_at(this, std::move(other));
+        }
+        return *this;
+    }
+    ~kept_result() = default;
 
     template <class... Given>
     [[nodiscard]] static kept_result of(Given&&... given) noexcept {
