@@ -3,6 +3,7 @@
 #include <memory_resource>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
+#include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/scripted.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
