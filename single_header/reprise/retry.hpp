@@ -4806,7 +4806,7 @@ namespace reprise {
 enum class jitter : std::uint8_t {
     full,          ///< Uniform in [0, d).
     equal,         ///< Uniform in [d/2, d).
-    decorrelated,  ///< Uniform in [base, 3 x previous delay), capped.
+    decorrelated,  ///< Uniform in [base, 3 x previous delay), capped; takes no factor or step.
     none,          ///< Exactly d. Dangerous with many clients; `lint` warns.
 };
 
@@ -9649,6 +9649,20 @@ std::optional<settings_error> driver::check(const backoff_options& options) {
     }
     if (options.hint_excess_max && *options.hint_excess_max < duration::zero()) {
         return contradiction("hint_excess_max", "must not be negative");
+    }
+    if (options.jitter == jitter::decorrelated) {
+        if (options.factor != backoff_options{}.factor) {
+            return contradiction(
+                "factor",
+                "has no effect with decorrelated jitter, which draws from up to three "
+                "times the delay before; leave it at 2");
+        }
+        if (options.step != duration::zero()) {
+            return contradiction(
+                "step",
+                "has no effect with decorrelated jitter, which draws from up to three "
+                "times the delay before; leave it at 0");
+        }
     }
     return std::nullopt;
 }

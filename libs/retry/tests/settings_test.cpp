@@ -6,6 +6,7 @@
 
 #include <reprise/retry/lint.hpp>
 #include <reprise/retry/presets.hpp>
+#include <reprise/retry/simple_strategy.hpp>
 #include <reprise/retry/standard_strategy.hpp>
 
 namespace reprise {
@@ -57,6 +58,15 @@ TEST(settings, contradictions_are_refused_by_field_name) {
     EXPECT_EQ(refused_field([](o& s) { s.backoff.factor = nan; }), "backoff.factor");
     EXPECT_EQ(
         refused_field([](o& s) { s.backoff.hint_excess_max = -1s; }), "backoff.hint_excess_max");
+    // What has no effect is refused, too.
+    const auto decorrelated = [](o& s) { s.backoff.jitter = jitter::decorrelated; };
+    EXPECT_EQ(refused_field(decorrelated), "accepted");
+    EXPECT_EQ(
+        refused_field([&](o& s) { decorrelated(s), s.backoff.factor = 3.0; }), "backoff.factor");
+    EXPECT_EQ(refused_field([&](o& s) { decorrelated(s), s.backoff.step = 1s; }), "backoff.step");
+    EXPECT_THROW(
+        static_cast<void>(attempts(3).every(1s).with_jitter(jitter::decorrelated)),
+        invalid_settings);
     EXPECT_EQ(refused_field([](o& s) { s.bucket.capacity = 0; }), "bucket.capacity");
     EXPECT_EQ(refused_field([](o& s) { s.bucket.capacity = infinity; }), "bucket.capacity");
     EXPECT_EQ(refused_field([](o& s) { s.bucket.initial = 501.0; }), "bucket.initial");

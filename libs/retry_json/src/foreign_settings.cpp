@@ -119,6 +119,15 @@ void read_methods(json::object_reader& from, retry_options& into) {
     }
 }
 
+/// Zero means none, as in Envoy.
+void read_envoy_timeout(
+    json::object_reader& in, const char* name, std::optional<duration>& timeout) {
+    in.read(name, timeout);
+    if (timeout == duration::zero()) {
+        timeout.reset();
+    }
+}
+
 }  // namespace
 
 bool is_grpc_config(const json::value& content) {
@@ -159,7 +168,7 @@ retry_options read_envoy_policy(
         json::object_reader in(content, path, report);
         in.accept("retry_policy");
         retry_options options = read_envoy_policy(*inner, in.path_of("retry_policy"), report);
-        in.read("timeout", options.deadline);  // Of the route.
+        read_envoy_timeout(in, "timeout", options.deadline);  // Of the route.
         in.finish();
         return options;
     }
@@ -171,10 +180,7 @@ retry_options read_envoy_policy(
         in.fail("num_retries", "must be at most " + std::to_string(envoy_retries_max));
     }
     options.attempts_max = std::min(retries, envoy_retries_max) + 1;
-    in.read("per_try_timeout", options.attempt_timeout);
-    if (options.attempt_timeout == duration::zero()) {
-        options.attempt_timeout.reset();
-    }
+    read_envoy_timeout(in, "per_try_timeout", options.attempt_timeout);
     if (const json::value* backoff = in.take("retry_back_off")) {
         json::object_reader fields(*backoff, in.path_of("retry_back_off"), report);
         fields.require("base_interval");

@@ -85,6 +85,14 @@ TEST(strategy_from_json, an_envoy_policy_sets_retries_and_the_timeout_of_an_atte
     EXPECT_EQ(loaded.without_effect, std::vector<std::string>{"retry_policy.retry_on"});
 }
 
+// A route without a timeout was refused, with a name that is not in the document.
+TEST(strategy_from_json, a_timeout_of_zero_is_none_in_an_envoy_policy) {
+    const loaded_strategy loaded = accepted(R"({"timeout": "0s", "retry_policy": {
+        "num_retries": 1, "per_try_timeout": "0s"}})");
+    EXPECT_EQ(loaded.call().timeout, std::nullopt);
+    EXPECT_EQ(loaded.call().attempt_timeout, std::nullopt);
+}
+
 TEST(strategy_from_json, own_settings_use_exactly_the_listed_delays) {
     const loaded_strategy loaded = accepted(R"({
         // Comments are accepted.

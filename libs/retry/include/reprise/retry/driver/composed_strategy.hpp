@@ -162,7 +162,7 @@ namespace reprise {
 enum class jitter : std::uint8_t {
     full,          ///< Uniform in [0, d).
     equal,         ///< Uniform in [d/2, d).
-    decorrelated,  ///< Uniform in [base, 3 x previous delay), capped.
+    decorrelated,  ///< Uniform in [base, 3 x previous delay), capped; takes no factor or step.
     none,          ///< Exactly d. Dangerous with many clients; `lint` warns.
 };
 
