@@ -137,7 +137,8 @@ private:
     void end_child(std::uint32_t job, bool has_succeeded);
     void end_attempt(attempt_id attempt, const failure_facts& facts);
     void succeed(attempt_id attempt);
-    void fail(std::uint32_t index, const failure_facts& facts);
+    /// `is_noted`: the session knows the failure, as one of several attempts.
+    void fail(std::uint32_t index, const failure_facts& facts, bool is_noted);
     void end_call(std::uint32_t index, bool has_succeeded, refusal_reason why);
     void continue_client(std::uint32_t client);
     void release_if_unused(std::uint32_t index);

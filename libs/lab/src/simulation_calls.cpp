@@ -139,8 +139,8 @@ void simulation::on_hedge(const event& next) {
     if (!calls_.is_current(next.attempt) || call.running != 1) {
         return;
     }
-    if (decide_for(call, [&] { return call.session->admit_hedge(context()); })) {
-        call.session->start_hedge();
+    const auto is_canceled = [] { return false; };
+    if (decide_for(call, [&] { return call.session->admit_hedge(context(), is_canceled); })) {
         call.running |= 2U;
         ++services_[call.service].totals.hedges;
         transmit(next.attempt.call, 1);
@@ -169,9 +169,16 @@ void simulation::on_timeout(const event& next) {
 void simulation::end_attempt(attempt_id attempt, const failure_facts& facts) {
     call_record& call = calls_[attempt.call];
     call.running = static_cast<std::uint8_t>(call.running & ~(1U << attempt.part));
-    // A failure counts when no other attempt of the call is running.
+    const bool is_noted = layers_[call.layer].callers.options().hedge.has_value();
+    if (is_noted) {
+        // No failure here forbids a retry, so the last one is decided about.
+        static_cast<void>(decide_for(call, [&] {
+            return call.session->on_one_failed(
+                {.number = call.session->attempt_number()}, facts, context(), false, {});
+        }));
+    }
     if (call.running == 0) {
-        fail(attempt.call, facts);
+        fail(attempt.call, facts, is_noted);
     }
 }
 
@@ -191,10 +198,10 @@ void simulation::succeed(attempt_id attempt) {
     end_call(attempt.call, true, refusal_reason::none);
 }
 
-void simulation::fail(std::uint32_t index, const failure_facts& facts) {
+void simulation::fail(std::uint32_t index, const failure_facts& facts, bool is_noted) {
     call_record& call = calls_[index];
-    const driver::retry_step next =
-        decide_for(call, [&] { return call.session->on_failure(facts, context()); });
+    const driver::retry_step next = decide_for(
+        call, [&] { return call.session->on_failure(facts, context(), false, {}, is_noted); });
     if (!next.is_retry) {
         end_call(index, false, next.refusal);
         return;
