@@ -44,8 +44,8 @@ void break_with(scripted_node& node, retry_reason with) {
 }
 
 // The cluster has both states. Node 1 works but knows no names; the other nodes do not work.
-struct failing_scene {
-    failing_scene(retry_reason first, retry_reason second) {
+struct refusing_scene {
+    refusing_scene(retry_reason first, retry_reason second) {
         options.seeds = {{"node1", {}}};
         cluster.map = {{0}, {1}, {2}};
         driver = std::make_unique<engine_driver>(cluster, options);
@@ -94,7 +94,7 @@ TEST(terminal_order, RH_08_of_two_states_the_first_in_order_is_raised_for_every_
                 if (is_about_names(wins.reason)) {
                     continue;  // one answer reports only one of them: see below
                 }
-                failing_scene scene(
+                refusing_scene scene(
                     is_swapped && !is_about_names(loses.reason) ? loses.reason : wins.reason,
                     is_swapped && !is_about_names(loses.reason) ? wins.reason : loses.reason);
                 const auto read = scene.read(is_about_names(loses.reason));
