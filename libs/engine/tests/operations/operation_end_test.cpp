@@ -157,8 +157,7 @@ TEST(lifetime, a_completion_never_runs_inside_start_and_may_start_the_next_opera
 
 TEST(lifetime, an_operation_whose_deadline_has_passed_is_not_sent) {
     scripted_cluster cluster(1);
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     auto request = driver.request(operation_kind::upsert, "k", "v");
     request.deadline = driver.now;
     const auto stored = driver.start(std::move(request));

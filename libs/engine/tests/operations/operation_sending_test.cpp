@@ -27,8 +27,7 @@ using namespace on_the_wire_tests;
 
 TEST(on_the_wire, RH_29_an_unwritten_request_counts_as_not_sent) {
     scripted_cluster cluster(1);
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     driver.write_room = 0;
     const auto stored = driver.upsert("k", "v");
     driver.settle();
@@ -45,8 +44,7 @@ TEST(on_the_wire, RH_29_an_unwritten_request_counts_as_not_sent) {
 
 TEST(on_the_wire, RH_29_an_unwritten_retry_leaves_the_attempt_before_it_as_the_last_one) {
     scripted_cluster cluster(1);
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     cluster.on_request = temporary_once();
     const auto stored = driver.upsert("k", "v");
     driver.settle();
@@ -66,8 +64,7 @@ TEST(on_the_wire, RH_29_an_unwritten_retry_leaves_the_attempt_before_it_as_the_l
 
 TEST(on_the_wire, RH_16_RH_29_one_byte_that_left_is_enough_to_be_ambiguous) {
     scripted_cluster cluster(1);
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     driver.write_room = 1;
     const auto half = driver.upsert("k", "v");
     const auto none = driver.upsert("l", "v");
@@ -83,8 +80,7 @@ TEST(on_the_wire, RH_16_RH_29_one_byte_that_left_is_enough_to_be_ambiguous) {
     EXPECT_EQ(none->calls, 0) << "it was not sent, so it waits for the next connection";
     cluster.nodes[0].refuses_connections = false;
     driver.advance(1s);
-    ASSERT_EQ(none->calls, 1);
-    EXPECT_TRUE(none->result.has_value());
+    EXPECT_TRUE(none->has_succeeded());
     EXPECT_EQ(driver.server.applied_writes, 1U);
 }
 
@@ -92,8 +88,7 @@ TEST(
     on_the_wire,
     RH_29_the_last_endpoint_sent_to_is_reported_although_a_later_attempt_was_not_sent) {
     scripted_cluster cluster(1, 1);
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     cluster.on_request = temporary_once();
     const auto stored = driver.upsert("k", "v");
     driver.settle();

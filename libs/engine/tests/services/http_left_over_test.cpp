@@ -58,8 +58,7 @@ TEST_F(http_left_over, RH_47_two_answers_at_once_never_reach_two_requests) {
         for (std::size_t split = 1; split <= both.size(); ++split) {
             SCOPED_TRACE(split);
             first_.reset();
-            engine_driver driver(cluster_, one_connection());
-            driver.connect();
+            connected_driver driver(cluster_, one_connection());
             const auto first = start(driver);
             driver.settle();
             ASSERT_TRUE(first_);
@@ -80,8 +79,7 @@ TEST_F(http_left_over, RH_47_two_answers_at_once_never_reach_two_requests) {
 TEST_F(http_left_over, RH_47_bytes_on_an_idle_connection_close_it) {
     for (const std::string_view stray : {"\r\n", "\n", "x", "HTTP/1.1 200 OK\r\n"}) {
         first_.reset();
-        engine_driver driver(cluster_);
-        driver.connect();
+        connected_driver driver(cluster_);
         const auto first = start(driver);
         driver.settle();
         send(driver, answer_with(1));
@@ -98,8 +96,7 @@ TEST_F(http_left_over, RH_47_bytes_on_an_idle_connection_close_it) {
 TEST_F(http_left_over, RH_47_RH_16_a_request_written_before_stray_bytes_is_lost_in_flight) {
     for (const bool is_readonly : {true, false}) {
         first_.reset();
-        engine_driver driver(cluster_);
-        driver.connect();
+        connected_driver driver(cluster_);
         const auto done = start(driver, is_readonly);
         driver.settle();
         send(driver, "\r\n" + answer_with(9));
