@@ -135,8 +135,7 @@ TEST(connect_pacing, http_connections_share_the_places_and_all_are_opened) {
     cluster.nodes[0].ignores_connections = false;
     driver.advance(5s);
     for (const auto& one : asked) {
-        ASSERT_EQ(one->calls, 1);
-        EXPECT_FALSE(one->result.ec) << one->result.ec.message();
+        ASSERT_TRUE(one->has_succeeded()) << one->result.ec.message();
     }
 }
 

@@ -132,8 +132,7 @@ TEST(credentials, RH_39_logins_to_a_node_that_leaves_do_not_delay_its_return) {
     cluster.data_node_count = 1;
     const auto both = std::exchange(cluster.map, {{0}, {0}, {0}, {0}});
     ++cluster.revision.rev;
-    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
-    driver.settle();
+    driver.push_configuration_of(0);
     cluster.on_request = nullptr;
     cluster.data_node_count = 0;
     cluster.map = both;
@@ -157,8 +156,7 @@ TEST(credentials, RH_40_a_stale_credential_counts_only_if_authenticating_again_i
     EXPECT_EQ(waiting->calls, 0);
     cluster.nodes[0].sasl_status = status::auth_error;
     driver.advance(500ms);
-    ASSERT_EQ(waiting->calls, 1);
-    EXPECT_EQ(waiting->result.ec, errc::authentication_failure);
+    ASSERT_EQ(waiting->code(), errc::authentication_failure);
     EXPECT_EQ(waiting->result.error->last_reason, retry_reason::authentication_error);
 }
 
@@ -171,8 +169,7 @@ TEST(credentials, RH_40_a_stale_answer_at_sasl_authenticates_again_and_does_not_
     EXPECT_EQ(read->calls, 0);
     cluster.nodes[0].sasl_status.reset();
     driver.advance(1s);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    ASSERT_EQ(read->code(), errc::document_not_found);
     EXPECT_FALSE(read->result.error->retry_reasons.contains(retry_reason::authentication_error));
 }
 

@@ -86,8 +86,7 @@ TEST_F(diagnostics, show_a_connection_to_a_node_that_left_until_it_has_answered)
     cluster_.map.assign(cluster_.map.size(), {0});
     cluster_.data_node_count = 1;
     ++cluster_.revision.rev;
-    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
-    driver.settle();
+    driver.push_configuration_of(0);
     const auto seen = driver.engine().diagnostics();
     ASSERT_EQ(seen.endpoints.size(), 2U);
     EXPECT_EQ(seen.endpoints[0].state, endpoint_state::connected);

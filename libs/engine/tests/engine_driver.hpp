@@ -114,6 +114,14 @@ public:
     outcome_ptr upsert(std::string_view key, std::string_view value) {
         return start(request(operation_kind::upsert, key, value));
     }
+    // Stores "v" under the keys prefix0, prefix1, ...
+    std::vector<outcome_ptr> upsert_many(int count, const std::string& prefix) {
+        std::vector<outcome_ptr> all;
+        for (int index = 0; index < count; ++index) {
+            all.push_back(upsert(prefix + std::to_string(index), "v"));
+        }
+        return all;
+    }
     operation_id last_id{};
 
     // Does everything that can happen without time passing.
@@ -206,6 +214,11 @@ public:
     }
     // Sends bytes from the server's side.
     void send(connection_id id, base::byte_view bytes) { feed(id, bytes); }
+    // A node sends its configuration on its first connection.
+    void push_configuration_of(std::size_t node) {
+        push_configuration(connections_to(node).at(0), node, false);
+        settle();
+    }
     void push_configuration(connection_id id, std::size_t node, bool is_brief) {
         const std::string text = cluster.configuration_text(node);
         wire::cluster_map_change_notification pushed;

@@ -98,8 +98,7 @@ TEST(operation_history, RH_30_an_answer_that_cannot_be_read_is_in_the_history_wi
     }
     const auto read = driver.start(std::move(request));
     driver.advance(100ms);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::decoding_failure);
+    ASSERT_EQ(read->code(), errc::decoding_failure);
     ASSERT_NE(read->result.history, nullptr);
     EXPECT_EQ(read->result.history->entries.back().code(), 0xccU);
 }

@@ -59,10 +59,7 @@ TEST(not_my_vbucket, VB_06_operations_that_bring_newer_revisions_do_not_wake_eac
     scripted_cluster cluster(2, 4);
     connected_driver driver(cluster);
     cluster.on_request = ever_newer(cluster);
-    std::vector<engine_driver::outcome_ptr> stored;
-    for (int index = 0; index < 50; ++index) {
-        stored.push_back(driver.upsert("key" + std::to_string(index), "v"));
-    }
+    const auto stored = driver.upsert_many(50, "key");
     driver.advance(1s);
     EXPECT_LE(cluster.count(opcode::set), 50U * 16U);
     cluster.on_request = nullptr;

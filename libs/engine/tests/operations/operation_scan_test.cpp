@@ -210,8 +210,7 @@ protected:
 
 TEST_F(range_scans, rows_of_several_answers_and_frames_arrive_in_their_order) {
     const auto done = run(all());
-    ASSERT_EQ(done->calls, 1);
-    ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
+    ASSERT_TRUE(done->has_succeeded()) << done->result.ec.message();
     EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys);
     EXPECT_EQ(done->result.scan->row_count, 10u);
     EXPECT_EQ(cluster.count(opcode::range_scan_create), 1u);
@@ -518,8 +517,7 @@ TEST_F(range_scans, the_next_operation_has_nothing_of_the_scan) {
     ASSERT_TRUE(run(all())->result.has_value());
     const auto read = driver.get("k");
     driver.settle();
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    ASSERT_EQ(read->code(), errc::document_not_found);
     EXPECT_EQ(read->result.scan, nullptr);
 }
 

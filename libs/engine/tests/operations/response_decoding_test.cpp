@@ -172,8 +172,8 @@ TEST(liberal_answers, required_parts_are_still_checked) {
     };
     for (const auto& [kind, parts] : lacking) {
         const answered_scene scene(kind, parts);
-        ASSERT_EQ(scene.outcome->calls, 1) << to_string(kind);
-        EXPECT_EQ(scene.outcome->result.ec, errc::decoding_failure) << to_string(kind);
+        ASSERT_EQ(scene.outcome->code(), errc::decoding_failure)
+            << to_string(kind) << to_string(kind);
         EXPECT_EQ(scene.outcome->result.error->is_ambiguous, !is_idempotent(kind));
         EXPECT_EQ(scene.driver.closes.size(), 1U) << to_string(kind);
     }
@@ -245,8 +245,7 @@ TEST(liberal_answers, an_opaque_that_was_never_issued_closes_the_connection_and_
     const auto stored = driver.upsert("k", "v");
     driver.settle();
     ASSERT_EQ(driver.closes.size(), 1U);
-    ASSERT_EQ(stored->calls, 1);
-    EXPECT_EQ(stored->result.ec, errc::request_canceled);
+    ASSERT_EQ(stored->code(), errc::request_canceled);
     EXPECT_TRUE(stored->result.error->is_ambiguous);
     std::array<char, 16> name{};
     std::snprintf(name.data(), name.size(), "0x%08x", response);

@@ -414,8 +414,7 @@ TEST_F(service_rules, RH_43_a_retry_after_outside_the_limits_is_ignored) {
         connected_driver driver(cluster_);
         auto done = driver.start_http(std::move(*readonly_analytics()));
         driver.advance(100ms);
-        ASSERT_EQ(done->calls, 1) << headers.back().value;
-        EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+        ASSERT_TRUE(done->has_succeeded()) << headers.back().value << done->result.ec.message();
     }
 }
 
