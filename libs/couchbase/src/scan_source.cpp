@@ -12,7 +12,7 @@
 #include <reprise/wire/cluster_configuration.hpp>
 
 #include "scan_schedule.hpp"
-#include "scan_terms.hpp"
+#include "scanned_document.hpp"
 #include "session.hpp"
 #include "stream_reading.hpp"
 
@@ -33,17 +33,16 @@ public:
     using waiter = std::move_only_function<void()>;
 
     // Does not keep the client alive: the operations, which own this object, end with the client.
-    scan_source(const call_target& target, engine::scan_terms&& terms, const scan_options& options)
+    scan_source(const call_target& target, std::shared_ptr<const scan_request> asked)
         : client_(target.client),
           keyspace_(target.keyspace),
           bucket_(target.bucket),
           loop_(target.client->client().choose_loop()),
-          terms_(std::move(terms)),
-          options_(options),
+          asked_(std::move(asked)),
           deadline_(driver::add_saturated(
-              net::steady_now(), options.timeout.value_or(scan_timeout_default))) {
-        if (const auto* sampling = std::get_if<wire::scan_sampling>(&terms_.what)) {
-            left_ = sampling->samples;
+              net::steady_now(), asked_->options.timeout.value_or(scan_timeout_default))) {
+        if (const auto* sampling = std::get_if<sampling_scan>(&asked_->what)) {
+            left_ = sampling->limit;
         }
     }
 
@@ -110,7 +109,7 @@ private:
     }
 
     std::expected<std::optional<scanned_document>, error> read_row(std::string_view row) {
-        auto document = to_document(row, terms_.is_key_only);
+        auto document = to_document(row, asked_->options.keys_only);
         if (!document) {
             failure_ = document.error();
             return std::unexpected(*failure_);
@@ -161,7 +160,7 @@ private:
             const auto node = map->active_node(vbucket);
             owners.push_back(node ? std::optional<std::size_t>(*node) : std::nullopt);
         }
-        schedule_.emplace(std::move(owners), options_.concurrency);
+        schedule_.emplace(std::move(owners), asked_->options.concurrency);
         if (is_first_begun_) {
             schedule_->begin(0);
             if (running_.empty()) {
@@ -174,22 +173,20 @@ private:
         is_first_begun_ = true;
         const net::ticket ticket = client.client().reserve_ticket();
         running_.emplace(ticket, vbucket);
-        engine::scan_terms terms = terms_;
-        terms.vbucket = wire::vbucket_id{vbucket};
-        terms.snapshot = snapshot_for(options_.consistent_with, *bucket_, vbucket);
-        terms.on_rows = [weak = weak_from_this(), ticket] {
+        engine::vbucket_scan scan{.asked = asked_, .vbucket = wire::vbucket_id{vbucket}};
+        scan.on_rows = [weak = weak_from_this(), ticket] {
             if (const auto self = weak.lock()) {
                 self->on_rows(ticket);
             }
         };
         engine::operation_request request;
         request.kind = engine::operation_kind::range_scan;
-        request.scan = std::move(terms);
+        request.scan = std::move(scan);
         request.timeout = duration::max();
         request.deadline = deadline_;
-        request.strategy = options_.strategy;
-        request.user_data = options_.user_data;
-        request.outer_allowance = options_.outer_allowance;
+        request.strategy = asked_->options.strategy;
+        request.user_data = asked_->options.user_data;
+        request.outer_allowance = asked_->options.outer_allowance;
         const auto refused = client.client().start_on(
             loop_, keyspace_, std::move(request),
             [self = shared_from_this(), ticket](engine::operation_result&& result) {
@@ -325,8 +322,7 @@ private:
     const net::keyspace_number keyspace_;
     const std::shared_ptr<const std::string> bucket_;
     const net::loop_number loop_;
-    const engine::scan_terms terms_;
-    const scan_options options_;
+    const std::shared_ptr<const scan_request> asked_;
     const time_point deadline_;
     std::atomic<bool> is_ended_{false};
     std::atomic<bool> is_reading_{false};
@@ -394,12 +390,14 @@ namespace reprise::couchbase {
 
 std::expected<scan_stream, error> collection::scan(
     const scan_kind& what, const scan_options& options) const {
-    auto terms =
-        detail::make_scan_terms(what, options, static_cast<std::uint32_t>(net::random_bits()));
-    if (!terms) {
-        return std::unexpected(std::move(terms.error()));
+    auto asked = std::make_shared<detail::scan_request>(what, options);
+    if (const char* why = engine::why_invalid(*asked); why != nullptr) {
+        return std::unexpected(error(errc::invalid_argument, why));
     }
-    auto source = std::make_shared<detail::scan_source>(target_, std::move(*terms), options);
+    if (auto* sampling = std::get_if<sampling_scan>(&asked->what); sampling && !sampling->seed) {
+        sampling->seed = static_cast<std::uint32_t>(net::random_bits());
+    }
+    auto source = std::make_shared<detail::scan_source>(target_, std::move(asked));
     const auto refused = source->begin(*target_.client);
     if (refused != net::refusal::none) {
         return std::unexpected(detail::to_error(refused));

@@ -33,8 +33,7 @@ TEST_F(diagnostics, of_an_unused_engine_are_empty) {
 }
 
 TEST_F(diagnostics, name_every_key_value_connection_and_when_it_was_used) {
-    engine_driver driver(cluster_);
-    driver.connect();
+    connected_driver driver(cluster_);
     const time_point connected = driver.now;
     driver.advance(100ms);
     const auto seen = driver.engine().diagnostics();
@@ -59,8 +58,7 @@ TEST_F(diagnostics, name_every_key_value_connection_and_when_it_was_used) {
 
 TEST_F(diagnostics, show_pending_and_missing_connections) {
     cluster_.nodes[1].ignores_connections = true;
-    engine_driver driver(cluster_);
-    driver.connect();
+    connected_driver driver(cluster_);
     auto seen = driver.engine().diagnostics();
     ASSERT_EQ(seen.endpoints.size(), 2U);
     EXPECT_EQ(seen.endpoints[1].state, endpoint_state::connecting);
@@ -75,8 +73,7 @@ TEST_F(diagnostics, show_pending_and_missing_connections) {
 
 // A node that left may still answer the requests that were sent to it.
 TEST_F(diagnostics, show_a_connection_to_a_node_that_left_until_it_has_answered) {
-    engine_driver driver(cluster_);
-    driver.connect();
+    connected_driver driver(cluster_);
     cluster_.on_request = [](const seen_request& seen) {
         using answer = scripted_cluster::scripted_answer;
         return seen.op == wire::opcode::get ? std::optional(answer{.is_silent = true})
@@ -89,8 +86,7 @@ TEST_F(diagnostics, show_a_connection_to_a_node_that_left_until_it_has_answered)
     cluster_.map.assign(cluster_.map.size(), {0});
     cluster_.data_node_count = 1;
     ++cluster_.revision.rev;
-    driver.push_configuration(driver.connections_to(0).at(0), 0, false);
-    driver.settle();
+    driver.push_configuration_of(0);
     const auto seen = driver.engine().diagnostics();
     ASSERT_EQ(seen.endpoints.size(), 2U);
     EXPECT_EQ(seen.endpoints[0].state, endpoint_state::connected);
@@ -98,13 +94,8 @@ TEST_F(diagnostics, show_a_connection_to_a_node_that_left_until_it_has_answered)
 }
 
 TEST_F(diagnostics, show_http_connections_while_there_are_any) {
-    cluster_.on_http = [](const seen_http_request&) {
-        scripted_http_answer answer;
-        answer.body = R"({"results":[]})";
-        return answer;
-    };
-    engine_driver driver(cluster_);
-    driver.connect();
+    cluster_.answer_http({.body = R"({"results":[]})"});
+    connected_driver driver(cluster_);
     driver.start_http(readonly_request("{}"));
     driver.settle();
     const auto seen = of(driver.engine().diagnostics(), wire::service::query);
@@ -122,8 +113,7 @@ TEST_F(diagnostics, show_an_unreachable_service_as_long_as_it_is_offered) {
     cluster_.map = {{0}};
     cluster_.nodes[0].services = {};
     cluster_.nodes[1].refuses_connections = true;
-    engine_driver driver(cluster_);
-    driver.connect();
+    connected_driver driver(cluster_);
     driver.start_http(readonly_request("{}"));
     driver.settle();
     const auto seen = of(driver.engine().diagnostics(), wire::service::query);
@@ -138,8 +128,7 @@ TEST_F(diagnostics, show_an_unreachable_service_as_long_as_it_is_offered) {
 }
 
 TEST_F(diagnostics, of_a_closed_engine_show_no_wanted_connections) {
-    engine_driver driver(cluster_);
-    driver.connect();
+    connected_driver driver(cluster_);
     driver.engine().close(driver.now);
     driver.settle();
     EXPECT_TRUE(driver.engine().diagnostics().endpoints.empty());

@@ -14,6 +14,16 @@ public:
         operation_result result;
         time_point at{};
         int calls = 0;
+
+        // How it ended. Both fail unless it has ended exactly once.
+        std::error_code code() const {
+            EXPECT_EQ(calls, 1);
+            return result.ec;
+        }
+        bool has_succeeded() const {
+            EXPECT_EQ(calls, 1);
+            return calls == 1 && result.has_value();
+        }
     };
     using outcome_ptr = std::shared_ptr<outcome>;
 
@@ -74,27 +84,20 @@ public:
 
     outcome_ptr start_http(http_request request) {
         auto result = std::make_shared<outcome>();
-        last_id = engine().start_http(
-            std::move(request),
-            [this, result](operation_result&& done) {
-                result->result = std::move(done);
-                result->at = now;
-                ++result->calls;
-            },
-            now);
+        last_id = engine().start_http(std::move(request), record_in(result), now);
         return result;
     }
     outcome_ptr start(operation_request request) {
         auto result = std::make_shared<outcome>();
-        last_id = engine().start(
-            std::move(request),
-            [this, result](operation_result&& done) {
-                result->result = std::move(done);
-                result->at = now;
-                ++result->calls;
-            },
-            now);
+        last_id = engine().start(std::move(request), record_in(result), now);
         return result;
+    }
+    completion record_in(const outcome_ptr& result) {
+        return [this, result](operation_result&& done) {
+            result->result = std::move(done);
+            result->at = now;
+            ++result->calls;
+        };
     }
     operation_request request(
         operation_kind kind, std::string_view key, std::string_view value = {},
@@ -110,6 +113,14 @@ public:
     outcome_ptr get(std::string_view key) { return start(request(operation_kind::get, key)); }
     outcome_ptr upsert(std::string_view key, std::string_view value) {
         return start(request(operation_kind::upsert, key, value));
+    }
+    // Stores "v" under the keys prefix0, prefix1, ...
+    std::vector<outcome_ptr> upsert_many(int count, const std::string& prefix) {
+        std::vector<outcome_ptr> all;
+        for (int index = 0; index < count; ++index) {
+            all.push_back(upsert(prefix + std::to_string(index), "v"));
+        }
+        return all;
     }
     operation_id last_id{};
 
@@ -203,6 +214,11 @@ public:
     }
     // Sends bytes from the server's side.
     void send(connection_id id, base::byte_view bytes) { feed(id, bytes); }
+    // A node sends its configuration on its first connection.
+    void push_configuration_of(std::size_t node) {
+        push_configuration(connections_to(node).at(0), node, false);
+        settle();
+    }
     void push_configuration(connection_id id, std::size_t node, bool is_brief) {
         const std::string text = cluster.configuration_text(node);
         wire::cluster_map_change_notification pushed;
@@ -379,6 +395,15 @@ private:
     bool is_woken_ = false;
     std::map<connection_id, server_peer> peers_;
     std::set<connection_id> pending_writes_;
+};
+
+// A driver that has opened its bucket.
+class connected_driver : public engine_driver {
+public:
+    explicit connected_driver(scripted_cluster& servers, engine_options options = {})
+        : engine_driver(servers, std::move(options)) {
+        connect();
+    }
 };
 
 }  // namespace reprise::engine::testing

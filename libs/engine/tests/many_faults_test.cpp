@@ -156,16 +156,11 @@ TEST(many_faults, every_write_ends_once_in_time_with_a_true_result) {
 TEST(many_faults, a_noop_answered_with_not_my_vbucket_before_any_configuration_does_no_harm) {
     scripted_cluster cluster(1);
     cluster.nodes[0].config_status = status::key_enoent;
-    engine_driver driver(cluster);
-    driver.connect();
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::noop ? std::optional(answer{.status = status::not_my_vbucket})
-                                       : std::nullopt;
-    };
+    connected_driver driver(cluster);
+    cluster.answer_all(opcode::noop, {.status = status::not_my_vbucket});
     const auto probe = driver.start(driver.request(operation_kind::noop, ""));
     driver.advance(3s);
-    ASSERT_EQ(probe->calls, 1);
-    EXPECT_EQ(probe->result.ec, errc::unambiguous_timeout);
+    EXPECT_EQ(probe->code(), errc::unambiguous_timeout);
 }
 
 }  // namespace reprise::engine::testing

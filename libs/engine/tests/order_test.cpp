@@ -29,8 +29,7 @@ TEST(order, RH_31_of_two_writes_under_way_the_first_may_be_applied_last) {
         }
         return std::nullopt;
     };
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     auto first = driver.upsert("k", "first");
     auto second = driver.upsert("k", "second");
     driver.advance(10ms);
@@ -44,8 +43,7 @@ TEST(order, RH_31_of_two_writes_under_way_the_first_may_be_applied_last) {
 
 TEST(order, RH_31_an_operation_started_after_another_completed_sees_it) {
     scripted_cluster cluster(1);
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     auto stored = driver.upsert("k", "value");
     driver.settle();
     ASSERT_EQ(stored->calls, 1);

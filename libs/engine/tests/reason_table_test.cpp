@@ -152,9 +152,7 @@ void closed_in_flight_then_lost(const recorder_ptr& log, operation_class of) {
     failing_scene scene(log, of);
     scene.connect();
     const opcode op = opcode_of(kind_of(of));
-    scene.cluster.on_request = [op](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == op ? std::optional(answer{.is_silent = true}) : std::nullopt;
-    };
+    scene.cluster.answer_all(op, {.is_silent = true});
     const auto sent = scene.start();
     scene.driver().settle();
     scene.driver().close_node(0);
@@ -193,10 +191,7 @@ void without_data_ports(const recorder_ptr& log, operation_class of) {
 void missing_names(const recorder_ptr& log, operation_class of) {
     for (const status answered : {status::unknown_scope, status::unknown_collection}) {
         failing_scene scene(log, of);
-        scene.cluster.on_request = [answered](const seen_request& seen) -> std::optional<answer> {
-            return seen.op == opcode::get_collection_id ? std::optional(answer{.status = answered})
-                                                        : std::nullopt;
-        };
+        scene.cluster.answer_all(opcode::get_collection_id, {.status = answered});
         scene.run("s", "c");
     }
 }

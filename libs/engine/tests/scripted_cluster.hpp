@@ -116,6 +116,16 @@ public:
     hook on_request;
     // Called for every HTTP request, whatever the service.
     std::function<scripted_http_answer(const seen_http_request&)> on_http;
+    // Gives the same answer to all requests with this opcode.
+    void answer_all(wire::opcode op, const scripted_answer& with) {
+        on_request = [op, with](const seen_request& seen) {
+            return seen.op == op ? std::optional(with) : std::nullopt;
+        };
+    }
+    // Gives the same answer to all HTTP requests.
+    void answer_http(const scripted_http_answer& with) {
+        on_http = [with](const seen_http_request&) { return with; };
+    }
     std::vector<seen_http_request> http_requests;
     std::vector<seen_request> requests;  // all received requests, including the bootstrap
 

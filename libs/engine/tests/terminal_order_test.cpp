@@ -44,8 +44,8 @@ void break_with(scripted_node& node, retry_reason with) {
 }
 
 // The cluster has both states. Node 1 works but knows no names; the other nodes do not work.
-struct failing_scene {
-    failing_scene(retry_reason first, retry_reason second) {
+struct refusing_scene {
+    refusing_scene(retry_reason first, retry_reason second) {
         options.seeds = {{"node1", {}}};
         cluster.map = {{0}, {1}, {2}};
         driver = std::make_unique<engine_driver>(cluster, options);
@@ -57,10 +57,7 @@ struct failing_scene {
         const status answered = is_about_names(first) || second == retry_reason::scope_not_found
                                     ? status::unknown_scope
                                     : status::unknown_collection;
-        cluster.on_request = [answered](const seen_request& seen) -> std::optional<answer> {
-            return seen.op == opcode::get_collection_id ? std::optional(answer{.status = answered})
-                                                        : std::nullopt;
-        };
+        cluster.answer_all(opcode::get_collection_id, {.status = answered});
     }
     engine_driver::outcome_ptr read(bool with_collection) {
         // A key of node 2, which cannot be sent.
@@ -94,7 +91,7 @@ TEST(terminal_order, RH_08_of_two_states_the_first_in_order_is_raised_for_every_
                 if (is_about_names(wins.reason)) {
                     continue;  // one answer reports only one of them: see below
                 }
-                failing_scene scene(
+                refusing_scene scene(
                     is_swapped && !is_about_names(loses.reason) ? loses.reason : wins.reason,
                     is_swapped && !is_about_names(loses.reason) ? wins.reason : loses.reason);
                 const auto read = scene.read(is_about_names(loses.reason));
@@ -108,22 +105,16 @@ TEST(terminal_order, RH_08_of_two_states_the_first_in_order_is_raised_for_every_
 
 TEST(terminal_order, RH_08_a_missing_scope_is_raised_before_its_missing_collection) {
     scripted_cluster cluster(1);
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     const auto without_collection =
         driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
     driver.settle();
     ASSERT_EQ(without_collection->calls, 1);
     EXPECT_EQ(without_collection->result.error->last_reason, retry_reason::collection_not_found);
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::get_collection_id
-                   ? std::optional(answer{.status = status::unknown_scope})
-                   : std::nullopt;
-    };
+    cluster.answer_all(opcode::get_collection_id, {.status = status::unknown_scope});
     const auto without_scope = driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
     driver.settle();
-    ASSERT_EQ(without_scope->calls, 1);
-    EXPECT_EQ(without_scope->result.ec, errc::scope_not_found);
+    ASSERT_EQ(without_scope->code(), errc::scope_not_found);
     EXPECT_EQ(without_scope->result.error->last_reason, retry_reason::scope_not_found);
 }
 

@@ -1,7 +1,6 @@
 #include <limits>
 #include <utility>
 
-#include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/services/management_request.hpp>
 
@@ -138,23 +137,6 @@ std::expected<std::vector<bucket_settings>, outcome_error> parse_bucket_list(
         buckets.push_back(*std::move(bucket));
     }
     return buckets;
-}
-
-std::expected<std::uint64_t, outcome_error> parse_manifest_uid(std::string_view body) {
-    const auto shown = parse_managed(body);
-    if (!shown) {
-        return std::unexpected(shown.error());
-    }
-    const json::value* const uid = shown->find("uid");
-    if (uid == nullptr) {
-        return detail::outcome_failure(outcome_errc::missing_member, "uid", "missing");
-    }
-    const auto text = uid->as_string();
-    const auto number = text ? base::parse_hex(*text) : std::nullopt;
-    if (!number) {
-        return detail::outcome_failure(outcome_errc::wrong_type, "uid", "not a hexadecimal number");
-    }
-    return *number;
 }
 
 std::optional<errc> classify_management(

@@ -62,18 +62,4 @@ bool prepared_cache::erase(
     return true;
 }
 
-std::size_t prepared_cache::erase_legacy() {
-    std::size_t count = 0;
-    for (auto at = entries_.begin(); at != entries_.end();) {
-        if (!at->prepared.is_legacy()) {
-            ++at;
-            continue;
-        }
-        by_key_.erase(at->key);
-        at = entries_.erase(at);
-        ++count;
-    }
-    return count;
-}
-
 }  // namespace reprise::services

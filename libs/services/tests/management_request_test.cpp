@@ -172,13 +172,6 @@ TEST(management_outcome, parses_buckets) {
     EXPECT_EQ(parse_bucket("[").error().code, outcome_errc::not_json);
 }
 
-TEST(management_outcome, parses_the_uid_of_a_manifest) {
-    EXPECT_EQ(parse_manifest_uid(R"({"uid":"1f"})").value(), 31u);
-    EXPECT_EQ(parse_manifest_uid(R"({"uid":31})").error().code, outcome_errc::wrong_type);
-    EXPECT_EQ(parse_manifest_uid(R"({"uid":"xyz"})").error().code, outcome_errc::wrong_type);
-    EXPECT_EQ(parse_manifest_uid("{}").error().code, outcome_errc::missing_member);
-}
-
 TEST(management_outcome, answers_are_classified) {
     using enum errc;
     const auto of = [](int status, std::string_view body,

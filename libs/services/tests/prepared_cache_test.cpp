@@ -46,17 +46,5 @@ TEST(prepared_cache, RH_20_a_failed_name_is_removed_unless_it_was_prepared_again
     EXPECT_EQ(cache.size(), 0u);
 }
 
-TEST(prepared_cache, legacy_entries_are_removed_when_the_cluster_is_upgraded) {
-    prepared_cache cache;
-    cache.put("a", {}, {"one", "plan"});
-    cache.put("b", {}, {"two", {}});
-    cache.put("c", {}, {"three", "plan"});
-    EXPECT_TRUE(cache.find("a")->is_legacy());
-    EXPECT_EQ(cache.erase_legacy(), 2u);
-    EXPECT_EQ(cache.size(), 1u);
-    EXPECT_EQ(cache.find("a"), nullptr);
-    EXPECT_FALSE(cache.find("b")->is_legacy());
-}
-
 }  // namespace prepared_cache_test
 }  // namespace reprise::services

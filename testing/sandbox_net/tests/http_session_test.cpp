@@ -23,9 +23,7 @@ std::unique_ptr<embedded_cluster> start(bool with_tls = false) {
     server_options options;
     options.cluster.node_count = 2;
     options.tls.is_enabled = with_tls;
-    auto started = embedded_cluster::start(std::move(options));
-    EXPECT_TRUE(started) << started.error();
-    return started ? *std::move(started) : nullptr;
+    return raw::start_cluster(std::move(options));
 }
 
 std::uint16_t management_port(const embedded_cluster& cluster, std::size_t node = 0) {

@@ -28,9 +28,7 @@ std::unique_ptr<embedded_cluster> start(server_options options = {}) {
         options.cluster.node_count = 1;
         options.cluster.replica_count = 0;
     }
-    auto started = embedded_cluster::start(std::move(options));
-    EXPECT_TRUE(started) << started.error();
-    return started ? *std::move(started) : nullptr;
+    return raw::start_cluster(std::move(options));
 }
 
 std::uint16_t kv_port(const embedded_cluster& cluster, std::size_t node = 0) {

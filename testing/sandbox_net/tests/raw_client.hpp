@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 
 #include <reprise/base/byte_writer.hpp>
 #include <reprise/sandbox_net/certificates.hpp>
+#include <reprise/sandbox_net/embedded_cluster.hpp>
 #include <reprise/wire/cluster_messages.hpp>
 #include <reprise/wire/document_messages.hpp>
 #include <reprise/wire/frame_reader.hpp>
@@ -31,6 +33,12 @@
 // A client that uses only blocking sockets: it checks the server without the project's client code.
 // Every wait ends after 30 s, so a test fails instead of hanging.
 namespace reprise::sandbox::raw {
+
+inline std::unique_ptr<embedded_cluster> start_cluster(server_options options) {
+    auto started = embedded_cluster::start(std::move(options));
+    EXPECT_TRUE(started) << started.error();
+    return started ? *std::move(started) : nullptr;
+}
 
 // A connected loopback socket that closes itself.
 class raw_socket {

@@ -27,9 +27,7 @@ constexpr milliseconds patience{30'000};
 std::unique_ptr<embedded_cluster> start_nodes(std::size_t count, server_options options = {}) {
     options.cluster.node_count = count;
     options.cluster.replica_count = count > 1 ? 1 : 0;
-    auto started = embedded_cluster::start(std::move(options));
-    EXPECT_TRUE(started) << started.error();
-    return started ? *std::move(started) : nullptr;
+    return raw::start_cluster(std::move(options));
 }
 
 wire::cluster_configuration_ptr ask_configuration(raw_client& client) {

@@ -32,9 +32,7 @@ std::unique_ptr<embedded_cluster> start(bool has_tls = false) {
     options.cluster.node_count = 2;
     options.cluster.replica_count = 1;
     options.tls.is_enabled = has_tls;
-    auto started = embedded_cluster::start(std::move(options));
-    EXPECT_TRUE(started) << started.error();
-    return started ? *std::move(started) : nullptr;
+    return raw::start_cluster(std::move(options));
 }
 
 void disturb(embedded_cluster& cluster, const node_disturbance& how) {

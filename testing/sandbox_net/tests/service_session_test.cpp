@@ -25,9 +25,7 @@ std::unique_ptr<embedded_cluster> start(bool with_tls = false, std::uint16_t por
     options.services = {
         wire::service::query, wire::service::views, wire::service::search,
         wire::service::analytics};
-    auto started = embedded_cluster::start(std::move(options));
-    EXPECT_TRUE(started) << started.error();
-    return started ? *std::move(started) : nullptr;
+    return raw::start_cluster(std::move(options));
 }
 
 std::string request(

@@ -22,9 +22,7 @@ std::unique_ptr<embedded_cluster> start(server_tls_options tls = {}) {
     options.cluster.replica_count = 0;
     options.tls = std::move(tls);
     options.tls.is_enabled = true;
-    auto started = embedded_cluster::start(std::move(options));
-    EXPECT_TRUE(started) << started.error();
-    return started ? *std::move(started) : nullptr;
+    return raw::start_cluster(std::move(options));
 }
 
 std::uint16_t port_of(const embedded_cluster& cluster) {

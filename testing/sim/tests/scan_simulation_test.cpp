@@ -52,7 +52,8 @@ sandbox::cluster make_cluster(std::uint64_t seed) {
 // One scan, and what its reader has seen.
 struct scan_record {
     engine::operation_id id{};
-    engine::scan_terms terms{};
+    wire::vbucket_id vbucket{};
+    std::shared_ptr<const engine::scan_request> asked;
     std::vector<std::string> keys;
     std::optional<engine::operation_result> result;
 };
@@ -75,15 +76,16 @@ public:
         run_until([this] { return writes_open_ == 0; });
     }
 
-    scan_record& start(engine::scan_terms terms) {
+    scan_record& start(std::uint16_t vbucket, engine::scan_request asked) {
         scans_.push_back(std::make_unique<scan_record>());
         scan_record& scan = *scans_.back();
-        scan.terms = terms;
+        scan.vbucket = wire::vbucket_id{vbucket};
+        scan.asked = std::make_shared<engine::scan_request>(std::move(asked));
         engine::operation_request request;
         request.kind = operation_kind::range_scan;
         request.keyspace = engine_->keyspace(bucket_name);
         request.timeout = 10min;
-        request.scan = std::move(terms);
+        request.scan = engine::vbucket_scan{scan.asked, scan.vbucket};
         scan.id = engine_->start(
             std::move(request),
             [&scan](engine::operation_result&& result) {
@@ -140,8 +142,8 @@ private:
     }
 
     static void note_rows(scan_record& scan, const engine::row_batch& rows) {
-        const auto content =
-            scan.terms.is_key_only ? wire::scan_content::keys : wire::scan_content::documents;
+        const auto content = scan.asked->options.keys_only ? wire::scan_content::keys
+                                                           : wire::scan_content::documents;
         for (const std::string_view row : rows.rows()) {
             wire::scan_item_reader reader(content, base::as_bytes(row));
             scan.keys.emplace_back(reader.next().value()->key);
@@ -332,25 +334,23 @@ private:
     int writes_open_ = 0;
 };
 
-engine::scan_terms random_terms(random_stream& random, std::uint16_t vbucket) {
-    engine::scan_terms terms;
-    terms.vbucket = wire::vbucket_id{vbucket};
-    terms.is_key_only = random.percent(50);
-    terms.item_limit = static_cast<std::uint32_t>(random.between(1, 8));
-    terms.byte_limit = static_cast<std::uint32_t>(random.between(1, 400));
-    terms.rows_size_max_bytes = random.between(1, 400);
-    wire::scan_range range{{"\x01", false}, {"\xff", false}};
+engine::scan_request random_request(random_stream& random) {
+    engine::scan_request asked;
+    asked.options.keys_only = random.percent(50);
+    asked.options.batch_item_limit = static_cast<std::uint32_t>(random.between(1, 8));
+    asked.options.batch_byte_limit = static_cast<std::uint32_t>(random.between(1, 400));
     if (random.percent(30)) {
-        range.start = {stable_key(static_cast<int>(random.below(40))), random.percent(50)};
-        range.end = {stable_key(static_cast<int>(random.between(100, 159))), random.percent(50)};
+        asked.what = couchbase::range_scan{
+            {stable_key(static_cast<int>(random.below(40))), random.percent(50)},
+            {stable_key(static_cast<int>(random.between(100, 159))), random.percent(50)}};
     }
-    terms.what = range;
-    return terms;
+    return asked;
 }
 
-bool is_in(const wire::scan_range& range, const std::string& key) {
-    const bool is_after = range.start.is_exclusive ? key > range.start.key : key >= range.start.key;
-    const bool is_before = range.end.is_exclusive ? key < range.end.key : key <= range.end.key;
+bool is_in(const couchbase::range_scan& range, const std::string& key) {
+    const auto& [from, to] = range;
+    const bool is_after = from.is_exclusive ? key > from.key : key >= from.key;
+    const bool is_before = to.key.empty() || (to.is_exclusive ? key < to.key : key <= to.key);
     return is_after && is_before;
 }
 
@@ -363,8 +363,8 @@ void check_range(const scan_record& scan, std::uint64_t seed) {
     EXPECT_TRUE(std::ranges::is_sorted(scan.keys)) << "seed " << seed;
     const std::set<std::string> read(scan.keys.begin(), scan.keys.end());
     EXPECT_EQ(read.size(), scan.keys.size()) << "seed " << seed << ": a key arrived twice";
-    const auto& range = std::get<wire::scan_range>(scan.terms.what);
-    const std::uint16_t vbucket = scan.terms.vbucket.value;
+    const auto& range = std::get<couchbase::range_scan>(scan.asked->what);
+    const std::uint16_t vbucket = scan.vbucket.value;
     for (int number = 0; number < stable_count; ++number) {
         const std::string key = stable_key(number);
         const bool is_of_it =
@@ -384,7 +384,7 @@ TEST(scan_simulation, RH_49_what_existed_all_the_time_arrives_exactly_once) {
         scan_world world(seed);
         world.prepare();
         for (std::uint16_t vbucket = 0; vbucket < vbucket_count; ++vbucket) {
-            world.start(random_terms(world.random(), vbucket));
+            world.start(vbucket, random_request(world.random()));
         }
         world.run(600);
         for (const auto& scan : world.scans()) {
@@ -408,17 +408,17 @@ TEST(scan_simulation, RH_49_a_sample_never_has_a_document_twice) {
         scan_world world(seed);
         world.prepare();
         for (std::uint16_t vbucket = 0; vbucket < vbucket_count; ++vbucket) {
-            auto terms = random_terms(world.random(), vbucket);
-            terms.what = wire::scan_sampling{world.random().between(1, 30), 5};
-            world.start(std::move(terms));
+            auto asked = random_request(world.random());
+            asked.what = couchbase::sampling_scan{world.random().between(1, 30), 5};
+            world.start(vbucket, std::move(asked));
         }
         world.run(600);
         for (const auto& scan : world.scans()) {
             ASSERT_TRUE(scan->result);
             const std::set<std::string> read(scan->keys.begin(), scan->keys.end());
             EXPECT_EQ(read.size(), scan->keys.size()) << "seed " << seed;
-            const auto& wanted = std::get<wire::scan_sampling>(scan->terms.what);
-            EXPECT_LE(read.size(), wanted.samples) << "seed " << seed;
+            const auto& wanted = std::get<couchbase::sampling_scan>(scan->asked->what);
+            EXPECT_LE(read.size(), wanted.limit) << "seed " << seed;
             const bool has_failed = !scan->result->has_value();
             failed += has_failed ? 1 : 0;
             succeeded += has_failed ? 0 : 1;

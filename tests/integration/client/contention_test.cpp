@@ -33,14 +33,13 @@ protected:
     }
     void with(const std::function<void(sandbox::cluster&)>& work) { server_->with_cluster(work); }
     void await_pending(std::size_t wanted) {
-        const auto until = std::chrono::steady_clock::now() + 30s;
         std::size_t pending = wanted + 1;
-        while (pending != wanted && std::chrono::steady_clock::now() < until) {
+        (void)await([&] {
             with([&](sandbox::cluster& cluster) {
                 pending = cluster.durability().pending_write_count();
             });
-            std::this_thread::yield();
-        }
+            return pending == wanted;
+        });
         EXPECT_EQ(pending, wanted);
     }
 

@@ -28,14 +28,7 @@ protected:
         add_fault(*server_, rule);
     }
     std::size_t requests(opcode op, const std::string& key) {
-        std::size_t count = 0;
-        server_->with_cluster([&](sandbox::cluster& cluster) {
-            sandbox::audit_filter filter;
-            filter.op = op;
-            filter.key_pattern = key;
-            count = cluster.audit().count(filter);
-        });
-        return count;
+        return request_count(*server_, op, key);
     }
 
     std::unique_ptr<sandbox::embedded_cluster> server_;

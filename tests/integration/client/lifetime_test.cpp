@@ -75,10 +75,7 @@ protected:
         return cluster;
     }
     void await_stage(const couchbase::cluster& cluster) {
-        const auto until = std::chrono::steady_clock::now() + 30s;
-        while (std::chrono::steady_clock::now() < until && !has_come(cluster)) {
-            std::this_thread::yield();
-        }
+        (void)await([&] { return has_come(cluster); });
     }
     bool has_come(const couchbase::cluster& cluster) {
         if (GetParam() == stage::answered) {

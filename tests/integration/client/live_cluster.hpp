@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <reprise/couchbase.hpp>
@@ -60,6 +61,12 @@ inline couchbase::cluster_options app_options() {
     return {.username = "app", .password = "secret", .kv_timeout = 10s, .connect_timeout = 5s};
 }
 
+inline couchbase::cluster_options app_options_in(couchbase::thread_mode mode) {
+    auto options = app_options();
+    options.threads = mode;
+    return options;
+}
+
 // A client of `server`. Throws if the arguments are invalid.
 inline couchbase::cluster connect(
     const sandbox::embedded_cluster& server,
@@ -94,18 +101,41 @@ inline sandbox::fault_rule fault(
     return rule;
 }
 
-// How many requests of this opcode the server applied to `key`.
+inline std::size_t count_requests(
+    sandbox::embedded_cluster& server, const sandbox::audit_filter& filter) {
+    std::size_t count = 0;
+    server.with_cluster([&](sandbox::cluster& cluster) { count = cluster.audit().count(filter); });
+    return count;
+}
+// How many requests of this opcode the server received, for one key or for all.
+inline std::size_t request_count(
+    sandbox::embedded_cluster& server, reprise::wire::opcode op, const std::string& key = {}) {
+    sandbox::audit_filter filter;
+    filter.op = op;
+    filter.key_pattern = key;
+    return count_requests(server, filter);
+}
+// How many of them it applied.
 inline std::size_t applied_count(
     sandbox::embedded_cluster& server, reprise::wire::opcode op, const std::string& key) {
-    std::size_t count = 0;
-    server.with_cluster([&](sandbox::cluster& cluster) {
-        sandbox::audit_filter filter;
-        filter.op = op;
-        filter.key_pattern = key;
-        filter.is_applied = true;
-        count = cluster.audit().count(filter);
-    });
-    return count;
+    sandbox::audit_filter filter;
+    filter.op = op;
+    filter.key_pattern = key;
+    filter.is_applied = true;
+    return count_requests(server, filter);
+}
+
+// Waits until the condition holds, at most half a minute. Returns whether it does.
+template <class Condition>
+bool await(const Condition& holds) {
+    const auto until = std::chrono::steady_clock::now() + 30s;
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() >= until) {
+            return false;
+        }
+        std::this_thread::yield();
+    }
+    return true;
 }
 
 }  // namespace live

@@ -43,15 +43,7 @@ protected:
         }
         return read(which);
     }
-    std::size_t requests(opcode op) const {
-        std::size_t count = 0;
-        server_->with_cluster([&](sandbox::cluster& cluster) {
-            sandbox::audit_filter filter;
-            filter.op = op;
-            count = cluster.audit().count(filter);
-        });
-        return count;
-    }
+    std::size_t requests(opcode op) const { return request_count(*server_, op); }
 
     std::unique_ptr<sandbox::embedded_cluster> server_;
     couchbase::cluster cluster_;

@@ -27,7 +27,8 @@ using any_result = std::expected<couchbase::get_replica_result, couchbase::error
 class replica_reads : public ::testing::TestWithParam<couchbase::thread_mode> {
 protected:
     // Three nodes and two replicas: every node has every document.
-    replica_reads() : server_(start(three_nodes())), cluster_(connect(*server_, with_mode())) {}
+    replica_reads()
+        : server_(start(three_nodes())), cluster_(connect(*server_, app_options_in(GetParam()))) {}
 
     static sandbox::server_options three_nodes() {
         auto options = small_options();
@@ -35,21 +36,8 @@ protected:
         options.cluster.replica_count = 2;
         return options;
     }
-    static couchbase::cluster_options with_mode() {
-        auto options = app_options();
-        options.threads = GetParam();
-        return options;
-    }
     couchbase::collection at() const { return documents(cluster_); }
-    std::size_t requests(opcode op) {
-        std::size_t count = 0;
-        server_->with_cluster([&](sandbox::cluster& cluster) {
-            sandbox::audit_filter filter;
-            filter.op = op;
-            count = cluster.audit().count(filter);
-        });
-        return count;
-    }
+    std::size_t requests(opcode op) const { return request_count(*server_, op); }
 
     std::unique_ptr<sandbox::embedded_cluster> server_;
     couchbase::cluster cluster_;
@@ -288,11 +276,7 @@ TEST(replica_read_tokens, cancellation_ends_all_its_reads) {
         asio::bind_cancellation_slot(signal.slot(), [&](const any_result& any) {
             ended.set_value(any ? std::error_code() : any.error().code());
         }));
-    const auto until = std::chrono::steady_clock::now() + 30s;
-    while (cluster.statistics()->operations_on_wire < 2 &&
-           std::chrono::steady_clock::now() < until) {
-        std::this_thread::yield();
-    }
+    (void)await([&] { return cluster.statistics()->operations_on_wire >= 2; });
     signal.emit(asio::cancellation_type::terminal);
     auto code = ended.get_future();
     ASSERT_EQ(code.wait_for(30s), std::future_status::ready);

@@ -47,28 +47,15 @@ std::set<std::string> read_all(couchbase::scan_stream& stream) {
 
 class scans : public ::testing::TestWithParam<couchbase::thread_mode> {
 protected:
-    scans() : server_(start()), cluster_(connect(*server_, with_mode())) {
+    scans() : server_(start()), cluster_(connect(*server_, app_options_in(GetParam()))) {
         for (int number = 0; number < document_count; ++number) {
             keys_.insert(key_of(number));
             EXPECT_TRUE(at().upsert(key_of(number), plain_text{"of " + key_of(number)}));
         }
     }
 
-    static couchbase::cluster_options with_mode() {
-        auto options = app_options();
-        options.threads = GetParam();
-        return options;
-    }
     couchbase::collection at() const { return documents(cluster_); }
-    std::size_t requests(opcode op) {
-        std::size_t count = 0;
-        server_->with_cluster([&](sandbox::cluster& cluster) {
-            sandbox::audit_filter filter;
-            filter.op = op;
-            count = cluster.audit().count(filter);
-        });
-        return count;
-    }
+    std::size_t requests(opcode op) const { return request_count(*server_, op); }
     void add_fault(
         opcode op, sandbox::fault_effect effect, std::uint64_t skip, std::uint64_t count) {
         server_->with_cluster([&](sandbox::cluster& cluster) {
@@ -103,7 +90,7 @@ TEST_P(scans, a_range_without_ends_reads_every_document_once) {
 }
 
 TEST_P(scans, the_first_call_of_a_client_waits_for_the_bucket) {
-    const auto another = connect(*server_, with_mode());
+    const auto another = connect(*server_, app_options_in(GetParam()));
     auto found = documents(another).scan(couchbase::range_scan{}, {.keys_only = true});
     ASSERT_TRUE(found);
     EXPECT_EQ(read_all(*found), keys_);

@@ -71,14 +71,6 @@ protected:
             EXPECT_EQ(read.error().code(), errc::request_canceled) << read.error();
         }
     }
-    template <class Condition>
-    static void await(const Condition& is_so) {
-        const auto until = std::chrono::steady_clock::now() + 30s;
-        while (!is_so() && std::chrono::steady_clock::now() < until) {
-            std::this_thread::yield();
-        }
-        EXPECT_TRUE(is_so());
-    }
 
     std::unique_ptr<sandbox::embedded_cluster> server_;
 };
@@ -242,14 +234,14 @@ TEST_P(several_threads, RH_50_close_ends_every_operation_once_under_load) {
             }
         });
     }
-    await([&] { return ended_count > 2000; });
+    EXPECT_TRUE(await([&] { return ended_count > 2000; }));
     cluster.close();
     const auto late = documents(cluster).get("k");
     ASSERT_FALSE(late);
     EXPECT_EQ(late.error().code(), errc::request_canceled);
     is_closed = true;
     callers.clear();
-    await([&] { return started_count == ended_count; });
+    EXPECT_TRUE(await([&] { return started_count == ended_count; }));
 }
 
 TEST_P(several_threads, RH_50_the_last_handle_may_be_released_on_any_of_them) {
@@ -340,7 +332,7 @@ TEST_P(
     ASSERT_TRUE(cluster.replace_credentials({.username = "app", .password = "secret"}));
     // Calls fail at once until the first login of a thread succeeds.
     for (int number = 0; number < key_count; ++number) {
-        await([&] { return at.upsert(key_of(number), "v").has_value(); });
+        EXPECT_TRUE(await([&] { return at.upsert(key_of(number), "v").has_value(); }));
     }
     EXPECT_LT(std::chrono::steady_clock::now() - begun, 9s) << "no pause between logins";
 }
@@ -360,11 +352,11 @@ TEST_P(several_threads, RH_50_count_waiting_operations_together) {
     }
     // Threads that ask at the same moment may each take the last place.
     const int excess_max = static_cast<int>(GetParam()) - 1;
-    await([&] { return refused_count >= 92 - excess_max; });
+    EXPECT_TRUE(await([&] { return refused_count >= 92 - excess_max; }));
     EXPECT_LE(refused_count, 92);
     EXPECT_LE(cluster.statistics()->operations_parked, 8U + GetParam() - 1);
     cluster.close();
-    await([&] { return ended_count == 100; });
+    EXPECT_TRUE(await([&] { return ended_count == 100; }));
 }
 
 INSTANTIATE_TEST_SUITE_P(of, several_threads, ::testing::Values(2, 3));

@@ -49,10 +49,7 @@ public:
         answers_.clear();
     }
     void await_questions(std::size_t count) const {
-        const auto until = std::chrono::steady_clock::now() + 30s;
-        while (asked() < count && std::chrono::steady_clock::now() < until) {
-            std::this_thread::yield();
-        }
+        (void)await([&] { return asked() >= count; });
     }
 
 private:

@@ -36,11 +36,7 @@ protected:
     }
     // Waits until this many requests are on the wire.
     void await_on_wire(std::size_t count) const {
-        const auto until = std::chrono::steady_clock::now() + 30s;
-        while (cluster_.statistics()->operations_on_wire < count &&
-               std::chrono::steady_clock::now() < until) {
-            std::this_thread::yield();
-        }
+        (void)await([&] { return cluster_.statistics()->operations_on_wire >= count; });
     }
 
     std::unique_ptr<sandbox::embedded_cluster> server_;

@@ -47,11 +47,8 @@ protected:
     }
     // Waits until no query connection is left.
     void await_close() {
-        const auto end = std::chrono::steady_clock::now() + 20s;
-        while (query_connection_count() > 0 && std::chrono::steady_clock::now() < end) {
-            std::this_thread::yield();
-        }
-        ASSERT_EQ(query_connection_count(), 0U) << "the connection is still open";
+        ASSERT_TRUE(await([&] { return query_connection_count() == 0; }))
+            << "the connection is still open";
     }
     std::size_t query_connection_count() {
         std::size_t count = 0;

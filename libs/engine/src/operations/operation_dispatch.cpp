@@ -31,8 +31,10 @@ operation_id operations::begin(operation_slot& slot, completion&& done, time_poi
     REPRISE_ASSERT(parts_.nodes.buckets().contains(slot.request.keyspace));
     const operation_id id = slot.id();
     slot.is_idempotent = is_idempotent(slot.request.kind);
-    if (slot.request.kind == operation_kind::range_scan && slot.request.scan) {
-        slot.scan = std::make_unique<scan_progress>(*slot.request.scan);
+    if (slot.request.scan && slot.request.scan->asked != nullptr) {
+        const vbucket_scan& scan = *slot.request.scan;
+        slot.scan = std::make_unique<scan_progress>(
+            *scan.asked, scan.vbucket, parts_.nodes.buckets()[slot.request.keyspace].bucket->name);
     }
     const duration usual = slot.request.durability == durability_level::none
                                ? context_.options.kv_timeout

@@ -123,14 +123,14 @@ void scan_operations::cancel_on_server(operation_slot& slot, time_point now) {
     if (context_.is_closed) {
         return;
     }
-    scan_terms terms;
-    terms.vbucket = slot.request.scan->vbucket;
-    terms.canceled = *slot.scan->id();
+    vbucket_scan scan;
+    scan.vbucket = slot.request.scan->vbucket;
+    scan.canceled = *slot.scan->id();
     slot.scan->forget_id();
     operation_request request;
     request.kind = operation_kind::range_scan_cancel;
     request.keyspace = slot.request.keyspace;
-    request.scan = std::move(terms);
+    request.scan = std::move(scan);
     requests_.start(std::move(request), [](operation_result&&) {}, now);
 }
 

@@ -281,11 +281,15 @@ encoding_error check_request(const operation_request& request, bool is_named_col
             : request.replica != 0) {
         return refuse("the replica must be 1 to 3, or 0 for the active copy");
     }
-    if (facts.request == wire::request_shape::scan ||
-        facts.request == wire::request_shape::scan_cancel) {
-        return request.scan && request.scan->item_limit != 0 && request.scan->byte_limit != 0
-                   ? encoding_error{}
-                   : refuse("a scan needs its terms and the limits of an answer");
+    if (facts.request == wire::request_shape::scan_cancel) {
+        return request.scan ? encoding_error{} : refuse("no scan to cancel");
+    }
+    if (facts.request == wire::request_shape::scan) {
+        if (!request.scan || request.scan->asked == nullptr) {
+            return refuse("the scan has no range");
+        }
+        const char* why = why_invalid(*request.scan->asked);
+        return why == nullptr ? encoding_error{} : refuse(why);
     }
     if (!facts.has_document_key) {
         return {};

@@ -5,16 +5,26 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 
 #include <reprise/engine/scan_request.hpp>
 
 namespace reprise::engine {
 
-// Where the scan of one vbucket is. It knows no connection and no time: it turns the terms into the
-// next request, and answers into rows.
+// The keys of a range or prefix, or the sample, as a server expects it. A sample has a seed.
+[[nodiscard]] std::variant<wire::scan_range, wire::scan_sampling> to_wire(
+    const couchbase::scan_kind& what);
+// What a vbucket must have on disk: the newest of its mutations in the list. Empty: nothing.
+[[nodiscard]] std::optional<wire::scan_snapshot> snapshot_for(
+    const couchbase::mutation_state& state, std::string_view bucket, wire::vbucket_id vbucket);
+
+// Where the scan of one vbucket is. It knows no connection and no time: it turns the user's
+// request into the next one to a server, and answers into rows.
 class scan_progress {
 public:
-    explicit scan_progress(const scan_terms& terms) noexcept : terms_(terms) {}
+    // `asked` must outlive this object.
+    scan_progress(const scan_request& asked, wire::vbucket_id vbucket, std::string_view bucket);
 
     // --- requests ---
 
@@ -42,7 +52,7 @@ public:
     [[nodiscard]] bool has_rows() const noexcept { return !rows_.empty(); }
     // Whether enough rows wait for their reader.
     [[nodiscard]] bool is_full() const noexcept {
-        return rows_.size_bytes() > terms_.rows_size_max_bytes;
+        return rows_.size_bytes() > options().batch_byte_limit;
     }
     // Clears `out` and moves the rows into it.
     void take_rows(row_batch& out) noexcept;
@@ -53,7 +63,10 @@ private:
     // begin.
     [[nodiscard]] bool is_repeated(std::string_view key) const noexcept;
 
-    const scan_terms& terms_;  // of the operation's request
+    [[nodiscard]] const couchbase::scan_options& options() const noexcept { return asked_.options; }
+
+    const scan_request& asked_;                          // of the operation's request
+    const std::optional<wire::scan_snapshot> snapshot_;  // what the vbucket must have on disk
     std::optional<wire::scan_id> id_;
     bool has_restarted_ = false;
     std::string restart_key_;  // the last row before the last restart

@@ -229,9 +229,7 @@ TEST(engine_allocation, RH_32_a_million_operations_park_in_512_bytes_each_and_wa
     EXPECT_EQ(refused, errc::retry_queue_full);
 
     cluster.nodes[0].ignores_connections = false;
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::get ? std::optional(answer{.is_silent = true}) : std::nullopt;
-    };
+    cluster.answer_all(opcode::get, {.is_silent = true});
     const std::size_t news_before = new_count.load();
     driver.advance(options.connect_timeout + options.reconnect_delay_max);
     EXPECT_LE(new_count.load() - news_before, 20'000U)

@@ -44,8 +44,7 @@ TEST(key_stretching, a_login_waits_for_its_key_and_operations_keep_their_deadlin
     EXPECT_EQ(cluster.count(opcode::sasl_step), 0U);
     EXPECT_EQ(read->calls, 0);
     driver.advance(2ms);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    EXPECT_EQ(read->code(), errc::unambiguous_timeout);
     EXPECT_LE(read->at - started, 251ms) << "to the tick";
     // The key arrives, and the login continues where it was.
     driver.derive();
@@ -158,8 +157,7 @@ TEST(key_stretching, a_key_that_cannot_be_derived_fails_that_login_only) {
     driver.holds_keys = false;
     const auto read = driver.get("k");
     driver.advance(1s);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(read->code(), errc::document_not_found);
 }
 
 TEST(key_stretching, an_answer_of_the_server_while_the_key_is_derived_ends_the_connection) {

@@ -194,8 +194,7 @@ std::vector<decided> play_in_engine(const script& plan) {
     engine::testing::scripted_cluster cluster(1);
     engine::engine_options options;
     options.strategy = make_strategy(plan);
-    engine::testing::engine_driver driver(cluster, options);
-    driver.connect();
+    engine::testing::connected_driver driver(cluster, options);
     std::size_t calls = 0;
     using answer = engine::testing::scripted_cluster::scripted_answer;
     cluster.on_request = [&](const engine::testing::seen_request& seen) -> std::optional<answer> {

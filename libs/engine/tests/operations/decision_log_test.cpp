@@ -157,12 +157,8 @@ TEST(decision_log, RH_14_with_a_limit_no_decision_is_lost_from_the_count) {
     options.log_decisions_per_second_max = 10;
     const auto sink = std::make_shared<line_keeper>();
     options.log = sink;
-    engine_driver driver(cluster, options);
-    driver.connect();
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::get ? std::optional(answer{.status = status::etmpfail})
-                                      : std::nullopt;
-    };
+    connected_driver driver(cluster, options);
+    cluster.answer_all(opcode::get, {.status = status::etmpfail});
     for (int index = 0; index < 200; ++index) {
         driver.get("k" + std::to_string(index));
     }
@@ -264,8 +260,7 @@ TEST(
     scene.driver->get("first");
     const auto refused = scene.driver->get("second");
     scene.driver->settle();
-    ASSERT_EQ(refused->calls, 1);
-    EXPECT_EQ(refused->result.ec, errc::retry_queue_full);
+    ASSERT_EQ(refused->code(), errc::retry_queue_full);
     EXPECT_EQ(refused->result.error->last_reason, retry_reason::socket_not_available);
     ASSERT_NE(refused->result.history, nullptr);
     EXPECT_EQ(refused->result.history->entries.back().refusal(), refusal_reason::queue_full);
@@ -295,8 +290,7 @@ TEST(decision_log, control_characters_in_names_of_nodes_are_escaped) {
     scripted_cluster cluster(1);
     cluster.nodes[0].host = "ok\n\x1b[2J";
     const auto sink = std::make_shared<log_text_keeper>();
-    engine_driver driver(cluster, {{.log = sink}});
-    driver.connect();
+    connected_driver driver(cluster, {{.log = sink}});
     EXPECT_NE(sink->heard.find("ok\\n\\x1b[2J"), std::string::npos) << sink->heard;
     EXPECT_EQ(sink->heard.find('\x1b'), std::string::npos);
 }

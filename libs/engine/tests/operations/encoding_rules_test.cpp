@@ -218,13 +218,11 @@ TEST(encoding_rules, too_many_paths_are_named) {
 // A server gets at least a millisecond and at most a second for one answer of a scan.
 TEST(encoding_rules, the_time_for_an_answer_of_a_scan_is_bounded_on_both_sides) {
     using namespace std::chrono_literals;
-    scan_terms terms;
-    terms.what = wire::scan_range{{"", false}, {"z", false}};
-    terms.snapshot = wire::scan_snapshot{1, 2, 0};
+    scan_request asked;
+    asked.options.consistent_with = {{{"travel", 0, 1, 2}}};
+    const scan_progress scan(asked, wire::vbucket_id{0}, "travel");
     operation_request request;
     request.kind = operation_kind::range_scan;
-    request.scan = terms;
-    const scan_progress scan(*request.scan);
     const std::vector<std::pair<duration, std::uint32_t>> rows{
         {0ms, 1}, {900us, 1}, {1ms, 1}, {2ms, 2}, {999ms, 999}, {1s, 1000}, {20s, 1000}};
     for (const auto& [left, expected] : rows) {

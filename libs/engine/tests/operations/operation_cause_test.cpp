@@ -207,8 +207,7 @@ TEST(named_causes, an_operation_that_waits_for_a_collection_reports_it) {
 TEST(named_causes, RH_25_http_calls_name_what_keeps_them_from_being_sent) {
     scripted_cluster cluster(1, 4);
     cluster.nodes[0].services.set(wire::service::query, wire::transport::plain, 8093);
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     cluster.nodes[0].refuses_connections = true;
     auto request = query_request(R"({"statement":"SELECT 1"})");
     request.timeout = 1s;

@@ -59,8 +59,7 @@ TEST(operation_history, a_block_that_is_used_again_has_nothing_of_the_history_be
 
 TEST(operation_history, RH_30_an_attempt_that_found_no_node_has_no_endpoint) {
     testing::scripted_cluster cluster(1, 1);
-    testing::engine_driver driver(cluster);
-    driver.connect();
+    testing::connected_driver driver(cluster);
     cluster.on_request = [&](const testing::seen_request& seen) -> std::optional<answer> {
         if (seen.op != opcode::get) {
             return std::nullopt;
@@ -85,8 +84,7 @@ TEST(operation_history, RH_30_an_attempt_that_found_no_node_has_no_endpoint) {
 
 TEST(operation_history, RH_30_an_answer_that_cannot_be_read_is_in_the_history_with_its_code) {
     testing::scripted_cluster cluster(1);
-    testing::engine_driver driver(cluster);
-    driver.connect();
+    testing::connected_driver driver(cluster);
     cluster.on_request = [](const testing::seen_request& seen) -> std::optional<answer> {
         return seen.op == opcode::subdoc_multi_lookup
                    ? std::optional(
@@ -100,8 +98,7 @@ TEST(operation_history, RH_30_an_answer_that_cannot_be_read_is_in_the_history_wi
     }
     const auto read = driver.start(std::move(request));
     driver.advance(100ms);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::decoding_failure);
+    ASSERT_EQ(read->code(), errc::decoding_failure);
     ASSERT_NE(read->result.history, nullptr);
     EXPECT_EQ(read->result.history->entries.back().code(), 0xccU);
 }

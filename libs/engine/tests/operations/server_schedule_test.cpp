@@ -113,15 +113,13 @@ TEST(server_directed, EM_09_retries_happen_at_the_times_the_server_planned) {
         {exponential_code, {10ms, 2ms, 4ms, 8ms, 16ms, 32ms}}};
     for (const auto& [code, expected] : cases) {
         scripted_cluster cluster = make_cluster();
-        engine_driver driver(cluster, directed());
-        driver.connect();
+        connected_driver driver(cluster, directed());
         std::vector<status> codes(expected.size(), code);
         codes.push_back(status::success);
         cluster.on_request = refuse_with(codes);
         const auto stored = driver.upsert("k", "v");
         driver.advance(2s);
-        ASSERT_EQ(stored->calls, 1);
-        EXPECT_TRUE(stored->result.has_value());
+        ASSERT_TRUE(stored->has_succeeded());
         EXPECT_EQ(stored->result.retry_attempts, expected.size());
         EXPECT_EQ(store_gaps(cluster), expected) << static_cast<int>(code);
     }
@@ -134,8 +132,7 @@ TEST(server_directed, EM_09_the_default_strategies_do_not_use_the_servers_rule) 
         if (is_best_effort) {
             options.strategy = std::make_shared<best_effort_strategy>();
         }
-        engine_driver driver(cluster, options);
-        driver.connect();
+        connected_driver driver(cluster, options);
         cluster.on_request = refuse_with(
             {constant_code, constant_code, constant_code, constant_code, status::success});
         const auto stored = driver.upsert("k", "v");
@@ -147,11 +144,8 @@ TEST(server_directed, EM_09_the_default_strategies_do_not_use_the_servers_rule) 
 
 TEST(server_directed, EM_09_slow_answers_do_not_shift_the_plan) {
     scripted_cluster cluster = make_cluster();
-    engine_driver driver(cluster, directed());
-    driver.connect();
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::set ? std::optional(answer{.is_silent = true}) : std::nullopt;
-    };
+    connected_driver driver(cluster, directed());
+    cluster.answer_all(opcode::set, {.is_silent = true});
     const time_point started = driver.now;
     const auto stored = driver.upsert("k", "v");
     driver.settle();
@@ -184,8 +178,7 @@ TEST(server_directed, EM_09_slow_answers_do_not_shift_the_plan) {
 
 TEST(server_directed, EM_10_after_max_duration_the_request_fails_with_the_error_of_the_code) {
     scripted_cluster cluster = make_cluster();
-    engine_driver driver(cluster, directed());
-    driver.connect();
+    connected_driver driver(cluster, directed());
     cluster.on_request = refuse_with({constant_code});
     const time_point started = driver.now;
     const auto stored = driver.upsert("k", "v");
@@ -203,24 +196,21 @@ TEST(server_directed, EM_10_after_max_duration_the_request_fails_with_the_error_
 TEST(server_directed, EM_10_the_operations_timeout_wins_when_it_is_smaller) {
     for (const status code : {constant_code, exponential_code}) {
         scripted_cluster cluster = make_cluster();
-        engine_driver driver(cluster, directed());
-        driver.connect();
+        connected_driver driver(cluster, directed());
         cluster.on_request = refuse_with({code});
         auto request = driver.request(operation_kind::upsert, "k", "v");
         request.timeout = 95ms;
         const time_point started = driver.now;
         const auto stored = driver.start(std::move(request));
         driver.advance(2s);
-        ASSERT_EQ(stored->calls, 1);
-        EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
+        EXPECT_EQ(stored->code(), errc::unambiguous_timeout);
         EXPECT_EQ(stored->at - started, 95ms);
     }
 }
 
 TEST(server_directed, EM_11_another_code_starts_its_own_plan_and_attempts_continue) {
     scripted_cluster cluster = make_cluster();
-    engine_driver driver(cluster, directed());
-    driver.connect();
+    connected_driver driver(cluster, directed());
     cluster.on_request = refuse_with(
         {constant_code, constant_code, linear_code, linear_code, linear_code, constant_code,
          constant_code, constant_code, constant_code, status::success});
@@ -237,8 +227,7 @@ TEST(server_directed, EM_11_another_code_starts_its_own_plan_and_attempts_contin
 
 TEST(server_directed, EM_11_a_code_that_is_not_retryable_fails_at_once) {
     scripted_cluster cluster = make_cluster();
-    engine_driver driver(cluster, directed());
-    driver.connect();
+    connected_driver driver(cluster, directed());
     cluster.on_request = refuse_with({linear_code, linear_code, final_code});
     const time_point started = driver.now;
     const auto stored = driver.upsert("k", "v");
@@ -256,8 +245,7 @@ TEST(server_directed, EM_10_a_retry_planned_for_the_very_end_is_not_made) {
         R"({"version":2,"revision":1,"errors":{)"
         R"("7ff0":{"name":"CONSTANT","desc":"d","attrs":["temp","auto-retry"],"retry":)"
         R"({"strategy":"constant","interval":10,"after":50,"max-duration":500}}}})";
-    engine_driver driver(cluster, directed());
-    driver.connect();
+    connected_driver driver(cluster, directed());
     cluster.on_request = refuse_with({constant_code});
     const time_point started = driver.now;
     const auto stored = driver.upsert("k", "v");
@@ -273,8 +261,7 @@ TEST(server_directed, EM_10_a_retry_planned_for_the_very_end_is_not_made) {
 TEST(server_directed, EM_12_without_a_usable_rule_the_request_fails) {
     for (const status code : {specless_code, unusable_code, misplaced_code, promised_code}) {
         scripted_cluster cluster = make_cluster();
-        engine_driver driver(cluster, directed());
-        driver.connect();
+        connected_driver driver(cluster, directed());
         cluster.on_request = refuse_with({code});
         const auto stored = driver.upsert("k", "v");
         driver.settle();
@@ -288,27 +275,23 @@ TEST(server_directed, EM_12_without_a_usable_rule_the_request_fails) {
 
 TEST(server_directed, EM_12_codes_that_promise_no_rule_and_known_ones_are_best_effort) {
     scripted_cluster cluster = make_cluster();
-    engine_driver driver(cluster, directed());
-    driver.connect();
+    connected_driver driver(cluster, directed());
     cluster.on_request =
         refuse_with({ruleless_code, ruleless_code, status::locked, status::success});
     const auto stored = driver.upsert("k", "v");
     driver.advance(1s);
-    ASSERT_EQ(stored->calls, 1);
-    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(store_gaps(cluster), (std::vector<duration>{1ms, 2ms, 4ms}));
 }
 
 TEST(server_directed, EM_12_the_default_strategies_retry_without_a_usable_rule) {
     scripted_cluster cluster = make_cluster();
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     cluster.on_request =
         refuse_with({specless_code, unusable_code, misplaced_code, status::success});
     const auto stored = driver.upsert("k", "v");
     driver.advance(1s);
-    ASSERT_EQ(stored->calls, 1);
-    EXPECT_TRUE(stored->result.has_value());
+    EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(store_gaps(cluster), (std::vector<duration>{1ms, 2ms, 4ms}));
 }
 

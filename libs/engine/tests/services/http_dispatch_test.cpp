@@ -13,11 +13,7 @@ class http_credentials : public ::testing::Test {
 protected:
     http_credentials() : cluster_(1) {
         cluster_.nodes[0].services.set(wire::service::query, wire::transport::plain, 8093);
-        cluster_.on_http = [](const seen_http_request&) {
-            scripted_http_answer answer;
-            answer.body = R"({"results":[]})";
-            return answer;
-        };
+        cluster_.answer_http({.body = R"({"results":[]})"});
     }
     const http::request& ask(engine_driver& driver) {
         driver.start_http(readonly_request(R"({"statement":"SELECT 1"})"));
@@ -37,8 +33,7 @@ protected:
 };
 
 TEST_F(http_credentials, the_latest_are_sent_on_a_kept_connection) {
-    engine_driver driver(cluster_);
-    driver.connect();
+    connected_driver driver(cluster_);
     EXPECT_EQ(authorization(ask(driver)), http::make_basic_authorization("app", "secret"));
     driver.engine().replace_credentials(by_token("first.token"));
     EXPECT_EQ(authorization(ask(driver)), "Bearer first.token");
@@ -55,8 +50,7 @@ TEST_F(http_credentials, a_client_certificate_replaces_the_header) {
 }
 
 TEST_F(http_credentials, are_in_one_header_and_nowhere_else) {
-    engine_driver driver(cluster_);
-    driver.connect();
+    connected_driver driver(cluster_);
     const http::request sent = ask(driver);
     const std::string encoded = http::make_basic_authorization("app", "secret").substr(6);
     std::string rest = sent.method + sent.target + sent.body;

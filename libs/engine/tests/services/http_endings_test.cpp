@@ -63,8 +63,7 @@ TEST_F(http_decisions, RH_32_calls_that_wait_for_a_connection_are_bounded) {
     options_.parked_count_max = 2;
     options_.http_connections_per_node_max = 1;
     answer_with(silence());
-    engine_driver driver(cluster_, options_);
-    driver.connect();
+    connected_driver driver(cluster_, options_);
     std::vector<engine_driver::outcome_ptr> all;
     for (int round = 0; round < 4; ++round) {
         all.push_back(driver.start_http(query_request("{}")));
@@ -73,8 +72,7 @@ TEST_F(http_decisions, RH_32_calls_that_wait_for_a_connection_are_bounded) {
     EXPECT_EQ(sent(), 1U);
     EXPECT_EQ(driver.engine().statistics().operations_parked, 2U);
     EXPECT_EQ(all[1]->calls + all[2]->calls, 0);
-    ASSERT_EQ(all[3]->calls, 1);
-    EXPECT_EQ(all[3]->result.ec, errc::retry_queue_full);
+    ASSERT_EQ(all[3]->code(), errc::retry_queue_full);
     EXPECT_EQ(all[3]->result.error->last_reason, retry_reason::socket_not_available);
     ASSERT_NE(all[3]->result.history, nullptr);
     EXPECT_EQ(all[3]->result.history->entries[0].refusal(), refusal_reason::queue_full);
@@ -100,8 +98,7 @@ TEST_F(http_decisions, RH_32_the_last_reason_is_that_of_the_previous_retry) {
         answer.status = 503;
         return answer;
     };
-    engine_driver driver(cluster_, options_);
-    driver.connect();
+    connected_driver driver(cluster_, options_);
     auto first = driver.start_http(
         readonly_request("{}", always_retry(retry_reason::query_index_not_found, 100ms)));
     driver.settle();  // it waits for its retry
@@ -112,8 +109,7 @@ TEST_F(http_decisions, RH_32_the_last_reason_is_that_of_the_previous_retry) {
     EXPECT_EQ(first->calls, 0);
     auto third = driver.start_http(readonly_request("{}"));
     driver.settle();
-    ASSERT_EQ(third->calls, 1);
-    EXPECT_EQ(third->result.ec, errc::retry_queue_full);
+    EXPECT_EQ(third->code(), errc::retry_queue_full);
     EXPECT_EQ(first->calls, 0);
     EXPECT_EQ(second->calls, 0);
 }
@@ -124,20 +120,17 @@ TEST_F(http_decisions, RH_14_waiting_for_the_first_configuration_beyond_the_boun
     driver.start_http(query_request("{}"));
     auto refused = driver.start_http(query_request("{}"));
     driver.engine().drain_completions();
-    ASSERT_EQ(refused->calls, 1);
-    EXPECT_EQ(refused->result.ec, errc::retry_queue_full);
+    ASSERT_EQ(refused->code(), errc::retry_queue_full);
     EXPECT_EQ(refused->result.error->last_reason, retry_reason::socket_not_available);
     expect_logged(retry_reason::socket_not_available, errc::retry_queue_full);
 }
 
 TEST_F(http_decisions, RH_14_an_unreadable_answer_is_logged_and_in_the_history) {
     answer_with(cut_answer("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"results\":x"));
-    engine_driver driver(cluster_, options_);
-    driver.connect();
+    connected_driver driver(cluster_, options_);
     const auto done = driver.start_http(query_request("{}"));
     driver.settle();
-    ASSERT_EQ(done->calls, 1);
-    EXPECT_EQ(done->result.ec, errc::parsing_failure);
+    EXPECT_EQ(done->code(), errc::parsing_failure);
     ASSERT_NO_FATAL_FAILURE(expect_logged(retry_reason::unknown, errc::parsing_failure));
     EXPECT_EQ(sink_->decisions[0].endpoint, "node1:8093");
     EXPECT_EQ(sink_->decisions[0].status, 200);
@@ -155,14 +148,12 @@ TEST_F(http_decisions, RH_14_a_request_that_cannot_be_written_is_logged) {
         exchange_result judge(const http_answer&) override { return {}; }
         service_call call;
     };
-    engine_driver driver(cluster_, options_);
-    driver.connect();
+    connected_driver driver(cluster_, options_);
     auto request = query_request("{}");
     request.exchange = std::make_unique<unwritable>();
     const auto done = driver.start_http(std::move(request));
     driver.settle();
-    ASSERT_EQ(done->calls, 1);
-    EXPECT_EQ(done->result.ec, errc::invalid_argument);
+    EXPECT_EQ(done->code(), errc::invalid_argument);
     expect_logged(retry_reason::unknown, errc::invalid_argument);
 }
 
@@ -196,15 +187,13 @@ protected:
 };
 
 TEST_F(taken_rows, RH_45_a_complete_answer_that_asks_for_a_retry_is_not_retried) {
-    engine_driver driver(cluster_, options_);
-    driver.connect();
+    connected_driver driver(cluster_, options_);
     const auto done = start(driver);
     driver.send(
         cluster_.http_requests[0].connection,
         base::as_bytes(std::string(R"("retry":true)") + "  }"));
     driver.advance(10s);
-    ASSERT_EQ(done->calls, 1);
-    EXPECT_EQ(done->result.ec, errc::internal_server_failure) << done->result.ec.message();
+    ASSERT_EQ(done->code(), errc::internal_server_failure) << done->result.ec.message();
     EXPECT_FALSE(done->result.error->is_ambiguous) << "the answer is complete";
     EXPECT_EQ(done->result.retry_attempts, 0U);
     EXPECT_EQ(sent(), 1U);
@@ -212,13 +201,11 @@ TEST_F(taken_rows, RH_45_a_complete_answer_that_asks_for_a_retry_is_not_retried)
 }
 
 TEST_F(taken_rows, RH_14_RH_45_a_connection_that_breaks_is_logged_and_not_retried) {
-    engine_driver driver(cluster_, options_);
-    driver.connect();
+    connected_driver driver(cluster_, options_);
     const auto done = start(driver);
     driver.close_peer(cluster_.http_requests[0].connection);
     driver.advance(10s);
-    ASSERT_EQ(done->calls, 1);
-    EXPECT_EQ(done->result.ec, errc::request_canceled);
+    EXPECT_EQ(done->code(), errc::request_canceled);
     EXPECT_EQ(sent(), 1U);
     expect_logged(retry_reason::socket_closed_while_in_flight, errc::request_canceled);
 }
@@ -228,13 +215,8 @@ protected:
     // The error of a call with a statement and a server message of these sizes.
     std::shared_ptr<const error_info> failed(std::size_t statement_size, std::size_t words_size) {
         cluster_.nodes[0].services.set(wire::service::query, wire::transport::plain, 8093);
-        cluster_.on_http = [](const seen_http_request&) {
-            scripted_http_answer answer;
-            answer.status = 400;
-            return answer;
-        };
-        engine_driver driver(cluster_);
-        driver.connect();
+        cluster_.answer_http({.status = 400});
+        connected_driver driver(cluster_);
         auto request = readonly_request("{}", [words_size](const http_answer&) {
             exchange_result verdict;
             verdict.what = exchange_result::step::failed;

@@ -16,11 +16,7 @@ class long_answer {
 public:
     long_answer() : driver_(cluster_) {
         cluster_.nodes[0].services.set(wire::service::query, wire::transport::plain, query_port);
-        cluster_.on_http = [](const seen_http_request&) {
-            scripted_http_answer answer;
-            answer.is_silent = true;
-            return answer;
-        };
+        cluster_.answer_http({.is_silent = true});
         driver_.connect();
         auto request = query_request("{}");
         request.rows_size_max_bytes = rows_size_max;

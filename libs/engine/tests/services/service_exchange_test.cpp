@@ -391,8 +391,7 @@ TEST_F(service_rules, RH_43_retry_after_is_read_as_seconds_or_against_the_date_o
               {"Date", "Sun, 15 Nov 2026 08:00:00 GMT"},
               {"Retry-After", "Sun, 15 Nov 2026 08:00:02 GMT"}}}) {
         busy_once_with(headers);
-        engine_driver driver(cluster_);
-        driver.connect();
+        connected_driver driver(cluster_);
         auto done = driver.start_http(std::move(*readonly_analytics()));
         driver.advance(1990ms);
         EXPECT_EQ(done->calls, 0);
@@ -412,12 +411,10 @@ TEST_F(service_rules, RH_43_a_retry_after_outside_the_limits_is_ignored) {
          {http::header_list{{"Retry-After", "90000"}}, http::header_list{{"Retry-After", "-5"}},
           http::header_list{{"Retry-After", "soon"}}, dated("Mon, 16 Nov 2026 08:00:01 GMT")}) {
         busy_once_with(headers);
-        engine_driver driver(cluster_);
-        driver.connect();
+        connected_driver driver(cluster_);
         auto done = driver.start_http(std::move(*readonly_analytics()));
         driver.advance(100ms);
-        ASSERT_EQ(done->calls, 1) << headers.back().value;
-        EXPECT_FALSE(done->result.ec) << done->result.ec.message();
+        ASSERT_TRUE(done->has_succeeded()) << headers.back().value << done->result.ec.message();
     }
 }
 

@@ -86,8 +86,7 @@ TEST(pushed_configurations, are_not_parsed_if_they_announce_nothing_new) {
 
 TEST(pushed_configurations, of_several_buckets_are_applied_one_in_each_turn) {
     scripted_cluster cluster(1);
-    engine_driver driver(cluster);
-    driver.connect();
+    connected_driver driver(cluster);
     driver.engine().open("", driver.now);
     driver.settle();
     const auto parsed_count = [&] {

@@ -43,8 +43,7 @@ TEST(seed_refusals, RH_48_wait_until_the_other_seeds_have_been_silent_for_their_
     of.driver.advance(1490ms);
     EXPECT_EQ(read->calls, 0);
     of.driver.advance(20ms);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+    EXPECT_EQ(read->code(), errc::authentication_failure);
 }
 
 TEST(seed_refusals, RH_48_the_silence_is_an_option) {
@@ -66,8 +65,7 @@ TEST(seed_refusals, RH_48_a_slow_healthy_seed_is_used) {
     EXPECT_EQ(read->calls, 0);
     of.driver.open_ignored(of.driver.connects.at(1).connection);
     of.driver.advance(100ms);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::document_not_found);
+    EXPECT_EQ(read->code(), errc::document_not_found);
 }
 
 TEST(seed_refusals, RH_48_a_seed_that_makes_progress_is_not_silent) {
@@ -88,8 +86,7 @@ TEST(seed_refusals, RH_48_count_at_once_when_every_other_seed_has_failed) {
     of.cluster.nodes[1].connect_failure_kind = connect_failure::refused;
     const auto read = of.driver.get("k");
     of.driver.advance(10ms);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+    EXPECT_EQ(read->code(), errc::authentication_failure);
 }
 
 TEST(seed_refusals, RH_48_count_as_soon_as_the_last_other_seed_fails) {
@@ -100,8 +97,7 @@ TEST(seed_refusals, RH_48_count_as_soon_as_the_last_other_seed_fails) {
     of.driver.engine().on_connect_failed(
         of.driver.connects.at(1).connection, connect_failure::refused, "scripted", of.driver.now);
     of.driver.settle();
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+    EXPECT_EQ(read->code(), errc::authentication_failure);
 }
 
 // Found by simulation (hostile 772451): after a network failure every seed counted as failed, so
@@ -126,16 +122,14 @@ TEST(seed_refusals, RH_48_a_seed_that_failed_before_and_answers_again_is_waited_
     of.driver.advance(1s);
     EXPECT_EQ(read->calls, 0);
     of.driver.advance(1s);
-    ASSERT_EQ(read->calls, 1) << "it says no more";
-    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+    EXPECT_EQ(read->code(), errc::authentication_failure) << "it says no more";
 }
 
 TEST(seed_refusals, RH_48_of_a_verified_server_count_at_once) {
     two_seeds of(over_tls(true));
     const auto read = of.driver.get("k");
     of.driver.advance(10ms);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::authentication_failure);
+    EXPECT_EQ(read->code(), errc::authentication_failure);
 }
 
 TEST(seed_refusals, RH_48_of_a_server_that_is_not_verified_wait) {
@@ -152,8 +146,7 @@ TEST(seed_refusals, RH_48_a_certificate_that_is_not_valid_proves_nothing) {
     of.driver.advance(1490ms);
     EXPECT_EQ(read->calls, 0);
     of.driver.advance(20ms);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::tls_failure);
+    EXPECT_EQ(read->code(), errc::tls_failure);
 }
 
 TEST(seed_refusals, RH_48_the_deadline_still_ends_the_call) {
@@ -162,8 +155,7 @@ TEST(seed_refusals, RH_48_the_deadline_still_ends_the_call) {
     request.timeout = 1s;
     const auto read = of.driver.start(std::move(request));
     of.driver.advance(1001ms);
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
+    EXPECT_EQ(read->code(), errc::unambiguous_timeout);
 }
 
 }  // namespace reprise::engine::testing

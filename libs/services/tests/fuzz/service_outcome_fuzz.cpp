@@ -31,7 +31,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)parse_view_row(text);
     (void)parse_bucket(text);
     (void)parse_bucket_list(text);
-    (void)parse_manifest_uid(text);
     (void)parse_query_index(text);
     (void)parse_go_duration(text);
     return 0;

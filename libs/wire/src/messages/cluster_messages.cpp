@@ -204,17 +204,4 @@ std::expected<get_scope_id_request, wire_errc> get_scope_id_request::decode(
     return get_scope_id_request{*text};
 }
 
-std::expected<void, wire_errc> scope_id_response::encode(
-    base::byte_writer& out, const response_header& header) const {
-    return encode_id_answer(out, header, {manifest_uid, scope.value});
-}
-
-std::expected<scope_id_response, wire_errc> scope_id_response::decode(const frame_view& frame) {
-    const auto answer = decode_id_answer(frame, opcode::get_scope_id);
-    if (!answer) {
-        return std::unexpected(answer.error());
-    }
-    return scope_id_response{answer->manifest_uid, scope_id{answer->id}};
-}
-
 }  // namespace reprise::wire

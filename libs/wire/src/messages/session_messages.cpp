@@ -208,25 +208,6 @@ std::expected<stat_request, wire_errc> stat_request::decode(const frame_view& fr
     return stat_request{base::as_text(frame.key()), frame.value()};
 }
 
-std::expected<void, wire_errc> stat_response::encode(
-    base::byte_writer& out, const response_header& header) const {
-    const detail::body_sizes sizes{.key = name.size(), .value = value.size()};
-    const auto begun = detail::begin_response(out, header, sizes);
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    detail::store(*begun, base::as_bytes(name));
-    out.write_bytes(value);
-    return {};
-}
-
-std::expected<stat_response, wire_errc> stat_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, {opcode::stat})) {
-        return std::unexpected(*error);
-    }
-    return stat_response{base::as_text(frame.key()), frame.value()};
-}
-
 std::expected<void, wire_errc> verbosity_request::encode(
     base::byte_writer& out, const request_header& header) const {
     const auto begun = detail::begin_request(out, header, opcode::verbosity, {.extras = 4});

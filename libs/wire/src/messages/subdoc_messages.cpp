@@ -250,25 +250,6 @@ std::expected<subdoc_request, wire_errc> subdoc_request::decode(
     return request;
 }
 
-std::expected<void, wire_errc> subdoc_response::encode(
-    base::byte_writer& out, const response_header& header) const {
-    const detail::body_sizes sizes{.extras = detail::token_size(token), .value = value.size()};
-    const auto begun = detail::begin_response(out, header, sizes);
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    detail::store_token(*begun, token);
-    out.write_bytes(value);
-    return {};
-}
-
-std::expected<subdoc_response, wire_errc> subdoc_response::decode(const frame_view& frame) {
-    if (const auto error = detail::check_response(frame, response_shape::subdoc_path)) {
-        return std::unexpected(*error);
-    }
-    return subdoc_response{detail::read_token(frame.extras()), frame.value()};
-}
-
 std::expected<void, wire_errc> subdoc_lookup_request::encode(
     base::byte_writer& out, const request_header& header) const {
     if (const auto counted = check_spec_count(specs.size()); !counted) {

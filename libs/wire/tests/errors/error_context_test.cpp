@@ -10,9 +10,7 @@
 namespace error_context_test {
 
 using namespace reprise::wire;
-using frame_bytes::encoded;
-using frame_bytes::frame_of;
-using frame_bytes::text;
+using namespace frame_bytes;
 
 TEST(error_context, an_unknown_collection_body_is_encoded_and_parsed) {
     const std::string body =

@@ -10,9 +10,7 @@
 namespace frame_reader_test {
 
 using namespace reprise::wire;
-using frame_bytes::from_hex;
-using frame_bytes::text;
-using frame_bytes::to_hex;
+using namespace frame_bytes;
 using reprise::base::byte_view;
 
 // Consecutive frames of several shapes: empty body, key only, all parts, a push.

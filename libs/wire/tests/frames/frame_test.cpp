@@ -10,10 +10,7 @@
 namespace frame_test {
 
 using namespace reprise::wire;
-using frame_bytes::frame_of;
-using frame_bytes::from_hex;
-using frame_bytes::text;
-using frame_bytes::to_hex;
+using namespace frame_bytes;
 
 TEST(frame, plain_magics_have_a_16_bit_key_length) {
     const auto bytes =

@@ -13,9 +13,7 @@
 namespace framing_extras_test {
 
 using namespace reprise::wire;
-using frame_bytes::from_hex;
-using frame_bytes::text;
-using frame_bytes::to_hex;
+using namespace frame_bytes;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 

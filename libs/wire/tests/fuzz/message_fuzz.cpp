@@ -112,10 +112,9 @@ void try_request(const frame_view& frame, key_form form) {
 void try_response(const frame_view& frame, key_form form) {
     try_responses<
         empty_response, value_response, document_response, mutation_response, counter_response,
-        get_meta_response, observe_response, observe_seqno_response, hello_response, stat_response,
-        collection_id_response, scope_id_response, subdoc_response, subdoc_lookup_response,
-        subdoc_mutation_response, range_scan_create_response, range_scan_continue_response>(
-        frame, form);
+        get_meta_response, observe_response, observe_seqno_response, hello_response,
+        collection_id_response, subdoc_lookup_response, subdoc_mutation_response,
+        range_scan_create_response, range_scan_continue_response>(frame, form);
     (void)decode_response_frame_infos(frame.framing_extras());
     (void)error_context_of(frame);
 }

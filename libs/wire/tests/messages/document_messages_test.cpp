@@ -10,12 +10,7 @@
 namespace document_messages_test {
 
 using namespace reprise::wire;
-using frame_bytes::encode_error;
-using frame_bytes::encoded;
-using frame_bytes::frame_of;
-using frame_bytes::from_hex;
-using frame_bytes::text;
-using frame_bytes::to_hex;
+using namespace frame_bytes;
 using reprise::base::as_text;
 
 constexpr key_form prefixed = key_form::collection_prefixed;

@@ -24,10 +24,7 @@
 namespace message_property_test {
 
 using namespace reprise::wire;
-using frame_bytes::byte_view;
-using frame_bytes::encoded;
-using frame_bytes::frame_of;
-using frame_bytes::to_hex;
+using namespace frame_bytes;
 
 constexpr int rounds = 400;
 
@@ -235,8 +232,6 @@ TEST(message_property, session_and_cluster_messages_survive_a_round_trip) {
         expect_round_trip(select_bucket_request{made.text(0, 100)}, made.request(), form);
         expect_round_trip(get_error_map_request{made.u16()}, made.request(), form);
         expect_round_trip(stat_request{made.text(0, 20), made.bytes(20)}, made.request(), form);
-        expect_round_trip(
-            stat_response{made.text(0, 20), made.bytes(20)}, made.response(opcode::stat), form);
         expect_round_trip(verbosity_request{made.u32()}, made.request(), form);
         expect_round_trip(
             get_cluster_config_request{made.maybe([&] {
@@ -249,9 +244,6 @@ TEST(message_property, session_and_cluster_messages_survive_a_round_trip) {
         expect_round_trip(
             collection_id_response{made.number(), collection_id{made.u32()}},
             made.response(opcode::get_collection_id), form);
-        expect_round_trip(
-            scope_id_response{made.number(), scope_id{made.u32()}},
-            made.response(opcode::get_scope_id), form);
     });
 }
 
@@ -298,9 +290,6 @@ TEST(message_property, subdoc_messages_survive_a_round_trip) {
         expect_round_trip(lookup_answer, made.response(opcode::subdoc_multi_lookup), form);
         expect_round_trip(mutation, made.request(), form);
         expect_round_trip(mutation_answer, made.response(opcode::subdoc_multi_mutation), form);
-        expect_round_trip(
-            subdoc_response{mutation_answer.token, made.bytes(50)},
-            made.response(opcode::subdoc_counter), form);
     });
 }
 

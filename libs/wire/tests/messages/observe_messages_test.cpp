@@ -8,11 +8,7 @@
 namespace observe_messages_test {
 
 using namespace reprise::wire;
-using frame_bytes::encode_error;
-using frame_bytes::encoded;
-using frame_bytes::frame_of;
-using frame_bytes::from_hex;
-using frame_bytes::to_hex;
+using namespace frame_bytes;
 
 constexpr key_form prefixed = key_form::collection_prefixed;
 

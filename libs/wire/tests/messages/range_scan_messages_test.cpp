@@ -9,11 +9,7 @@
 namespace range_scan_messages_test {
 
 using namespace reprise::wire;
-using frame_bytes::encode_error;
-using frame_bytes::encoded;
-using frame_bytes::frame_of;
-using frame_bytes::from_hex;
-using frame_bytes::to_hex;
+using namespace frame_bytes;
 using reprise::base::as_text;
 
 std::string body_of(const range_scan_create_request& request) {

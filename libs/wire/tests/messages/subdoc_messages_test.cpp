@@ -9,12 +9,7 @@
 namespace subdoc_messages_test {
 
 using namespace reprise::wire;
-using frame_bytes::encode_error;
-using frame_bytes::encoded;
-using frame_bytes::frame_of;
-using frame_bytes::from_hex;
-using frame_bytes::text;
-using frame_bytes::to_hex;
+using namespace frame_bytes;
 using reprise::base::as_text;
 
 constexpr key_form prefixed = key_form::collection_prefixed;
@@ -94,27 +89,6 @@ TEST(subdoc_messages, size_of_single_extras_determines_which_fields_are_present)
     request.expiry = 1;
     EXPECT_EQ(encode_error(request, request_header{}), wire_errc::extras_size_invalid)
         << "a lookup has no expiry";
-}
-
-TEST(subdoc_messages, single_answers) {
-    const auto counter = from_hex(
-        "81 cf 00 00 10 00 00 00 00 00 00 12 00 00 00 32 00 00 00 00 00 00 00 05"
-        "00 00 a1 b2 c3 d4 e5 f6 00 00 00 00 00 00 00 17 34 32");
-    const mutation_token token{0x0000a1b2c3d4e5f6, 0x17};
-    EXPECT_EQ(
-        to_hex(encoded(
-            subdoc_response{token, text("42")}, subdoc_answer(opcode::subdoc_counter, 0x32, 5))),
-        to_hex(counter));
-    const auto decoded = subdoc_response::decode(frame_of(counter));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->token, token);
-    EXPECT_EQ(as_text(decoded->value), "42");
-    auto missing = counter;
-    missing[7] = std::byte{0xc0};
-    EXPECT_EQ(subdoc_response::decode(frame_of(missing)).error(), wire_errc::status_unexpected);
-    auto wrong = counter;
-    wrong[1] = std::byte{0x01};
-    EXPECT_EQ(subdoc_response::decode(frame_of(wrong)).error(), wire_errc::opcode_mismatch);
 }
 
 TEST(subdoc_messages, multi_lookup_golden_both_ways) {

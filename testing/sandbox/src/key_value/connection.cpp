@@ -16,10 +16,6 @@ connection_id connection::id() const noexcept {
     return session_->id();
 }
 
-node_id connection::node() const noexcept {
-    return session_->node();
-}
-
 void connection::on_bytes(time_point now, base::byte_view bytes, std::vector<std::byte>& out) {
     session_->on_bytes(now, bytes, out);
 }

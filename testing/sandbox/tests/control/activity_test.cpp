@@ -1,8 +1,7 @@
 #include <reprise/sandbox/control.hpp>
 
-#include "conversation.hpp"
+#include "control/control_commands.hpp"
 
-#include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
 namespace activity_test {
@@ -10,14 +9,7 @@ namespace activity_test {
 using namespace sandbox_testing;
 namespace json = reprise::json;
 
-struct activity : testing::Test {
-    sandbox::cluster cluster = make_cluster(small_options(3));
-
-    json::value ask(std::string_view request) {
-        const auto parsed = json::parse(request);
-        EXPECT_TRUE(parsed) << request;
-        return sandbox::handle_control(cluster, parsed->root);
-    }
+struct activity : control_commands {
     std::uint64_t number(const json::value& answer, std::string_view name) {
         const json::value* found = answer.find(name);
         return found != nullptr ? found->as_uint64().value_or(999) : 999;

@@ -1,8 +1,7 @@
 #include <reprise/sandbox/control.hpp>
 
-#include "conversation.hpp"
+#include "control/control_commands.hpp"
 
-#include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
 namespace control_test {
@@ -10,23 +9,7 @@ namespace control_test {
 using namespace sandbox_testing;
 namespace json = reprise::json;
 
-struct control : testing::Test {
-    sandbox::cluster cluster = make_cluster(small_options(3));
-
-    json::value ask(std::string_view request) {
-        const auto parsed = json::parse(request);
-        EXPECT_TRUE(parsed) << request;
-        return sandbox::handle_control(cluster, parsed->root);
-    }
-    // Empty if the answer is ok.
-    std::string error(std::string_view request) {
-        const json::value answer = ask(request);
-        if (answer.find("ok")->as_bool() == true) {
-            return "";
-        }
-        return std::string(answer.find("error")->as_string().value());
-    }
-};
+struct control : control_commands {};
 
 TEST_F(control, status_lists_nodes_and_buckets) {
     const json::value answer = ask(R"({"command":"status"})");

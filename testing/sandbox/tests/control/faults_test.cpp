@@ -1,8 +1,7 @@
 #include <reprise/sandbox/control.hpp>
 
-#include "conversation.hpp"
+#include "control/control_commands.hpp"
 
-#include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
 namespace control_faults_test {
@@ -12,21 +11,7 @@ using namespace std::chrono_literals;
 namespace json = reprise::json;
 using sandbox::node_id;
 
-struct control_faults : testing::Test {
-    sandbox::cluster cluster = make_cluster(small_options(3));
-
-    json::value ask(std::string_view request) {
-        const auto parsed = json::parse(request);
-        EXPECT_TRUE(parsed) << request;
-        return sandbox::handle_control(cluster, parsed->root);
-    }
-    // Empty if the answer is ok.
-    std::string error(std::string_view request) {
-        const json::value answer = ask(request);
-        return answer.find("ok")->as_bool() == true
-                   ? std::string()
-                   : std::string(answer.find("error")->as_string().value());
-    }
+struct control_faults : control_commands {
     sandbox::node_disturbance at(std::uint32_t node) const {
         return cluster.disturbances().of(node_id{node});
     }

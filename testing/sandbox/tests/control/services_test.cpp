@@ -1,5 +1,6 @@
 #include <reprise/sandbox/control.hpp>
 
+#include "control/control_commands.hpp"
 #include "service_client.hpp"
 
 namespace control_services_test {
@@ -10,16 +11,10 @@ struct control_services : testing::Test {
     service_client client;
 
     json::value ask(std::string_view request) {
-        const auto parsed = json::parse(request);
-        EXPECT_TRUE(parsed) << request;
-        return sandbox::handle_control(client.cluster, parsed->root);
+        return sandbox_testing::ask_control(client.cluster, request);
     }
-    // Empty if the answer is ok.
     std::string error(std::string_view request) {
-        const json::value answer = ask(request);
-        return answer.find("ok")->as_bool() == true
-                   ? std::string()
-                   : std::string(answer.find("error")->as_string().value());
+        return sandbox_testing::control_error(client.cluster, request);
     }
     std::string add(std::string_view effect) {
         return error(R"({"command":"service_fault_add","effect":)" + std::string(effect) + "}");

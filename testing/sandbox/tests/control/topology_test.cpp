@@ -1,8 +1,6 @@
 #include <reprise/sandbox/control.hpp>
 
-#include "conversation.hpp"
-
-#include <reprise/json/parse.hpp>
+#include "control/control_commands.hpp"
 
 namespace topology_commands_test {
 
@@ -28,21 +26,8 @@ private:
     sandbox::cluster& cluster_;
 };
 
-struct topology_commands : testing::Test {
-    sandbox::cluster cluster = make_cluster(small_options(3));
+struct topology_commands : control_commands {
     recording_front front{cluster};
-
-    json::value ask(std::string_view request, sandbox::control_front* with = nullptr) {
-        const auto parsed = json::parse(request);
-        EXPECT_TRUE(parsed) << request;
-        return sandbox::handle_control(cluster, parsed->root, with);
-    }
-    // Empty if the answer is ok.
-    std::string error(std::string_view request, sandbox::control_front* with = nullptr) {
-        const json::value answer = ask(request, with);
-        const json::value* text = answer.find("error");
-        return text == nullptr ? "" : std::string(text->as_string().value());
-    }
 };
 
 TEST_F(topology_commands, status_counts_vbuckets_and_shows_joining_nodes) {

@@ -242,6 +242,7 @@ static_assert(operation_options<change_options>);
 static_assert(operation_options<counter_options>);
 static_assert(operation_options<lookup_in_options>);
 static_assert(operation_options<mutate_in_options>);
+static_assert(operation_options<scan_options>);
 
 /// Options of bucket_manager, collection_manager and cluster::management_request.
 using management_options = common_options;

@@ -5,6 +5,7 @@
 /// time on the way.
 
 #include <any>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <reprise/couchbase_types/errc.hpp>
@@ -168,8 +170,90 @@ private:
     bool is_macro_ = false;
 };
 
+/// Names one mutation. A request that must see the mutation has it in its
+/// mutation_state.
+struct mutation_token {
+    std::string bucket{};
+    std::uint16_t vbucket = 0;
+    /// Changes when the vbucket's history is rolled back.
+    std::uint64_t vbucket_uuid = 0;
+    /// Counts the changes of the vbucket.
+    std::uint64_t seqno = 0;
+
+    friend bool operator==(const mutation_token&, const mutation_token&) = default;
+};
+
+/// Mutations that a query, a search or a scan must see.
+struct mutation_state {
+    std::vector<mutation_token> tokens{};
+
+    /// Adds the token of a mutation_result, if it has one.
+    void add(const std::optional<mutation_token>& token) {
+        if (token) {
+            tokens.push_back(*token);
+        }
+    }
+};
+
+/// An end of a range of keys. An empty key means that the range has no such end.
+struct scan_term {
+    std::string key{};
+    /// The range does not contain the key itself.
+    bool is_exclusive = false;
+};
+
+/// The keys from `from` to `to`, compared byte by byte. Without either, all keys.
+struct range_scan {
+    scan_term from{};
+    scan_term to{};
+};
+
+/// The keys that begin with `prefix`.
+struct prefix_scan {
+    std::string prefix{};
+};
+
+/// Documents chosen at random, at most `limit` of them. The same seed chooses the same documents as
+/// long as nothing changes; without a seed each scan uses another one.
+struct sampling_scan {
+    std::size_t limit = 0;
+    std::optional<std::uint32_t> seed{};
+};
+
+/// The range or sample that a scan reads.
+using scan_kind = std::variant<range_scan, prefix_scan, sampling_scan>;
+
+/// The time that a scan may take if its options name none, from the call to the last document.
+inline constexpr duration scan_timeout_default = std::chrono::seconds{75};
+
+/// Options of collection::scan.
+struct scan_options {
+    /// Absent: scan_timeout_default.
+    std::optional<duration> timeout{};
+    /// Reads no documents but only their keys.
+    bool keys_only = false;
+    /// Mutations that the scan must see. It waits for them until the timeout; if one of them was
+    /// lost in a failover, it fails with errc::mutation_token_outdated.
+    mutation_state consistent_with{};
+    /// Bounds of one answer of a server. Neither may be zero.
+    std::uint32_t batch_item_limit = 50;
+    std::uint32_t batch_byte_limit = 15'000;
+    /// How many vbuckets of each node are scanned at the same time; at least 1. More is faster and
+    /// takes more of the server.
+    std::size_t concurrency = 1;
+    std::shared_ptr<driver::retry_strategy> strategy{};
+    std::shared_ptr<const std::any> user_data{};
+    driver::retry_allowance* outer_allowance = nullptr;
+};
+
 // What follows is shared by the client's parts. Not for users.
 namespace detail {
+
+// A range scan. The operations that scan its vbuckets share it.
+struct scan_request {
+    scan_kind what{};
+    scan_options options{};
+};
 
 enum class operation_kind : std::uint8_t {
     get,

@@ -21,33 +21,9 @@
 
 namespace reprise::couchbase {
 
-/// Names one mutation. Pass it to a query (`mutation_state`) that must see the mutation.
-struct mutation_token {
-    std::string bucket{};
-    std::uint16_t vbucket = 0;
-    /// Changes when the vbucket's history is rolled back.
-    std::uint64_t vbucket_uuid = 0;
-    /// Counts the changes of the vbucket.
-    std::uint64_t seqno = 0;
-
-    friend bool operator==(const mutation_token&, const mutation_token&) = default;
-};
-
 /// A named value. The value converts from null, numbers, text (which is quoted), json_text (which
 /// is sent as it is), and any type whose codec makes JSON.
 using named_value = std::pair<std::string, json_fragment>;
-
-/// Mutations that a query or search must see.
-struct mutation_state {
-    std::vector<mutation_token> tokens{};
-
-    /// Adds the token of a mutation_result, if it has one.
-    void add(const std::optional<mutation_token>& token) {
-        if (token) {
-            tokens.push_back(*token);
-        }
-    }
-};
 
 /// The consistency of a query.
 enum class scan_consistency : std::uint8_t {

@@ -34,7 +34,7 @@ service_call_result make_get_bucket_call(std::string_view bucket);
 /// GET /pools/default/buckets
 service_call make_list_buckets_call();
 
-/// The answers of all but the list are {"uid":"<manifest uid>"}; see parse_manifest_uid().
+/// The answers of all but the list are {"uid":"<manifest uid>"}.
 service_call_result make_create_scope_call(std::string_view bucket, std::string_view scope);
 service_call_result make_drop_scope_call(std::string_view bucket, std::string_view scope);
 service_call_result make_create_collection_call(
@@ -58,8 +58,6 @@ inline constexpr std::size_t bucket_list_size_max_bytes = std::size_t{16} * 1024
 /// keep the defaults of bucket_settings.
 std::expected<bucket_settings, outcome_error> parse_bucket(std::string_view body);
 std::expected<std::vector<bucket_settings>, outcome_error> parse_bucket_list(std::string_view body);
-/// Returns the uid of the first manifest in which a change of scopes or collections is visible.
-std::expected<std::uint64_t, outcome_error> parse_manifest_uid(std::string_view body);
 
 /// Classifies an answer of the cluster manager (or to a design document request). `target` is the
 /// request's target, because 404 alone does not show what is missing. None of these answers is ever

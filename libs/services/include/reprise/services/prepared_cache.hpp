@@ -44,10 +44,6 @@ public:
     bool erase(
         std::string_view statement, std::string_view query_context, std::string_view failed_name);
 
-    // Removes all entries with a plan, because the cluster now supports enhanced prepared
-    // statements. Returns their number.
-    std::size_t erase_legacy();
-
     // Number of entries.
     std::size_t size() const noexcept { return entries_.size(); }
     std::size_t capacity() const noexcept { return capacity_; }

@@ -67,12 +67,4 @@ struct get_scope_id_request {
     static std::expected<get_scope_id_request, wire_errc> decode(const frame_view&);
 };
 
-struct scope_id_response {
-    std::uint64_t manifest_uid = 0;
-    scope_id scope{};
-
-    std::expected<void, wire_errc> encode(base::byte_writer&, const response_header&) const;
-    static std::expected<scope_id_response, wire_errc> decode(const frame_view&);
-};
-
 }  // namespace reprise::wire

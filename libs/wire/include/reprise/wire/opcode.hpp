@@ -112,7 +112,7 @@ enum class response_shape : std::uint8_t {
     meta,             ///< get_meta_response
     mutation,         ///< mutation_response
     counter,          ///< counter_response
-    subdoc_path,      ///< subdoc_response
+    subdoc_path,      ///< of a command with one path
     subdoc_lookup,    ///< subdoc_lookup_response
     subdoc_mutation,  ///< subdoc_mutation_response
     scan,             ///< range_scan_create_response and range_scan_continue_response

@@ -91,16 +91,6 @@ struct stat_request {
     static std::expected<stat_request, wire_errc> decode(const frame_view&);
 };
 
-/// One statistic. The server answers with many of these; an empty one ends the list.
-struct stat_response {
-    std::string_view name;
-    base::byte_view value;
-
-    bool is_last() const noexcept { return name.empty() && value.empty(); }
-    std::expected<void, wire_errc> encode(base::byte_writer&, const response_header&) const;
-    static std::expected<stat_response, wire_errc> decode(const frame_view&);
-};
-
 /// verbosity: sets the server's log level.
 struct verbosity_request {
     std::uint32_t level = 0;

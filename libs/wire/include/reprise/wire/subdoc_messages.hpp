@@ -73,15 +73,6 @@ struct subdoc_request {
     static std::expected<subdoc_request, wire_errc> decode(const frame_view&, key_form);
 };
 
-/// Answer to a command with one path. The header's status is the status of the path.
-struct subdoc_response {
-    std::optional<mutation_token> token;  ///< mutations only
-    base::byte_view value;                ///< get, get_count, counter
-
-    std::expected<void, wire_errc> encode(base::byte_writer&, const response_header&) const;
-    static std::expected<subdoc_response, wire_errc> decode(const frame_view&);
-};
-
 struct lookup_spec {
     opcode op =
         opcode::subdoc_get;  ///< subdoc_get, _exists, _get_count, or get for the whole document

@@ -34,7 +34,6 @@ public:
     ~connection();
 
     connection_id id() const noexcept;
-    node_id node() const noexcept;
 
     /// Takes bytes from the peer, split at any point, and answers every complete request in order.
     /// `bytes` may be discarded after the call. Never throws on input; bytes that are not valid

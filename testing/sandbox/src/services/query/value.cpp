@@ -137,8 +137,4 @@ void normalize_numbers(json::value& in) {
     }
 }
 
-std::string quoted_name(std::string_view name) {
-    return "`" + std::string(name) + "`";
-}
-
 }  // namespace reprise::sandbox::detail

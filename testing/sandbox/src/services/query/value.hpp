@@ -35,7 +35,4 @@ struct statement_error {
     bool is_in_execution = false;
 };
 
-// A name in backticks.
-std::string quoted_name(std::string_view name);
-
 }  // namespace reprise::sandbox::detail
