@@ -213,7 +213,9 @@ void operation_retries::on_end(
         const refusal_reason why =
             decided != refusal_reason::none ? decided : unasked_refusal(error);
         const bool is_canceled = why == refusal_reason::canceled;
-        subject.attached->on_failure(facts_of(error), {}, is_canceled, now);
+        const failure_facts facts = facts_of(error);
+        subject.attached->count_failure(facts, is_canceled, now);
+        subject.attached->on_failure(facts, {});
         core.on_end(why, now);
     }
 }
