@@ -322,7 +322,11 @@ void driver::run_engine() {
     for (bool is_busy = true; is_busy && rounds < rounds_max; ++rounds) {
         take_submissions();
         if (engine_->has_actions()) {
-            perform_actions();
+            engine_->take_actions(actions_);
+            for (auto& action : actions_) {
+                perform(action);
+            }
+            actions_.clear();
         }
         if (engine_->has_completions()) {
             engine_->drain_completions();
@@ -334,14 +338,6 @@ void driver::run_engine() {
         wake_loop();
     }
     arm_timer();
-}
-
-void driver::perform_actions() {
-    engine_->take_actions(actions_);
-    for (auto& action : actions_) {
-        perform(action);
-    }
-    actions_.clear();
 }
 
 void driver::perform(engine::driver_action& action) {

@@ -143,7 +143,6 @@ private:
         keyspace_number where, engine::operation_request&& request, engine::completion&& done,
         ticket cancel_with);
     void start_now(http_submission&& operation);
-    void perform_actions();
     void perform(engine::driver_action& action);
     void resolve_srv(const engine::resolve_srv_action& action);
     void start_derivation(engine::derive_key_action&& action);
