@@ -14,20 +14,26 @@ void byte_writer::grow(std::size_t size) {
 }
 
 void byte_writer::write_bytes(byte_view bytes) {
-    const bool fits = !failed_ && size_ <= limit_ && bytes.size() <= limit_ - size_;
-    if (vector_ != nullptr && fits && bytes.size() > ready_size_ - size_) {
-        // Does not use extend, which would clear a long value before it is copied.
-        vector_->resize(size_);
-        vector_->insert(vector_->end(), bytes.begin(), bytes.end());
-        data_ = vector_->data();
-        size_ += bytes.size();
-        ready_size_ = size_;
+    // As in extend, which would clear a long value before it is copied.
+    if (failed_ || size_ > limit_ || bytes.size() > limit_ - size_) [[unlikely]] {
+        failed_ = true;
         return;
     }
-    std::byte* at = extend(bytes.size());
-    if (at != nullptr && !bytes.empty()) {
-        copy_few(at, bytes);
+    if (bytes.size() > ready_size_ - size_) [[unlikely]] {
+        return append(bytes);
     }
+    if (!bytes.empty()) {
+        copy_few(data_ + size_, bytes);
+        size_ += bytes.size();
+    }
+}
+
+void byte_writer::append(byte_view bytes) {
+    vector_->resize(size_);
+    vector_->insert(vector_->end(), bytes.begin(), bytes.end());
+    data_ = vector_->data();
+    size_ += bytes.size();
+    ready_size_ = size_;
 }
 
 void byte_writer::rewind(std::size_t written_size) noexcept {

@@ -145,16 +145,14 @@ cluster_statistics to_report(engine::engine_statistics&& seen) {
 
 // Passes figures on as `Report`.
 template <class Report, class Figures>
-std::move_only_function<void(Figures&&)> pass_to(detail::result_receiver<Report>* receiver) {
-    return [receiver](Figures&& seen) {
-        receiver->complete(receiver, to_report(std::move(seen)), false);
-    };
+std::move_only_function<void(Figures&&)> pass_to(const detail::result_receiver<Report>& receiver) {
+    return [receiver](Figures&& seen) { receiver.complete(to_report(std::move(seen)), false); };
 }
 
 template <class Report>
-void refuse(detail::result_receiver<Report>* receiver, net::refusal refused) {
+void refuse(const detail::result_receiver<Report>& receiver, net::refusal refused) {
     if (refused != net::refusal::none) {
-        receiver->complete(receiver, std::unexpected(detail::to_error(refused)), true);
+        receiver.complete(std::unexpected(detail::to_error(refused)), true);
     }
 }
 
@@ -163,14 +161,14 @@ void refuse(detail::result_receiver<Report>* receiver, net::refusal refused) {
 namespace detail {
 
 void statistics_start::operator()(
-    result_receiver<cluster_statistics>* receiver, call_ticket /*ticket*/) const {
+    const result_receiver<cluster_statistics>& receiver, call_ticket /*ticket*/) const {
     refuse(
         receiver, client->client().start_statistics(
                       pass_to<cluster_statistics, engine::engine_statistics>(receiver)));
 }
 
 void diagnostics_start::operator()(
-    result_receiver<diagnostics_report>* receiver, call_ticket /*ticket*/) const {
+    const result_receiver<diagnostics_report>& receiver, call_ticket /*ticket*/) const {
     refuse(
         receiver,
         client->client().start_describe(pass_to<diagnostics_report, net::client_report>(receiver)));

@@ -1,7 +1,10 @@
 #include <reprise/couchbase/detail/calls.hpp>
 
 #include <algorithm>
+#include <expected>
 #include <functional>
+#include <optional>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -24,63 +27,70 @@ void refuse(document_call& call, errc code, std::string detail) {
     call.problem = std::move(info);
 }
 
-std::optional<mutation_token> token_of(
-    const engine::operation_result& result, std::string_view bucket) {
+std::optional<mutation_token> token_of(const engine::operation_result& result) {
     if (!result.token) {
         return std::nullopt;
     }
     return mutation_token{
-        std::string(bucket), result.vbucket.value, result.token->vbucket_uuid, result.token->seqno};
+        *result.bucket, result.vbucket.value, result.token->vbucket_uuid, result.token->seqno};
 }
 
+// Fields are assigned one by one: for a list of initialisers GCC would clear the whole result
+// first. `paths` is null unless the call was a sub-document operation.
 template <class Result>
-void fill_result(Result& to, engine::operation_result& from, const note_for<Result>& note) {
-    to.cas = cas{from.cas};
-    to.trace = {from.retry_attempts, std::move(from.history)};
+Result make_result(engine::operation_result& from, const path_note* paths) {
+    Result made;
+    made.cas = cas{from.cas};
+    made.trace.retry_attempts = from.retry_attempts;
+    made.trace.history = std::move(from.history);
     if constexpr (has_token<Result>) {
-        to.token = token_of(from, *note.bucket);
+        made.token = token_of(from);
     }
     if constexpr (is_subdocument<Result>) {
-        to.paths = to_path_results(std::move(from.paths), *note.paths);
+        made.paths = to_path_results(std::move(from.paths), *paths);
     }
     if constexpr (std::is_same_v<Result, get_result>) {
-        document_bytes_access::slice_of(to.content) = std::move(from.value);
-        to.flags = from.flags;
+        document_bytes_access::slice_of(made.content) = std::move(from.value);
+        made.flags = from.flags;
     } else if constexpr (std::is_same_v<Result, counter_result>) {
-        to.value = from.counter;
+        made.value = from.counter;
     } else if constexpr (std::is_same_v<Result, lookup_in_result>) {
-        to.is_deleted = from.is_deleted;
+        made.is_deleted = from.is_deleted;
     } else if constexpr (std::is_same_v<Result, exists_result>) {
-        to.exists = from.is_present;
-        to.cas = cas{from.is_present ? from.cas : 0};
-    }
-}
-
-// The result is filled where it is returned, because moving it costs more than filling it.
-template <class Result>
-std::expected<Result, error> to_result(
-    engine::operation_result&& result, const note_for<Result>& note) {
-    std::expected<Result, error> made;
-    if (result.ec) [[unlikely]] {
-        if constexpr (is_subdocument<Result>) {
-            result.error = in_callers_order(std::move(result.error), *note.paths);
-        }
-        made = std::unexpected(error(std::move(result.error)));
-    } else if constexpr (!std::is_void_v<Result>) {
-        fill_result(*made, result, note);
+        made.exists = from.is_present;
+        made.cas = cas{from.is_present ? from.cas : 0};
     }
     return made;
 }
 
+// Makes a value where it is needed, because moving a result costs more than filling it.
+template <class Make>
+struct made_in_place {
+    Make make;
+    // NOLINTNEXTLINE(google-explicit-constructor): converted by the constructor of an expected
+    operator std::invoke_result_t<const Make&>() const { return make(); }
+};
+
+template <class Result>
+std::expected<Result, error> to_result(engine::operation_result&& result, const path_note* paths) {
+    if (result.ec) [[unlikely]] {
+        if constexpr (is_subdocument<Result>) {
+            result.error = in_callers_order(std::move(result.error), *paths);
+        }
+        return std::unexpected(error(std::move(result.error)));
+    }
+    if constexpr (std::is_void_v<Result>) {
+        return {};
+    } else {
+        return std::expected<Result, error>(
+            std::in_place, made_in_place{[&] { return make_result<Result>(result, paths); }});
+    }
+}
+
 }  // namespace
 
-void set_value(document_call& call, const encoded_value& value) {
-    if (!value.problem().empty()) [[unlikely]] {
-        refuse(call, errc::encoding_failure, value.problem());
-    }
-    call.value = value.bytes();
-    call.flags = value.flags();
-    call.is_json = !call.value.empty() && format_of(call.flags) == document_format::json;
+void set_encoding_problem(document_call& call, const std::string& problem) {
+    refuse(call, errc::encoding_failure, problem);
 }
 
 void set_expiry(document_call& call, const expiry& when) {
@@ -126,22 +136,28 @@ error to_error(net::refusal refused) {
 
 namespace {
 
-// Checks the call and records what its answer needs.
+// What calls have instead of a path_note_ptr unless they are sub-document operations.
+struct no_paths {
+    [[nodiscard]] static const path_note* get() noexcept { return nullptr; }
+    // NOLINTNEXTLINE(google-explicit-constructor): stands for an empty pointer
+    operator path_note_ptr() const noexcept { return nullptr; }
+};
+template <class Result>
+using paths_of = std::conditional_t<is_subdocument<Result>, path_note_ptr, no_paths>;
+
+// Checks the call, and notes the paths of a sub-document operation.
 template <class Result>
 std::expected<void, error> prepare_call(
-    const call_target& target, document_call& call, note_for<Result>& note) {
+    document_call& call, [[maybe_unused]] paths_of<Result>& paths) {
     if (call.problem) [[unlikely]] {
         return std::unexpected(error(call.problem));
     }
-    if constexpr (has_token<Result>) {
-        note.bucket = target.bucket;
-    }
     if constexpr (is_subdocument<Result>) {
-        auto paths = arrange_specs(call);
-        if (!paths) {
-            return std::unexpected(std::move(paths.error()));
+        auto arranged = arrange_specs(call);
+        if (!arranged) {
+            return std::unexpected(std::move(arranged.error()));
         }
-        note.paths = std::move(*paths);
+        paths = std::move(*arranged);
     }
     return {};
 }
@@ -155,14 +171,12 @@ engine::operation_request make_request(document_call&& call) {
 
 // Receives the result of a started call for a blocking caller.
 template <class Result>
-struct waiting_receiver final : result_receiver<Result> {
+struct waiting_receiver {
     std::optional<std::expected<Result, error>> result;
     std::move_only_function<void()> done;
 
-    waiting_receiver() : result_receiver<Result>{&waiting_receiver::finish} {}
     static void finish(
-        result_receiver<Result>* base, std::expected<Result, error>&& value, bool /*is_inline*/) {
-        auto* self = static_cast<waiting_receiver*>(base);
+        waiting_receiver* self, std::expected<Result, error>&& value, bool /*is_inline*/) {
         self->result = std::move(value);
         // Moves it out first, because the waiter's stack may be gone as soon as it is called.
         auto wake = std::move(self->done);
@@ -172,21 +186,30 @@ struct waiting_receiver final : result_receiver<Result> {
 
 // Notifies the receiver.
 template <class Result>
-engine::completion make_completion(result_receiver<Result>* receiver) {
-    return [receiver](engine::operation_result&& result) {
-        receiver->complete(receiver, to_result<Result>(std::move(result), receiver->note), false);
-    };
+engine::completion make_completion(
+    const result_receiver<Result>& receiver, [[maybe_unused]] paths_of<Result>&& paths) {
+    if constexpr (is_subdocument<Result>) {
+        return [receiver, paths = std::move(paths)](engine::operation_result&& result) {
+            receiver.complete(to_result<Result>(std::move(result), paths.get()), false);
+        };
+    } else {
+        return [receiver](engine::operation_result&& result) {
+            receiver.complete(to_result<Result>(std::move(result), nullptr), false);
+        };
+    }
 }
 
 // Waits for a call that consists of several operations.
 template <class Result>
 std::expected<Result, error> await_call(
     net::client& client, const call_target& target, engine::operation_request&& request,
-    answer_note&& note) {
+    path_note_ptr&& paths) {
     waiting_receiver<Result> receiver;
     const auto refused = client.await([&](std::move_only_function<void()> done) {
         receiver.done = std::move(done);
-        start_replica_read<Result>(target, std::move(request), std::move(note), &receiver, 0);
+        start_replica_read<Result>(
+            target, std::move(request), std::move(paths), result_receiver<Result>::to(&receiver),
+            0);
     });
     if (refused != net::refusal::none) {
         return std::unexpected(to_error(refused));
@@ -198,78 +221,81 @@ std::expected<Result, error> await_call(
 
 template <class Result>
 std::expected<Result, error> run_call(const call_target& target, document_call&& call) {
-    note_for<Result> note;
-    if (auto prepared = prepare_call<Result>(target, call, note); !prepared) {
+    paths_of<Result> paths;
+    if (auto prepared = prepare_call<Result>(call, paths); !prepared) {
         return std::unexpected(std::move(prepared.error()));
     }
     // Keeps the client alive, because a completion may release the last handle.
     const std::shared_ptr<session> held = target.client;
     if constexpr (is_of_replicas<Result>) {
         return await_call<Result>(
-            held->client(), target, make_request(std::move(call)), std::move(note));
+            held->client(), target, make_request(std::move(call)), std::move(paths));
     } else {
         auto result = held->client().call(target.keyspace, std::move(call));
         if (!result) {
             return std::unexpected(to_error(result.error()));
         }
-        return to_result<Result>(std::move(*result), note);
+        return to_result<Result>(std::move(*result), paths.get());
     }
 }
 
 template <class Result>
 void start_call(
-    const call_target& target, document_call&& call, result_receiver<Result>* receiver,
+    const call_target& target, document_call&& call, const result_receiver<Result>& receiver,
     call_ticket ticket) {
-    if (auto prepared = prepare_call<Result>(target, call, receiver->note); !prepared) {
-        receiver->complete(receiver, std::unexpected(std::move(prepared.error())), true);
+    paths_of<Result> paths;
+    if (auto prepared = prepare_call<Result>(call, paths); !prepared) {
+        receiver.complete(std::unexpected(std::move(prepared.error())), true);
         return;
     }
     if constexpr (is_of_replicas<Result>) {
         start_replica_read<Result>(
-            target, make_request(std::move(call)), std::move(receiver->note), receiver, ticket);
+            target, make_request(std::move(call)), std::move(paths), receiver, ticket);
     } else {
         // Holds nothing: operations end with the client, not the other way round.
         const auto refused = target.client->client().start(
-            target.keyspace, std::move(call), make_completion(receiver), ticket);
+            target.keyspace, std::move(call), make_completion(receiver, std::move(paths)), ticket);
         if (refused != net::refusal::none) {
-            receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+            receiver.complete(std::unexpected(to_error(refused)), true);
         }
     }
 }
 
 template std::expected<get_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, result_receiver<get_result>*, call_ticket);
+    const call_target&, document_call&&, const result_receiver<get_result>&, call_ticket);
 template std::expected<get_replica_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, result_receiver<get_replica_result>*, call_ticket);
+    const call_target&, document_call&&, const result_receiver<get_replica_result>&, call_ticket);
 template std::expected<replica_list, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, result_receiver<replica_list>*, call_ticket);
+    const call_target&, document_call&&, const result_receiver<replica_list>&, call_ticket);
 template std::expected<mutation_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, result_receiver<mutation_result>*, call_ticket);
+    const call_target&, document_call&&, const result_receiver<mutation_result>&, call_ticket);
 template std::expected<counter_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, result_receiver<counter_result>*, call_ticket);
+    const call_target&, document_call&&, const result_receiver<counter_result>&, call_ticket);
 template std::expected<exists_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, result_receiver<exists_result>*, call_ticket);
+    const call_target&, document_call&&, const result_receiver<exists_result>&, call_ticket);
 template std::expected<lookup_in_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, result_receiver<lookup_in_result>*, call_ticket);
+    const call_target&, document_call&&, const result_receiver<lookup_in_result>&, call_ticket);
 template std::expected<lookup_in_replica_result, error> run_call(
     const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, result_receiver<lookup_in_replica_result>*, call_ticket);
+    const call_target&, document_call&&, const result_receiver<lookup_in_replica_result>&,
+    call_ticket);
 template std::expected<lookup_replica_list, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, result_receiver<lookup_replica_list>*, call_ticket);
+    const call_target&, document_call&&, const result_receiver<lookup_replica_list>&, call_ticket);
 template std::expected<mutate_in_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, result_receiver<mutate_in_result>*, call_ticket);
+    const call_target&, document_call&&, const result_receiver<mutate_in_result>&, call_ticket);
 template std::expected<void, error> run_call(const call_target&, document_call&&);
-template void start_call(const call_target&, document_call&&, result_receiver<void>*, call_ticket);
+template void start_call(
+    const call_target&, document_call&&, const result_receiver<void>&, call_ticket);
 
 call_ticket reserve_ticket(const call_target& target) noexcept {
     return target.client->client().reserve_ticket();

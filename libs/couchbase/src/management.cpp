@@ -71,13 +71,15 @@ std::expected<scope_list_result, error> read_answer(management_response&& answer
 }
 
 template std::expected<change_result, error> run_work(const service_work&);
-template void start_work(const service_work&, result_receiver<change_result>*, call_ticket);
+template void start_work(const service_work&, const result_receiver<change_result>&, call_ticket);
 template std::expected<bucket_result, error> run_work(const service_work&);
-template void start_work(const service_work&, result_receiver<bucket_result>*, call_ticket);
+template void start_work(const service_work&, const result_receiver<bucket_result>&, call_ticket);
 template std::expected<bucket_list_result, error> run_work(const service_work&);
-template void start_work(const service_work&, result_receiver<bucket_list_result>*, call_ticket);
+template void start_work(
+    const service_work&, const result_receiver<bucket_list_result>&, call_ticket);
 template std::expected<scope_list_result, error> run_work(const service_work&);
-template void start_work(const service_work&, result_receiver<scope_list_result>*, call_ticket);
+template void start_work(
+    const service_work&, const result_receiver<scope_list_result>&, call_ticket);
 
 service_work make_bucket_work(
     const std::shared_ptr<session>& client, bucket_change change, const bucket_settings& bucket,

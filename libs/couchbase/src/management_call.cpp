@@ -17,7 +17,8 @@ service_work make_management_work(
 }
 
 template std::expected<management_response, error> run_work(const service_work&);
-template void start_work(const service_work&, result_receiver<management_response>*, call_ticket);
+template void start_work(
+    const service_work&, const result_receiver<management_response>&, call_ticket);
 
 }  // namespace detail
 

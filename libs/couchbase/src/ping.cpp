@@ -50,17 +50,17 @@ service_ping not_offered(service_kind service) {
 
 // Receives the end of one request of a ping. `Answer`: void for key-value.
 template <class Answer>
-struct check_receiver final : detail::result_receiver<Answer> {
+struct check_receiver {
     using handler = std::move_only_function<void(std::optional<error>&&)>;
     handler on_end;
 
-    explicit check_receiver(handler ended)
-        : detail::result_receiver<Answer>{&check_receiver::finish}, on_end(std::move(ended)) {}
-
+    [[nodiscard]] static detail::result_receiver<Answer> make(handler&& ended) {
+        auto made = std::make_unique<check_receiver>(std::move(ended));
+        return detail::result_receiver<Answer>::to(made.release());
+    }
     static void finish(
-        detail::result_receiver<Answer>* base, std::expected<Answer, error>&& answer,
-        bool /*is_inline*/) {
-        const std::unique_ptr<check_receiver> self(static_cast<check_receiver*>(base));
+        check_receiver* at, std::expected<Answer, error>&& answer, bool /*is_inline*/) {
+        const std::unique_ptr<check_receiver> self(at);
         self->on_end(answer ? std::nullopt : std::optional(std::move(answer.error())));
     }
 };
@@ -83,7 +83,7 @@ std::shared_ptr<driver::retry_strategy> strategy_of(const ping_options& options)
 class ping_run : public std::enable_shared_from_this<ping_run> {
 public:
     ping_run(
-        const detail::ping_start& asked, detail::result_receiver<ping_report>* receiver,
+        const detail::ping_start& asked, const detail::result_receiver<ping_report>& receiver,
         detail::call_ticket ticket)
         : client_(asked.client),
           bucket_(asked.bucket),
@@ -106,7 +106,7 @@ private:
     }
 
     void complete(std::expected<ping_report, error>&& result, bool is_inline = false) {
-        receiver_->complete(receiver_, std::move(result), is_inline);
+        receiver_.complete(std::move(result), is_inline);
     }
 
     void list_nodes() {
@@ -229,7 +229,7 @@ private:
         call.timeout = time_left();
         detail::start_call<void>(
             detail::make_target(client, bucket_), std::move(call),
-            std::make_unique<check_receiver<void>>(std::move(on_end)).release(), ticket_);
+            check_receiver<void>::make(std::move(on_end)), ticket_);
     }
 
     void start_http_check(
@@ -251,16 +251,14 @@ private:
             made->node = target.remote;
         }
         detail::start_work<management_response>(
-            work,
-            std::make_unique<check_receiver<management_response>>(std::move(on_end)).release(),
-            ticket_);
+            work, check_receiver<management_response>::make(std::move(on_end)), ticket_);
     }
 
     const std::weak_ptr<detail::session> client_;
     const std::string bucket_;
     const ping_options options_;
     const time_point begun_ = net::steady_now();
-    detail::result_receiver<ping_report>* const receiver_;
+    const detail::result_receiver<ping_report> receiver_;
     const detail::call_ticket ticket_;
     std::mutex mutex_;
     ping_report report_;
@@ -291,7 +289,8 @@ bool ping_report::is_well() const noexcept {
 
 namespace detail {
 
-void ping_start::operator()(result_receiver<ping_report>* receiver, call_ticket ticket) const {
+void ping_start::operator()(
+    const result_receiver<ping_report>& receiver, call_ticket ticket) const {
     std::make_shared<ping_run>(*this, receiver, ticket)->begin(*client);
 }
 
@@ -299,14 +298,14 @@ void ping_start::operator()(result_receiver<ping_report>* receiver, call_ticket 
 
 std::expected<ping_report, error> cluster::ping(const ping_options& options) const {
     return detail::await_started<ping_report>(
-        client_, [&](detail::result_receiver<ping_report>* receiver) {
+        client_, [&](const detail::result_receiver<ping_report>& receiver) {
             detail::ping_start{client_, {}, options}(receiver, 0);
         });
 }
 
 std::expected<ping_report, error> bucket::ping(const ping_options& options) const {
     return detail::await_started<ping_report>(
-        client_, [&](detail::result_receiver<ping_report>* receiver) {
+        client_, [&](const detail::result_receiver<ping_report>& receiver) {
             detail::ping_start{client_, name_, options}(receiver, 0);
         });
 }

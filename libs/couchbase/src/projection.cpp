@@ -224,20 +224,14 @@ std::expected<std::string, error> projection::cut(std::string_view document) con
 namespace {
 
 // Turns the answer into the result, and passes it on.
-struct projecting_receiver final : result_receiver<lookup_in_result> {
+struct projecting_receiver {
     projection what;
-    result_receiver<get_result>* to;
-
-    projecting_receiver(projection&& projected, result_receiver<get_result>* receiver)
-        : result_receiver<lookup_in_result>{&projecting_receiver::finish},
-          what(std::move(projected)),
-          to(receiver) {}
+    result_receiver<get_result> to;
 
     static void finish(
-        result_receiver<lookup_in_result>* base, std::expected<lookup_in_result, error>&& answer,
-        bool is_inline) {
-        const std::unique_ptr<projecting_receiver> self(static_cast<projecting_receiver*>(base));
-        self->to->complete(self->to, self->what.read(std::move(answer)), is_inline);
+        projecting_receiver* at, std::expected<lookup_in_result, error>&& answer, bool is_inline) {
+        const std::unique_ptr<projecting_receiver> self(at);
+        self->to.complete(self->what.read(std::move(answer)), is_inline);
     }
 };
 
@@ -255,19 +249,19 @@ std::expected<get_result, error> run_get(const call_target& target, document_cal
 }
 
 void start_get(
-    const call_target& target, document_call&& call, result_receiver<get_result>* receiver,
+    const call_target& target, document_call&& call, const result_receiver<get_result>& receiver,
     call_ticket ticket) {
     if (call.specs.empty()) {
         return start_call<get_result>(target, std::move(call), receiver, ticket);
     }
     auto what = projection::make(call);
     if (!what) {
-        return receiver->complete(receiver, std::unexpected(std::move(what.error())), true);
+        return receiver.complete(std::unexpected(std::move(what.error())), true);
     }
     document_call lookup = what->lookup(std::move(call));
+    auto read = std::make_unique<projecting_receiver>(std::move(*what), receiver);
     start_call<lookup_in_result>(
-        target, std::move(lookup),
-        std::make_unique<projecting_receiver>(std::move(*what), receiver).release(), ticket);
+        target, std::move(lookup), result_receiver<lookup_in_result>::to(read.release()), ticket);
 }
 
 }  // namespace reprise::couchbase::detail

@@ -26,7 +26,7 @@ service_work make_query_work(
 }
 
 template std::expected<query_result, error> run_work(const service_work&);
-template void start_work(const service_work&, result_receiver<query_result>*, call_ticket);
+template void start_work(const service_work&, const result_receiver<query_result>&, call_ticket);
 
 }  // namespace detail
 

@@ -28,31 +28,34 @@ std::vector<std::string> names_of_deferred(const std::vector<query_index>& index
 }
 
 // The list that build_deferred asks for. Builds what it names, and frees itself.
-struct deferred_list final : detail::result_receiver<query_index_list_result> {
+struct deferred_list {
+    deferred_list(
+        const detail::build_deferred_start& asked, const detail::result_receiver<change_result>& to,
+        detail::call_ticket given)
+        : client(asked.client), on(asked.on), options(asked.options), receiver(to), ticket(given) {}
+
     // Does not keep the client alive: operations end with the client.
-    std::weak_ptr<detail::session> client{};
-    index_target on{};
-    query_options options{};
-    detail::result_receiver<change_result>* receiver = nullptr;
-    detail::call_ticket ticket = 0;
+    std::weak_ptr<detail::session> client;
+    index_target on;
+    query_options options;
+    detail::result_receiver<change_result> receiver;
+    detail::call_ticket ticket;
 
     static void finish(
-        detail::result_receiver<query_index_list_result>* base,
-        std::expected<query_index_list_result, error>&& listed, bool is_inline) {
-        const std::unique_ptr<deferred_list> self(static_cast<deferred_list*>(base));
-        auto* const next = self->receiver;
+        deferred_list* at, std::expected<query_index_list_result, error>&& listed, bool is_inline) {
+        const std::unique_ptr<deferred_list> self(at);
+        const auto next = self->receiver;
         if (!listed) {
-            return next->complete(next, std::unexpected(std::move(listed.error())), is_inline);
+            return next.complete(std::unexpected(std::move(listed.error())), is_inline);
         }
         const auto names = names_of_deferred(listed->indexes);
         if (names.empty()) {
-            return next->complete(next, change_result{std::move(listed->trace)}, is_inline);
+            return next.complete(change_result{std::move(listed->trace)}, is_inline);
         }
         const auto held = self->client.lock();
         if (held == nullptr) {
-            return next->complete(
-                next, std::unexpected(error(errc::request_canceled, "the client has ended")),
-                is_inline);
+            return next.complete(
+                std::unexpected(error(errc::request_canceled, "the client has ended")), is_inline);
         }
         detail::start_work<change_result>(
             detail::make_build_indexes_work(held, self->on, names, self->options), next,
@@ -61,22 +64,24 @@ struct deferred_list final : detail::result_receiver<query_index_list_result> {
 };
 
 // A list of a watch, and the next ones. Frees itself with the last one.
-struct watched_list final : detail::result_receiver<query_index_list_result> {
-    explicit watched_list(const detail::watch_start& asked)
+struct watched_list {
+    watched_list(
+        const detail::watch_start& asked,
+        const detail::result_receiver<query_index_list_result>& to, detail::call_ticket given)
         : client(asked.client),
           on(asked.on),
           options(asked.options),
-          watch(asked.names, asked.timeout, context_now()) {
-        complete = &watched_list::finish;
-    }
+          watch(asked.names, asked.timeout, context_now()),
+          receiver(to),
+          ticket(given) {}
 
     // Does not keep the client alive: operations end with the client.
     std::weak_ptr<detail::session> client;
     index_target on;
     query_options options;
     detail::index_watch watch;
-    detail::result_receiver<query_index_list_result>* receiver = nullptr;
-    detail::call_ticket ticket = 0;
+    detail::result_receiver<query_index_list_result> receiver;
+    detail::call_ticket ticket;
 
     static driver::decision_context context_now() {
         return {net::steady_now(), net::random_bits()};
@@ -94,23 +99,21 @@ struct watched_list final : detail::result_receiver<query_index_list_result> {
             request->delay = delay;
         }
         const detail::call_ticket ticket = self->ticket;
-        detail::start_work<query_index_list_result>(work, self.release(), ticket);
+        detail::start_work<query_index_list_result>(
+            work, detail::result_receiver<query_index_list_result>::to(self.release()), ticket);
     }
 
-    static void finish(
-        detail::result_receiver<query_index_list_result>* base,
-        detail::index_watch::result&& listed, bool is_inline) {
-        std::unique_ptr<watched_list> self(static_cast<watched_list*>(base));
-        auto* const next = self->receiver;
+    static void finish(watched_list* at, detail::index_watch::result&& listed, bool is_inline) {
+        std::unique_ptr<watched_list> self(at);
+        const auto next = self->receiver;
         if (auto ended = self->watch.on_listed(std::move(listed), context_now())) {
-            return next->complete(next, *std::move(ended), is_inline);
+            return next.complete(*std::move(ended), is_inline);
         }
         if (auto held = self->client.lock()) {
             return start(std::move(self), held);
         }
-        next->complete(
-            next, std::unexpected(error(errc::request_canceled, "the client has ended")),
-            is_inline);
+        next.complete(
+            std::unexpected(error(errc::request_canceled, "the client has ended")), is_inline);
     }
 };
 
@@ -135,7 +138,7 @@ std::expected<query_index_list_result, error> read_indexes(query_result&& answer
 
 template std::expected<query_index_list_result, error> run_work(const service_work&);
 template void start_work(
-    const service_work&, result_receiver<query_index_list_result>*, call_ticket);
+    const service_work&, const result_receiver<query_index_list_result>&, call_ticket);
 
 service_work make_create_index_work(
     const std::shared_ptr<session>& client, const index_target& on, const query_index& index,
@@ -163,28 +166,19 @@ service_work make_list_indexes_work(
 }
 
 void build_deferred_start::operator()(
-    result_receiver<change_result>* receiver, call_ticket ticket) const {
-    auto list = std::make_unique<deferred_list>();
-    list->complete = &deferred_list::finish;
-    list->client = client;
-    list->on = on;
-    list->options = options;
-    list->receiver = receiver;
-    list->ticket = ticket;
+    const result_receiver<change_result>& receiver, call_ticket ticket) const {
+    auto list = std::make_unique<deferred_list>(*this, receiver, ticket);
     start_work<query_index_list_result>(
-        make_list_indexes_work(client, on, options), list.release(), ticket);
+        make_list_indexes_work(client, on, options),
+        result_receiver<query_index_list_result>::to(list.release()), ticket);
 }
 
 void watch_start::operator()(
-    result_receiver<query_index_list_result>* receiver, call_ticket ticket) const {
+    const result_receiver<query_index_list_result>& receiver, call_ticket ticket) const {
     if (names.empty()) {
-        return receiver->complete(
-            receiver, std::unexpected(argument_error("names: no index is named")), true);
+        return receiver.complete(std::unexpected(argument_error("names: no index is named")), true);
     }
-    auto list = std::make_unique<watched_list>(*this);
-    list->receiver = receiver;
-    list->ticket = ticket;
-    watched_list::start(std::move(list), client);
+    watched_list::start(std::make_unique<watched_list>(*this, receiver, ticket), client);
 }
 
 }  // namespace detail
@@ -220,7 +214,7 @@ std::expected<change_result, error> query_index_manager::build(
 std::expected<change_result, error> query_index_manager::build_deferred(
     const query_options& options) const {
     return detail::await_started<change_result>(
-        client_, [&](detail::result_receiver<change_result>* receiver) {
+        client_, [&](const detail::result_receiver<change_result>& receiver) {
             detail::build_deferred_start{client_, on_, options}(receiver, 0);
         });
 }
@@ -234,7 +228,7 @@ std::expected<query_index_list_result, error> query_index_manager::list(
 std::expected<query_index_list_result, error> query_index_manager::watch(
     const std::vector<std::string>& names, duration timeout, const query_options& options) const {
     return detail::await_started<query_index_list_result>(
-        client_, [&](detail::result_receiver<query_index_list_result>* receiver) {
+        client_, [&](const detail::result_receiver<query_index_list_result>& receiver) {
             detail::watch_start{client_, on_, names, timeout, options}(receiver, 0);
         });
 }

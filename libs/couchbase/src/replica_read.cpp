@@ -46,12 +46,12 @@ struct replica_call<lookup_replica_list> {
 };
 
 template <class Copy>
-Copy to_copy(copy_outcome&& from, const answer_note& note) {
+Copy to_copy(copy_outcome&& from, const path_note* paths) {
     engine::operation_result& read = from.result;
     if constexpr (std::is_same_v<Copy, lookup_in_replica_result>) {
         return {
             lookup_in_result{
-                to_path_results(std::move(read.paths), *note.paths),
+                to_path_results(std::move(read.paths), *paths),
                 cas{read.cas},
                 read.is_deleted,
                 {read.retry_attempts, std::move(read.history)}},
@@ -147,14 +147,14 @@ public:
     static constexpr bool is_lookup = std::is_same_v<copy_type, lookup_in_replica_result>;
 
     replica_read(
-        const call_target& target, engine::operation_request&& request, answer_note&& note,
-        result_receiver<Result>* receiver, call_ticket ticket)
+        const call_target& target, engine::operation_request&& request, path_note_ptr&& paths,
+        const result_receiver<Result>& receiver, call_ticket ticket)
         : client_(target.client),
           keyspace_(target.keyspace),
           bucket_(target.bucket),
           loop_(target.client->client().loop_of(request.key.text())),
           request_(std::move(request)),
-          note_(std::move(note)),
+          paths_(std::move(paths)),
           receiver_(receiver),
           ticket_(ticket) {}
 
@@ -250,7 +250,7 @@ private:
         --open_count_;
         auto& list = outcome.result.ec ? failed_ : read_;
         list.push_back(std::move(outcome));
-        if (receiver_ == nullptr) {
+        if (!receiver_) {
             return;
         }
         if constexpr (is_first_enough) {
@@ -259,7 +259,7 @@ private:
                 if (const auto client = open_count_ > 0 ? client_.lock() : nullptr) {
                     client->client().cancel(ticket_);
                 }
-                return finish(to_copy<copy_type>(std::move(read_.front()), note_));
+                return finish(to_copy<copy_type>(std::move(read_.front()), paths_.get()));
             }
         }
         if (open_count_ == 0) {
@@ -277,15 +277,15 @@ private:
             Result all;
             all.reserve(read_.size());
             for (copy_outcome& each : read_) {
-                all.push_back(to_copy<copy_type>(std::move(each), note_));
+                all.push_back(to_copy<copy_type>(std::move(each), paths_.get()));
             }
             finish(std::move(all));
         }
     }
 
     void finish(std::expected<Result, error>&& result) {
-        if (auto* receiver = std::exchange(receiver_, nullptr)) {
-            receiver->complete(receiver, std::move(result), false);
+        if (const auto receiver = std::exchange(receiver_, std::nullopt)) {
+            receiver->complete(std::move(result), false);
         }
     }
 
@@ -294,9 +294,9 @@ private:
     std::shared_ptr<const std::string> bucket_;
     net::loop_number loop_;
     engine::operation_request request_;
-    answer_note note_;
-    result_receiver<Result>* receiver_;  // null once it was notified
-    call_ticket ticket_;                 // shared by all reads
+    std::shared_ptr<const path_note> paths_;
+    std::optional<result_receiver<Result>> receiver_;  // empty once it was notified
+    call_ticket ticket_;                               // shared by all reads
     std::size_t open_count_ = 0;
     std::vector<copy_outcome> read_;
     std::vector<copy_outcome> failed_;
@@ -304,8 +304,8 @@ private:
 
 template <class Result>
 void start_replica_read(
-    const call_target& target, engine::operation_request&& request, answer_note&& note,
-    result_receiver<Result>* receiver, call_ticket ticket) {
+    const call_target& target, engine::operation_request&& request, path_note_ptr&& paths,
+    const result_receiver<Result>& receiver, call_ticket ticket) {
     net::client& client = target.client->client();
     if (ticket == 0) {
         ticket = client.reserve_ticket();
@@ -313,24 +313,24 @@ void start_replica_read(
     // One deadline for the wait and the reads.
     request.deadline = net::steady_now() + request.timeout.value_or(target.client->kv_timeout());
     auto read = std::make_shared<replica_read<Result>>(
-        target, std::move(request), std::move(note), receiver, ticket);
+        target, std::move(request), std::move(paths), receiver, ticket);
     if (const auto refused = client.post([read] { read->begin(); }, read->loop());
         refused != net::refusal::none) {
-        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+        receiver.complete(std::unexpected(to_error(refused)), true);
     }
 }
 
 template void start_replica_read(
-    const call_target&, engine::operation_request&&, answer_note&&,
-    result_receiver<get_replica_result>*, call_ticket);
+    const call_target&, engine::operation_request&&, path_note_ptr&&,
+    const result_receiver<get_replica_result>&, call_ticket);
 template void start_replica_read(
-    const call_target&, engine::operation_request&&, answer_note&&, result_receiver<replica_list>*,
-    call_ticket);
+    const call_target&, engine::operation_request&&, path_note_ptr&&,
+    const result_receiver<replica_list>&, call_ticket);
 template void start_replica_read(
-    const call_target&, engine::operation_request&&, answer_note&&,
-    result_receiver<lookup_in_replica_result>*, call_ticket);
+    const call_target&, engine::operation_request&&, path_note_ptr&&,
+    const result_receiver<lookup_in_replica_result>&, call_ticket);
 template void start_replica_read(
-    const call_target&, engine::operation_request&&, answer_note&&,
-    result_receiver<lookup_replica_list>*, call_ticket);
+    const call_target&, engine::operation_request&&, path_note_ptr&&,
+    const result_receiver<lookup_replica_list>&, call_ticket);
 
 }  // namespace reprise::couchbase::detail

@@ -20,12 +20,13 @@ namespace reprise::couchbase::detail {
 
 // Starts one read of the active copy and one of each replica that the cluster's map names, as far
 // as its preference allows it.
-// `request` is the read of the active copy, `note` what its answer needs. The receiver is notified
-// once, as in start_call. Defined for get_replica_result and lookup_in_replica_result (the first
-// copy wins), and for replica_list and lookup_replica_list (all copies).
+// `request` is the read of the active copy, `paths` what its answer needs, if it is a lookup. The
+// receiver is notified once, as in start_call. Defined for get_replica_result and
+// lookup_in_replica_result (the first copy wins), and for replica_list and lookup_replica_list (all
+// copies).
 template <class Result>
 void start_replica_read(
-    const call_target& target, engine::operation_request&& request, answer_note&& note,
-    result_receiver<Result>* receiver, call_ticket ticket);
+    const call_target& target, engine::operation_request&& request, path_note_ptr&& paths,
+    const result_receiver<Result>& receiver, call_ticket ticket);
 
 }  // namespace reprise::couchbase::detail

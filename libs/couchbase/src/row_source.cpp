@@ -196,7 +196,8 @@ std::expected<std::optional<row_view>, error> next_row(const row_handle& rows) {
     return read_next<row_view>(rows);
 }
 
-void start_next_row(const row_handle& rows, result_receiver<std::optional<row_view>>* receiver) {
+void start_next_row(
+    const row_handle& rows, const result_receiver<std::optional<row_view>>& receiver) {
     start_reading(rows, receiver);
 }
 

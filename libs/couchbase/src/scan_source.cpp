@@ -355,7 +355,7 @@ std::expected<std::optional<scanned_document>, error> next_document(const scan_h
 }
 
 void start_next_document(
-    const scan_handle& scan, result_receiver<std::optional<scanned_document>>* receiver) {
+    const scan_handle& scan, const result_receiver<std::optional<scanned_document>>& receiver) {
     start_reading(scan, receiver);
 }
 

@@ -20,7 +20,7 @@ service_work make_search_work(
 }
 
 template std::expected<search_result, error> run_work(const service_work&);
-template void start_work(const service_work&, result_receiver<search_result>*, call_ticket);
+template void start_work(const service_work&, const result_receiver<search_result>&, call_ticket);
 
 }  // namespace detail
 

@@ -112,13 +112,11 @@ inline std::expected<query_index_list_result, error> to_service_result(
 template <class Result, class Start>
 std::expected<Result, error> await_started(
     const std::shared_ptr<session>& client, const Start& start) {
-    struct blocked_caller final : result_receiver<Result> {
+    struct blocked_caller {
         std::optional<std::expected<Result, error>> result{};
         std::move_only_function<void()> wake{};
 
-        static void finish(
-            result_receiver<Result>* base, std::expected<Result, error>&& made, bool) {
-            auto* self = static_cast<blocked_caller*>(base);
+        static void finish(blocked_caller* self, std::expected<Result, error>&& made, bool) {
             self->result = std::move(made);
             auto call = std::move(self->wake);  // `self` ends with it
             call();
@@ -127,10 +125,9 @@ std::expected<Result, error> await_started(
     // Keeps the client alive, because a completion may release the last handle.
     const auto held = client;  // NOLINT(performance-unnecessary-copy-initialization)
     blocked_caller caller;
-    caller.complete = &blocked_caller::finish;
     const auto refused = held->client().await([&](std::move_only_function<void()> done) {
         caller.wake = std::move(done);
-        start(&caller);
+        start(result_receiver<Result>::to(&caller));
     });
     if (refused != net::refusal::none) {
         return std::unexpected(to_error(refused));
@@ -168,20 +165,21 @@ std::expected<Result, error> run_work(const service_work& work) {
 }
 
 template <class Result>
-void start_work(const service_work& work, result_receiver<Result>* receiver, call_ticket ticket) {
+void start_work(
+    const service_work& work, const result_receiver<Result>& receiver, call_ticket ticket) {
     auto request = take_request(work);
     if (!request) {
-        receiver->complete(receiver, std::unexpected(std::move(request.error())), true);
+        receiver.complete(std::unexpected(std::move(request.error())), true);
         return;
     }
     // Does not keep the client alive: operations end with the client, not the other way round.
     auto done = [receiver](engine::operation_result&& result) {
-        receiver->complete(receiver, to_service_result<Result>(std::move(result)), false);
+        receiver.complete(to_service_result<Result>(std::move(result)), false);
     };
     const auto refused =
         work.client->client().start_http(std::move(*request), std::move(done), ticket);
     if (refused != net::refusal::none) {
-        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+        receiver.complete(std::unexpected(to_error(refused)), true);
     }
 }
 

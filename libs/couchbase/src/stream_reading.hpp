@@ -56,25 +56,25 @@ template <class Item, class Handle>
 }
 
 template <class Item, class Handle>
-void start_reading(const Handle& stream, result_receiver<std::optional<Item>>* receiver) {
+void start_reading(const Handle& stream, const result_receiver<std::optional<Item>>& receiver) {
     auto& source = *stream.source;
     if (!source.try_begin_read()) {
-        return receiver->complete(receiver, std::unexpected(second_read_error()), true);
+        return receiver.complete(std::unexpected(second_read_error()), true);
     }
     if (auto here = source.try_next()) {
         source.end_read();
-        return receiver->complete(receiver, std::move(*here), true);
+        return receiver.complete(std::move(*here), true);
     }
     source.set_refused(std::nullopt);
     const auto refused = source.ask(*stream.client, [receiver, at = &source] {
         auto item = *at->try_next();
         at->end_read();
-        receiver->complete(receiver, std::move(item), false);
+        receiver.complete(std::move(item), false);
     });
     if (refused != net::refusal::none) {
         source.set_refused(to_error(refused));
         source.end_read();
-        receiver->complete(receiver, std::unexpected(to_error(refused)), true);
+        receiver.complete(std::unexpected(to_error(refused)), true);
     }
 }
 

@@ -77,11 +77,11 @@ void settle_exists(path_result& outcome) {
 
 }  // namespace
 
-std::expected<std::shared_ptr<const path_note>, error> arrange_specs(document_call& call) {
+std::expected<path_note_ptr, error> arrange_specs(document_call& call) {
     if (auto checked = check_call(call); !checked) {
         return std::unexpected(std::move(checked.error()));
     }
-    auto note = std::make_shared<path_note>();
+    auto note = std::make_unique<path_note>();
     for (const path_spec& spec : call.specs) {
         note->entries.push_back({spec.verb, spec.path, 0});
     }

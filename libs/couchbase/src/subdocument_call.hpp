@@ -23,12 +23,12 @@ struct path_note {
     };
     std::vector<entry> entries;  // in the caller's order
 };
+using path_note_ptr = std::unique_ptr<const path_note>;  // null: not a sub-document call
 
 // Checks the specs of the call and puts them into the order of the request. Each error names the
 // path: errc::invalid_argument for what no server accepts, encoding_failure for values that are not
 // JSON, and delta_invalid.
-[[nodiscard]] std::expected<std::shared_ptr<const path_note>, error> arrange_specs(
-    document_call& call);
+[[nodiscard]] std::expected<path_note_ptr, error> arrange_specs(document_call& call);
 
 // The paths in the caller's order.
 [[nodiscard]] std::vector<path_result> to_path_results(

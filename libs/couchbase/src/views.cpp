@@ -18,7 +18,7 @@ service_work make_view_work(
 }
 
 template std::expected<view_result, error> run_work(const service_work&);
-template void start_work(const service_work&, result_receiver<view_result>*, call_ticket);
+template void start_work(const service_work&, const result_receiver<view_result>&, call_ticket);
 
 }  // namespace detail
 

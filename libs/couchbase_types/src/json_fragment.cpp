@@ -23,22 +23,6 @@ std::string_view text_of(mutation_macro macro) noexcept {
 
 }  // namespace
 
-std::uint32_t flags_of(document_format format) noexcept {
-    return format == document_format::unknown
-               ? 0
-               : std::uint32_t{static_cast<std::uint8_t>(format)} << 24;
-}
-
-// The upper three bits of the top byte are reserved for a compression; none is defined yet.
-document_format format_of(std::uint32_t flags) noexcept {
-    const auto top = static_cast<std::uint8_t>(flags >> 24);
-    const auto format = static_cast<std::uint8_t>(top & 0x0f);
-    if ((top & 0xe0) != 0 || format > static_cast<std::uint8_t>(document_format::string)) {
-        return document_format::unknown;
-    }
-    return static_cast<document_format>(format);
-}
-
 std::string_view to_string(document_format format) noexcept {
     switch (format) {
         case document_format::none:
@@ -57,18 +41,6 @@ std::string_view to_string(document_format format) noexcept {
     return "unknown";
 }
 
-encoded_value encoded_value::view(std::string_view text, document_format format) noexcept {
-    return view(std::as_bytes(std::span{text}), format);
-}
-
-encoded_value encoded_value::view(
-    std::span<const std::byte> bytes, document_format format) noexcept {
-    encoded_value value;
-    value.borrowed_ = bytes;
-    value.flags_ = flags_of(format);
-    return value;
-}
-
 encoded_value encoded_value::own(std::string text, document_format format) noexcept {
     encoded_value value;
     value.owned_ = std::move(text);
@@ -80,10 +52,6 @@ encoded_value encoded_value::failed(std::string problem) {
     encoded_value value;
     value.problem_ = problem.empty() ? "no reason was given" : std::move(problem);
     return value;
-}
-
-std::span<const std::byte> encoded_value::bytes() const noexcept {
-    return owned_.empty() ? borrowed_ : std::as_bytes(std::span{owned_});
 }
 
 json_fragment::json_fragment(mutation_macro macro) : text_(text_of(macro)), is_macro_(true) {}

@@ -63,7 +63,7 @@ public:
     }
     // A ping names its node instead of a key.
     [[nodiscard]] driver& driver_for(operation_kind kind, std::string_view key) const noexcept {
-        return kind == operation_kind::noop ? *first : at(loop_of(key));
+        return loop_count == 1 || kind == operation_kind::noop ? *first : at(loop_of(key));
     }
     // Why this thread cannot wait for the loop, if so.
     [[nodiscard]] refusal blocking_refusal() const noexcept;

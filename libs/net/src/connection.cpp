@@ -208,13 +208,34 @@ void connection::close() {
     }
 }
 
+// Keeps alive what a read uses, and passes it on to the next one: taking new references for each
+// read would cost more than the rest of its start.
+class connection::read_handler {
+public:
+    read_handler(
+        std::shared_ptr<connection_owner> owner, std::shared_ptr<connection> reader) noexcept
+        : owner_alive_(std::move(owner)), reader_(std::move(reader)) {}
+
+    void operator()(const error_code& ec, std::size_t size) {
+        connection& at = *reader_;
+        if (at.on_read(ec, size)) {
+            at.read_with(std::move(*this));
+        }
+    }
+
+private:
+    std::shared_ptr<connection_owner> owner_alive_;
+    std::shared_ptr<connection> reader_;
+};
+
 void connection::read() {
+    read_with(read_handler(owner_.hold(), shared_from_this()));
+}
+
+void connection::read_with(read_handler&& handler) {
     const auto space = blocks_.space();
     const auto buffer = asio::buffer(space.data(), space.size());
-    auto done = stored_handler(
-        read_memory_, guarded([](connection& at, const error_code& ec, std::size_t size) {
-            at.on_read(ec, size);
-        }));
+    auto done = stored_handler(read_memory_, std::move(handler));
     is_reading_ = true;
     if (tls_) {
         tls_->async_read_some(buffer, std::move(done));
@@ -223,16 +244,16 @@ void connection::read() {
     }
 }
 
-void connection::on_read(const error_code& ec, std::size_t size) {
+bool connection::on_read(const error_code& ec, std::size_t size) {
     is_reading_ = false;
     if (phase_ != phase::open) {
         end_if_quiet();
-        return;
+        return false;
     }
     if (ec) {
         begin_end(reason_of(ec));
         end_if_quiet();
-        return;
+        return false;
     }
     const auto bytes = blocks_.received(size);
     is_in_read_ = true;
@@ -240,16 +261,15 @@ void connection::on_read(const error_code& ec, std::size_t size) {
     is_in_read_ = false;
     if (phase_ != phase::open) {
         end_if_quiet();
-    } else if (is_reading_wanted_) {
-        read();
+        return false;
     }
+    return is_reading_wanted_;
 }
 
 void connection::set_reading(bool is_wanted, std::size_t size_max) {
     is_reading_wanted_ = is_wanted;
     blocks_.set_read_size_max(size_max);
-    // Not from inside on_read: the block is still in use there, and on_read continues reading at
-    // its end.
+    // Not from inside on_read: the block is still in use there, and reading continues at its end.
     if (is_wanted && phase_ == phase::open && !is_reading_ && !is_in_read_) {
         read();
     }

@@ -73,8 +73,11 @@ private:
     void on_handshake(const boost::system::error_code& ec);
     void become_open();
     void fail(engine::connect_failure failure, std::string_view text);
+    class read_handler;
     void read();
-    void on_read(const boost::system::error_code& ec, std::size_t size);
+    void read_with(read_handler&& handler);
+    // Returns whether to continue reading.
+    [[nodiscard]] bool on_read(const boost::system::error_code& ec, std::size_t size);
     [[nodiscard]] std::size_t write_at_once(base::byte_views parts);
     void on_write(const boost::system::error_code& ec, std::size_t size);
     [[nodiscard]] bool has_unread_bytes() const noexcept;

@@ -321,12 +321,16 @@ void driver::run_engine() {
     int rounds = 0;
     for (bool is_busy = true; is_busy && rounds < rounds_max; ++rounds) {
         take_submissions();
-        engine_->take_actions(actions_);
-        for (auto& action : actions_) {
-            perform(action);
+        if (engine_->has_actions()) {
+            engine_->take_actions(actions_);
+            for (auto& action : actions_) {
+                perform(action);
+            }
+            actions_.clear();
         }
-        actions_.clear();
-        engine_->drain_completions();
+        if (engine_->has_completions()) {
+            engine_->drain_completions();
+        }
         is_busy = engine_->has_actions() || engine_->has_completions() || !queue_.empty();
     }
     running_thread_.store(std::thread::id{}, std::memory_order_relaxed);

@@ -6,13 +6,15 @@
 namespace reprise::net {
 
 base::mutable_byte_view receive_blocks::space() {
-    const std::size_t size = block_.bytes().size();
-    const std::size_t wanted = next_size();
+    const base::mutable_byte_view all = block_.bytes();
+    const std::size_t size = all.size();
+    const std::size_t wanted = size_after(size);
     if (block_.is_unique()) {
-        if (size != wanted) {
-            block_ = take(wanted);
-        }
         used_ = 0;
+        if (size == wanted) {
+            return all;
+        }
+        block_ = take(wanted);
     } else if (!block_ || size - used_ < std::max(space_min, size / 8)) {
         base::block_ref next = take(wanted);
         if (block_ && read_size_max_ > size_default) {
@@ -28,9 +30,10 @@ base::mutable_byte_view receive_blocks::space() {
 }
 
 base::byte_view receive_blocks::received(std::size_t size) {
-    const auto bytes = block_.bytes().subspan(used_, size);
+    const base::mutable_byte_view all = block_.bytes();
+    const auto bytes = all.subspan(used_, size);
     used_ += size;
-    is_filled_ = size == block_.bytes().size();
+    is_filled_ = size == all.size();
     return bytes;
 }
 
@@ -41,8 +44,8 @@ void receive_blocks::set_read_size_max(std::size_t size) {
     }
 }
 
-std::size_t receive_blocks::next_size() const noexcept {
-    const std::size_t size = std::max(block_.bytes().size(), size_default);
+std::size_t receive_blocks::size_after(std::size_t last) const noexcept {
+    const std::size_t size = std::max(last, size_default);
     if (size > read_size_max_) {
         return size_default;
     }

@@ -33,7 +33,8 @@ private:
     // If a block that results keep has less room than this, another block is used.
     static constexpr std::size_t space_min = std::size_t{4} * 1024;
 
-    [[nodiscard]] std::size_t next_size() const noexcept;
+    // The size of the block that follows one of `last` bytes.
+    [[nodiscard]] std::size_t size_after(std::size_t last) const noexcept;
     [[nodiscard]] base::block_ref take(std::size_t size);
 
     base::block_ref block_;

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,46 +19,50 @@ namespace reprise::engine {
 class completions {
 public:
     struct ended_operation {
-        // Written out, because emplace_back() would otherwise clear all bytes first, unused ones
-        // included.
-        ended_operation() noexcept {}  // NOLINT(modernize-use-equals-default)
-        ended_operation(completion&& callback, operation_result&& value) noexcept
-            : done(std::move(callback)), result(std::move(value)) {}
-
         completion done;
         operation_result result;
     };
 
     void push(completion&& done, operation_result&& result) {
-        finished_.emplace_back(std::move(done), std::move(result));
+        ended_operation& ended = add();
+        ended.done = std::move(done);
+        ended.result = std::move(result);
     }
     // Adds an entry without a callback, for the caller to fill. It must have its callback, or be
     // removed, before the next call.
-    ended_operation& add() { return finished_.emplace_back(); }
-    [[nodiscard]] std::size_t last_place() const noexcept { return finished_.size() - 1; }
-    [[nodiscard]] ended_operation& at(std::size_t place) noexcept { return finished_[place]; }
-    void remove_last() noexcept { finished_.pop_back(); }
+    [[gnu::always_inline]] ended_operation& add() {
+        if (count_ == finished_.size()) [[unlikely]] {
+            grow();
+        }
+        return *finished_[count_++];
+    }
+    // The entry that was added last. It stays where it is until it is completed.
+    [[nodiscard]] ended_operation& last() noexcept { return *finished_[count_ - 1]; }
+    void remove_last() noexcept { restore(finished_[--count_]->result); }
     // Calls `hook` before the next completions, because rows are available.
     void notify(const std::function<void()>& hook) { notices_.push_back(hook); }
-    [[nodiscard]] bool empty() const noexcept { return finished_.empty() && notices_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0 && notices_.empty(); }
 
     // Runs everything that was queued before this call and returns how much that was. A call from
     // inside a completion does nothing, because the outer call continues.
     std::size_t drain() {
-        if (!draining_.empty() || empty()) {
+        if (is_draining_ || empty()) {
             return 0;
         }
-        std::size_t count = notices_.empty() ? 0 : call_notices();
+        is_draining_ = true;
+        const std::size_t notice_count = notices_.empty() ? 0 : call_notices();
         draining_.swap(finished_);
-        for (ended_operation& each : draining_) {
-            each.done(std::move(each.result));
+        const std::size_t count = std::exchange(count_, 0);
+        for (const auto& each : std::span(draining_).first(count)) {
+            each->done(std::move(each->result));
+            restore(each->result);
         }
-        count += draining_.size();
-        draining_.clear();
-        return count;
+        is_draining_ = false;
+        return notice_count + count;
     }
 
 private:
+    [[gnu::noinline]] void grow() { finished_.push_back(std::make_unique<ended_operation>()); }
     // Rare, and kept out of the path of every turn.
     [[gnu::noinline]] std::size_t call_notices() {
         const auto due = std::exchange(notices_, {});
@@ -64,9 +71,19 @@ private:
         }
         return due.size();
     }
+    // Empties a result in place. Not with construct_at, which would clear all its bytes first,
+    // unused ones included.
+    static void restore(operation_result& result) noexcept {
+        std::destroy_at(&result);
+        ::new (static_cast<void*>(&result)) operation_result;
+    }
 
-    std::vector<ended_operation> finished_;
-    std::vector<ended_operation> draining_;
+    // Entries are used again. Those from count_ on are empty.
+    std::vector<std::unique_ptr<ended_operation>> finished_;
+    std::size_t count_ = 0;
+    std::vector<std::unique_ptr<ended_operation>>
+        draining_;  // all empty, except while they are completed
+    bool is_draining_ = false;
     std::vector<std::function<void()>> notices_;
 };
 

@@ -148,23 +148,22 @@ public:
         const operation_base& operation, std::error_code code);
     // Adds an empty result to the queue of completions. `complete_begun` or `drop_result` must
     // follow before anything else ends. A result that is decoded here is not moved on the way.
-    [[nodiscard]] operation_result& begin_result() { return ended_.add().result; }
-    [[nodiscard]] operation_result& begun_result() noexcept {
-        return ended_.at(ended_.last_place()).result;
+    [[nodiscard]] [[gnu::always_inline]] operation_result& begin_result() {
+        return ended_.add().result;
     }
+    [[nodiscard]] operation_result& begun_result() noexcept { return ended_.last().result; }
     void drop_result() noexcept { ended_.remove_last(); }
     // Passes the result that was begun last to the user. This is the only way to complete, and a
     // running operation completes once: afterwards it is free.
     template <class Slot>
     [[gnu::always_inline]] void complete_begun(Slot& slot, time_point now) {
         REPRISE_ASSERT(slot.state == operation_state::running);
-        // By its place, because a strategy or an observer may start an operation that ends at once.
-        const std::size_t place = ended_.last_place();
-        decider_.end(slot, ended_.at(place).result.ec, now);
+        // Taken first, because a strategy or an observer may start an operation that ends at once.
+        completions::ended_operation& ended = ended_.last();
+        decider_.end(slot, ended.result.ec, now);
         if (decider_.watch().is_on()) [[unlikely]] {
-            report_end(slot, ended_.at(place).result.ec, now);
+            report_end(slot, ended.result.ec, now);
         }
-        completions::ended_operation& ended = ended_.at(place);
         ended.result.retry_attempts = slot.progress.retries();
         ended.done = std::move(slot.done);
         // A running operation has neither a timer nor a place.

@@ -32,6 +32,8 @@ struct operation_base : engine_timer, list_hook {
     bool holds_place = false;  // counts as a waiting operation
     // Parked without a retry: only a wake-up or the deadline ends the wait.
     bool is_silent = false;
+    // Its strategy, which has neither circuit breaker nor observer, is only asked about failures.
+    bool is_plain = false;
 
     // The reason of the last retry.
     retry_reason last_reason = retry_reason::unknown;

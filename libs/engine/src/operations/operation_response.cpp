@@ -1,5 +1,6 @@
 // Applies answers to the operations that wait for them.
 
+#include <string>
 #include <utility>
 
 #include <reprise/engine/subdoc_words.hpp>
@@ -84,10 +85,12 @@ void operations::on_success(
     const frame_source& source, time_point now) {
     operation_result& result = parts_.life.begin_result();
     result.vbucket = slot.vbucket;
+    result.bucket = &connection.link->bucket->name;
     const wire::error_map* const map = connection.link->endpoint->error_map.get();
-    if (auto failed = decode_result({slot.request, frame, source, map, result})) [[unlikely]] {
+    if (const auto failed = decode_result({slot.request, frame, source, map, result}))
+        [[unlikely]] {
         parts_.life.drop_result();
-        return on_unreadable(connection, slot, frame, std::move(*failed), now);
+        return on_unreadable(connection, slot, frame, failed, now);
     }
     endings_.complete_begun(slot, now);
 }
@@ -95,7 +98,7 @@ void operations::on_success(
 // The answer says that the operation succeeded, but its body says otherwise or cannot be decoded.
 void operations::on_unreadable(
     kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
-    decoding_error&& error, time_point now) {
+    const decoding_error& error, time_point now) {
     const wire::error_map* const map = connection.link->endpoint->error_map.get();
     failure_note note;
     note.failed_path = error.failed_path;
@@ -104,7 +107,8 @@ void operations::on_unreadable(
         !wire::is_known_to_client(static_cast<wire::status>(error.status))) {
         note.entry = map->find(error.status);
     }
-    note.detail = std::move(error.detail);
+    note.detail = error.failed_path ? "path " + std::to_string(*error.failed_path) + " failed"
+                                    : std::string(error.detail);
     const bool is_malformed = error.code == errc::decoding_failure;
     // The server has executed the operation; only its answer cannot be decoded.
     note.is_ambiguous = is_malformed && !slot.is_idempotent;

@@ -57,7 +57,8 @@ public:
     // The operation starts. Returns the delay before its first attempt.
     template <class Slot>
     [[nodiscard]] duration begin(Slot& slot, time_point now) {
-        if (is_plain(strategy_of(slot.request.strategy.get()).traits())) [[likely]] {
+        slot.is_plain = is_plain(strategy_of(slot.request.strategy.get()).traits());
+        if (slot.is_plain) [[likely]] {
             slot.progress.on_start({});
             return duration::zero();
         }
@@ -90,8 +91,7 @@ public:
     // The operation has ended, with an error or without.
     template <class Slot>
     void end(Slot& slot, const std::error_code& error, time_point now) {
-        const bool is_silent = slot.attached == nullptr && !slot.progress.has_unmade_retry() &&
-                               is_plain(strategy_of(slot.request.strategy.get()).traits()) &&
+        const bool is_silent = slot.is_plain && !slot.progress.has_unmade_retry() &&
                                context_.client.budgets.of(names_of(slot).service) == nullptr;
         if (!is_silent) [[unlikely]] {
             end_with_strategy(slot, error, now);

@@ -9,13 +9,21 @@
 namespace reprise::engine {
 
 void operations::encode_ready(kv_connection& connection, base::byte_writer& out, time_point now) {
+    encoding_context context;
+    context.form = connection.key_form();
+    context.features = connection.features;
+    context.compression =
+        context_.options.enable_compression ? &context_.options.compression : nullptr;
+    context.large_value_size_min = context_.options.large_value_size_min_bytes;
     while (connection.outgoing.size() < context_.options.write_size_max_bytes &&
-           encode_next(connection, out, now)) {
+           encode_next(connection, context, out, now)) {
     }
 }
 
-// Encodes the first operation of the ready list. Returns false if nothing more can be sent now.
-bool operations::encode_next(kv_connection& connection, base::byte_writer& out, time_point now) {
+// Encodes the first operation of the ready list. Returns false if nothing more can be sent now. The
+// context has what all operations of the connection share; the rest is set here.
+bool operations::encode_next(
+    kv_connection& connection, encoding_context& context, base::byte_writer& out, time_point now) {
     operation_slot* const slot = connection.ready.front();
     if (slot == nullptr || !connection.has_credit()) {
         return false;
@@ -31,15 +39,9 @@ bool operations::encode_next(kv_connection& connection, base::byte_writer& out, 
     if (!opaque) {
         return false;
     }
-    encoding_context context;
     context.opaque = *opaque;
     context.vbucket = slot->vbucket;
     context.collection = parts_.nodes.buckets()[slot->request.keyspace].entry->id;
-    context.form = connection.key_form();
-    context.features = connection.features;
-    context.compression =
-        context_.options.enable_compression ? &context_.options.compression : nullptr;
-    context.large_value_size_min = context_.options.large_value_size_min_bytes;
     context.scan = slot->scan.get();
     if (context.scan != nullptr || slot->request.durability != durability_level::none)
         [[unlikely]] {

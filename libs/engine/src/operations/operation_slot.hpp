@@ -107,8 +107,8 @@ public:
 
 private:
     void grow();
-    // The next free slot, which stays free, with a new request. The slot was emptied, so building
-    // the request is cheaper than assigning field by field.
+    // The next free slot, which stays free, with a new request. The old request is replaced without
+    // being destroyed: `release` has emptied it, so it owns nothing.
     template <class... Source>
     operation_slot& rebuild(Source&&... source) {
         static_assert(std::is_nothrow_constructible_v<operation_request, Source&&...>);
@@ -116,7 +116,6 @@ private:
             grow();
         }
         operation_slot& slot = at(first_free_);
-        std::destroy_at(&slot.request);
         std::construct_at(&slot.request, std::forward<Source>(source)...);
         return slot;
     }

@@ -117,7 +117,8 @@ private:
 
     // operation_sending.cpp
     [[nodiscard]] [[gnu::always_inline]] inline bool encode_next(
-        kv_connection& connection, base::byte_writer& out, time_point now);
+        kv_connection& connection, encoding_context& context, base::byte_writer& out,
+        time_point now);
     [[nodiscard]] bool start_attempt(operation_slot& slot, time_point now);
     void report_attempt(
         const kv_connection& connection, const operation_slot& slot, time_point now);
@@ -128,7 +129,7 @@ private:
         const frame_source& source, time_point now);
     void on_unreadable(
         kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
-        decoding_error&& error, time_point now);
+        const decoding_error& error, time_point now);
     void on_failure(
         kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
         const response_outcome& outcome, time_point now);

@@ -49,11 +49,19 @@ encoding_error add_frame_infos(
 
 // The arguments of an encoder.
 struct encoder_input {
+    // Written out: GCC would otherwise clear the header first, with its frame infos.
+    encoder_input(
+        base::byte_writer& to, const operation_request& asked, const encoding_context& given)
+        : out(to),
+          request(asked),
+          context(given),
+          key{given.collection, asked.key.text(), given.form} {}
+
     base::byte_writer& out;
     const operation_request& request;
     const encoding_context& context;
     wire::document_key key;
-    wire::request_header header{};
+    wire::request_header header;
     bool is_value_apart = false;
 };
 
@@ -218,7 +226,7 @@ template <std::size_t Kind>
     base::byte_writer& out, const operation_request& request, const encoding_context& context,
     const std::optional<wire::request_frame_infos>& infos) {
     constexpr const wire::opcode_facts& facts = wire::opcode_info(operation_table[Kind].op);
-    encoder_input in{out, request, context, {context.collection, request.key.text(), context.form}};
+    encoder_input in(out, request, context);
     in.header.opaque = context.opaque;
     in.header.vbucket = context.vbucket;
     in.header.frame_infos = infos;
@@ -270,12 +278,9 @@ encoding_result encode_operation(
     return (has_infos ? encoders[index].with_infos : encoders[index].plain)(out, request, context);
 }
 
-encoding_error check_request(const operation_request& request, bool is_named_collection) {
+encoding_error check_further(const operation_request& request) {
     const auto refuse = [](const char* why) { return encoding_error{why, errc::invalid_argument}; };
     const wire::opcode_facts& facts = wire::opcode_info(opcode_of(request.kind));
-    if (!facts.is_known) {
-        return refuse("unknown operation");
-    }
     if (reads_replica(request.kind)
             ? request.replica < 1 || request.replica > wire::replica_count_max
             : request.replica != 0) {
@@ -290,17 +295,6 @@ encoding_error check_request(const operation_request& request, bool is_named_col
         }
         const char* why = why_invalid(*request.scan->asked);
         return why == nullptr ? encoding_error{} : refuse(why);
-    }
-    if (!facts.has_document_key) {
-        return {};
-    }
-    const std::size_t key_size_max = is_named_collection ? wire::key_size_max_named_collection
-                                                         : wire::key_size_max_default_collection;
-    if (request.key.empty()) {
-        return refuse("the key is empty");
-    }
-    if (request.key.size() > key_size_max) {
-        return refuse("the key is too long");
     }
     if (facts.cas == wire::cas_rule::must_not_be_zero && request.cas == 0) {
         return refuse("unlock needs the cas of the lock");

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <reprise/base/byte_writer.hpp>
 #include <reprise/engine/engine_options.hpp>
@@ -50,9 +53,54 @@ struct encoding_result {
 [[nodiscard]] encoding_result encode_operation(
     base::byte_writer& out, const operation_request& request, const encoding_context& context);
 
+// Checks what most kinds do not have: a copy, paths, a lock, the terms of a scan.
+[[nodiscard]] encoding_error check_further(const operation_request& request);
+
+namespace detail {
+
+// What check_request needs to know about a kind.
+struct request_rules {
+    bool has_key = false;
+    bool has_more = true;  // check_further has something to check
+};
+
+consteval request_rules rules_of(const operation_facts& row) {
+    const wire::opcode_facts& facts = wire::opcode_info(row.op);
+    const bool has_more = facts.cas == wire::cas_rule::must_not_be_zero ||
+                          facts.request == wire::request_shape::scan ||
+                          facts.request == wire::request_shape::scan_cancel ||
+                          facts.request == wire::request_shape::subdoc_lookup ||
+                          facts.request == wire::request_shape::subdoc_mutation;
+    return {facts.has_document_key, has_more};
+}
+
+inline constexpr auto rules_by_kind = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
+    return std::array{rules_of(operation_table[Kind])...};
+}(std::make_index_sequence<operation_kind_count>{});
+
+}  // namespace detail
+
 // Checks what can be checked before there is a connection. `is_named_collection`: the collection is
-// not the default one.
-[[nodiscard]] encoding_error check_request(
-    const operation_request& request, bool is_named_collection);
+// not the default one. Inline, because each operation passes here.
+[[nodiscard]] [[gnu::always_inline]] inline encoding_error check_request(
+    const operation_request& request, bool is_named_collection) {
+    const auto index = static_cast<std::size_t>(request.kind);
+    if (index >= operation_kind_count) [[unlikely]] {
+        return {"unknown operation"};
+    }
+    const detail::request_rules rules = detail::rules_by_kind[index];
+    if (rules.has_key) {
+        if (request.key.empty()) [[unlikely]] {
+            return {"the key is empty"};
+        }
+        if (request.key.size() > (is_named_collection ? wire::key_size_max_named_collection
+                                                      : wire::key_size_max_default_collection))
+            [[unlikely]] {
+            return {"the key is too long"};
+        }
+    }
+    const bool has_copy = request.replica != 0 || reads_replica(request.kind);
+    return rules.has_more || has_copy ? check_further(request) : encoding_error{};
+}
 
 }  // namespace reprise::engine

@@ -1,5 +1,6 @@
 #include "operations/response_decoding.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -16,18 +17,18 @@ constexpr std::size_t value_size_max_bytes = std::size_t{21} * 1024 * 1024;
 // Smaller values are copied, since sharing them would keep a whole receive block alive.
 constexpr std::size_t share_size_min_bytes = 4096;
 
-decoding_failure unreadable(std::string detail) {
-    return std::make_unique<decoding_error>(
-        errc::decoding_failure, std::move(detail), std::nullopt, std::uint16_t{0});
+decoding_error unreadable(const char* detail) {
+    return {.detail = detail};
 }
 
-decoding_failure unreadable(wire::wire_errc error) {
-    return unreadable(std::string(wire::to_string(error)));
+decoding_error unreadable(wire::wire_errc error) {
+    return unreadable(wire::to_string(error).data());
 }
 
 // Shares large values with the receive block. A frame that crossed chunks lies in the reader's
 // buffer instead, so its value is copied.
-inline void keep(base::byte_view bytes, const frame_source& source, base::slice& kept) {
+[[gnu::always_inline]] inline void keep(
+    base::byte_view bytes, const frame_source& source, base::slice& kept) {
     if (bytes.size() >= share_size_min_bytes && source.owner != nullptr &&
         base::lies_within(bytes, source.owner->bytes())) {
         kept = base::slice::cut(*source.owner, bytes);
@@ -36,34 +37,36 @@ inline void keep(base::byte_view bytes, const frame_source& source, base::slice&
     }
 }
 
-decoding_failure take_value(
+decoding_error take_value(
     base::byte_view value, const wire::frame_view& frame, const frame_source& source,
     operation_result& result) {
     // The user gets the inflated value without the Snappy bit. Unknown bits are dropped.
     result.datatype = frame.datatype() & (wire::datatype::json | wire::datatype::xattr);
     if (!wire::has(frame.datatype(), wire::datatype::snappy)) {
         keep(value, source, result.value);
-        return nullptr;
+        return {};
     }
     const auto inflated = wire::inflate(value, value_size_max_bytes);
     if (!inflated) {
-        return unreadable(std::string(wire::to_string(inflated.error())));
+        return unreadable(wire::to_string(inflated.error()).data());
     }
     result.value = base::slice::copy_of(*inflated);
-    return nullptr;
+    return {};
 }
 
-// Decodes an answer of one shape. An operation whose shape has no decoder here does not compile.
+// Decodes an answer of one shape.
 template <wire::response_shape Shape>
-decoding_failure decode_shape(const decoder_input& in) = delete;
+decoding_error decode_shape(const decoder_input& in) = delete;
 
 template <>
-decoding_failure decode_shape<wire::response_shape::empty>(const decoder_input&) {
-    return nullptr;
+decoding_error decode_shape<wire::response_shape::empty>(const decoder_input&) {
+    return {};
 }
 
+// Documents and mutations are the most frequent ones: their decoders are part of decode_result.
 template <>
-decoding_failure decode_shape<wire::response_shape::document>(const decoder_input& in) {
+[[gnu::always_inline]] inline decoding_error decode_shape<wire::response_shape::document>(
+    const decoder_input& in) {
     const auto answer = wire::document_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
@@ -73,7 +76,7 @@ decoding_failure decode_shape<wire::response_shape::document>(const decoder_inpu
 }
 
 template <>
-decoding_failure decode_shape<wire::response_shape::meta>(const decoder_input& in) {
+decoding_error decode_shape<wire::response_shape::meta>(const decoder_input& in) {
     const auto answer = wire::get_meta_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
@@ -82,11 +85,11 @@ decoding_failure decode_shape<wire::response_shape::meta>(const decoder_input& i
     in.result.is_deleted = answer->is_deleted;
     in.result.flags = answer->flags;
     in.result.expiry = answer->expiry;
-    return nullptr;
+    return {};
 }
 
 template <>
-decoding_failure decode_shape<wire::response_shape::subdoc_lookup>(const decoder_input& in) {
+decoding_error decode_shape<wire::response_shape::subdoc_lookup>(const decoder_input& in) {
     const auto answer = wire::subdoc_lookup_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
@@ -99,11 +102,11 @@ decoding_failure decode_shape<wire::response_shape::subdoc_lookup>(const decoder
             {path_error(path.status, in.error_map), static_cast<std::uint16_t>(path.status), {}});
         keep(path.value, in.source, in.result.paths.back().value);
     }
-    return nullptr;
+    return {};
 }
 
 template <>
-decoding_failure decode_shape<wire::response_shape::subdoc_mutation>(const decoder_input& in) {
+decoding_error decode_shape<wire::response_shape::subdoc_mutation>(const decoder_input& in) {
     const auto answer = wire::subdoc_mutation_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
@@ -115,13 +118,10 @@ decoding_failure decode_shape<wire::response_shape::subdoc_mutation>(const decod
             return unreadable("a failed path without its index");
         }
         const wire::mutation_result& path = answer->results[0];
-        std::error_code code = path_error(path.status, in.error_map);
-        if (!code) {
-            code = errc::decoding_failure;
-        }
-        return std::make_unique<decoding_error>(
-            code, "path " + std::to_string(path.index) + " failed", path.index,
-            static_cast<std::uint16_t>(path.status));
+        const std::error_code code = path_error(path.status, in.error_map);
+        return {
+            "a path failed", code ? static_cast<errc>(code.value()) : errc::decoding_failure,
+            static_cast<std::uint16_t>(path.status), path.index};
     }
     in.result.token = answer->token;
     in.result.paths.resize(in.request.specs.size());
@@ -131,44 +131,48 @@ decoding_failure decode_shape<wire::response_shape::subdoc_mutation>(const decod
         }
         keep(path.value, in.source, in.result.paths[path.index].value);
     }
-    return nullptr;
+    return {};
 }
 
 template <>
-decoding_failure decode_shape<wire::response_shape::mutation>(const decoder_input& in) {
+[[gnu::always_inline]] inline decoding_error decode_shape<wire::response_shape::mutation>(
+    const decoder_input& in) {
     const auto answer = wire::mutation_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
     }
     in.result.token = answer->token;
-    return nullptr;
+    return {};
 }
 
 template <>
-decoding_failure decode_shape<wire::response_shape::counter>(const decoder_input& in) {
+decoding_error decode_shape<wire::response_shape::counter>(const decoder_input& in) {
     const auto answer = wire::counter_response::decode(in.frame);
     if (!answer) {
         return unreadable(answer.error());
     }
     in.result.counter = answer->value;
     in.result.token = answer->token;
-    return nullptr;
+    return {};
 }
 
 // The engine takes the answers of a scan apart itself: see operation_scan.cpp.
 template <>
-decoding_failure decode_shape<wire::response_shape::scan>(const decoder_input&) {
+decoding_error decode_shape<wire::response_shape::scan>(const decoder_input&) {
     return unreadable("an answer of a range scan");
 }
 
-// One decoder per kind, generated from its row.
-constexpr auto decoders = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
-    return std::array{&decode_shape<wire::opcode_info(operation_table[Kind].op).response>...};
+// The shape of the answer of each kind. All of them have a decoder.
+constexpr auto shapes = []<std::size_t... Kind>(std::index_sequence<Kind...>) {
+    return std::array{wire::opcode_info(operation_table[Kind].op).response...};
 }(std::make_index_sequence<operation_kind_count>{});
+static_assert(std::ranges::none_of(shapes, [](wire::response_shape shape) {
+    return shape == wire::response_shape::other || shape == wire::response_shape::subdoc_path;
+}));
 
 }  // namespace
 
-decoding_failure decode_result(const decoder_input& in) {
+decoding_error decode_result(const decoder_input& in) {
     const wire::frame_view& frame = in.frame;
     in.result.cas = frame.cas();
     in.result.is_deleted = frame.status() == wire::status::subdoc_success_deleted ||
@@ -179,8 +183,30 @@ decoding_failure decode_result(const decoder_input& in) {
         }
     }
     const auto index = static_cast<std::size_t>(in.request.kind);
-    REPRISE_ASSERT(index < decoders.size());
-    return decoders[index](in);
+    REPRISE_ASSERT(index < shapes.size());
+    using enum wire::response_shape;
+    switch (shapes[index]) {
+        case document:
+            return decode_shape<document>(in);
+        case mutation:
+            return decode_shape<mutation>(in);
+        case empty:
+            return decode_shape<empty>(in);
+        case meta:
+            return decode_shape<meta>(in);
+        case counter:
+            return decode_shape<counter>(in);
+        case subdoc_lookup:
+            return decode_shape<subdoc_lookup>(in);
+        case subdoc_mutation:
+            return decode_shape<subdoc_mutation>(in);
+        case scan:
+            return decode_shape<scan>(in);
+        case subdoc_path:
+        case other:
+            break;
+    }
+    return unreadable("an answer without a decoder");  // no kind has one of these shapes
 }
 
 }  // namespace reprise::engine

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <memory>
-#include <string>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
 
 #include <reprise/base/block_pool.hpp>
 #include <reprise/engine/operation_request.hpp>
@@ -17,17 +18,18 @@ struct frame_source {
     base::block_pool& pool;        // for copies
 };
 
-// Why the body of a successful answer could not be decoded.
+// Why the body of a successful answer could not be decoded. Two registers, because each answer
+// passes here and almost none fails.
 struct decoding_error {
-    std::error_code code{};
-    std::string detail{};
+    const char* detail = nullptr;  // a literal; null: there is no error
+    errc code = errc::decoding_failure;
+    std::uint16_t status = 0;  // of the failed path
     // The path of a sub-document mutation that failed. In that case nothing was changed.
     std::optional<std::uint8_t> failed_path{};
-    std::uint16_t status = 0;  // of that path
-};
 
-// Null: there is none. A pointer, because each answer passes here and almost none fails.
-using decoding_failure = std::unique_ptr<decoding_error>;
+    [[nodiscard]] explicit operator bool() const noexcept { return detail != nullptr; }
+};
+static_assert(std::is_trivially_copyable_v<decoding_error> && sizeof(decoding_error) <= 16);
 
 // An answer, what it answers, and where its content goes.
 struct decoder_input {
@@ -39,6 +41,6 @@ struct decoder_input {
 };
 
 // Fills the value part of `result` from an answer with a success status.
-[[nodiscard]] decoding_failure decode_result(const decoder_input& in);
+[[nodiscard]] decoding_error decode_result(const decoder_input& in);
 
 }  // namespace reprise::engine

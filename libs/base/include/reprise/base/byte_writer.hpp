@@ -112,6 +112,8 @@ private:
 
     // Makes room for `size` more bytes of the vector.
     void grow(std::size_t size);
+    // Makes room for the bytes and copies them.
+    void append(byte_view bytes);
 
     std::vector<std::byte>* vector_ = nullptr;
     std::byte* data_ = nullptr;  // the beginning of the vector or the span

@@ -98,7 +98,7 @@ public:
         }
     }
     /// The same, but uses a block of `pool` instead of an allocation.
-    void assign(byte_view bytes, block_pool& pool) {
+    [[gnu::always_inline]] void assign(byte_view bytes, block_pool& pool) {
         if (bytes.size() <= inline_size_max) {
             assign_inline(bytes);
         } else {

@@ -91,59 +91,45 @@ private:
     std::optional<owned> owned_{};
 };
 
-// Holds the handler while the call is running, in memory of the handler's allocator, and keeps the
-// handler's executor busy so that its context does not run out of work.
+// Calls handlers with the result of their call.
 template <class Handler, class Result>
-class handler_receiver final : public result_receiver<Result> {
-public:
+struct handler_call {
     using executor_type = boost::asio::associated_executor_t<Handler>;
     using allocator_type =
         boost::asio::associated_allocator_t<Handler, boost::asio::recycling_allocator<void>>;
 
-    [[nodiscard]] static handler_receiver* make(Handler&& handler) {
-        own_allocator allocator(allocator_of(handler));
-        handler_receiver* memory = own_traits::allocate(allocator, 1);
-        return ::new (static_cast<void*>(memory)) handler_receiver(std::move(handler));
+    // Runs the handler on `executor`: at once if that is possible, unless the start of the call is
+    // still running (`is_inline`).
+    static void deliver(
+        Handler&& handler, const executor_type& executor, const allocator_type& allocator,
+        std::expected<Result, error>&& result, bool is_inline) {
+        // The system's executor, which a handler without one has, runs what is dispatched to it
+        // at once. So the result need not be moved.
+        constexpr bool is_run_here = std::is_same_v<executor_type, boost::asio::system_executor>;
+        if (is_run_here && !is_inline) {
+            call_here(handler, std::move(result));
+        } else {
+            submit(std::move(handler), executor, allocator, std::move(result), is_inline);
+        }
     }
-
-private:
-    using own_traits =
-        typename std::allocator_traits<allocator_type>::template rebind_traits<handler_receiver>;
-    using own_allocator = typename own_traits::allocator_type;
-
-    explicit handler_receiver(Handler&& handler)
-        : result_receiver<Result>{&handler_receiver::finish},
-          handler_(std::move(handler)),
-          work_(boost::asio::make_work_guard(boost::asio::get_associated_executor(handler_))) {}
 
     [[nodiscard]] static allocator_type allocator_of(const Handler& handler) noexcept {
         return boost::asio::get_associated_allocator(
             handler, boost::asio::recycling_allocator<void>());
     }
 
-    static void finish(
-        result_receiver<Result>* base, std::expected<Result, error>&& result, bool is_inline) {
-        auto* self = static_cast<handler_receiver*>(base);
-        Handler handler(std::move(self->handler_));
-        const auto work = std::move(self->work_);
-        const allocator_type allocator = allocator_of(handler);
-        own_allocator own(allocator);
-        self->~handler_receiver();
-        own_traits::deallocate(own, self, 1);
-        // The system's executor, which a handler without one has, runs what is dispatched to it
-        // at once. So the result need not be moved.
-        constexpr bool is_run_here = std::is_same_v<executor_type, boost::asio::system_executor>;
-        if (is_run_here && !is_inline) {
-            return call_here(handler, std::move(result));
-        }
+private:
+    static void submit(
+        Handler&& handler, const executor_type& executor, const allocator_type& allocator,
+        std::expected<Result, error>&& result, bool is_inline) {
         auto later = boost::asio::bind_allocator(
             allocator, [handler = std::move(handler), result = std::move(result)]() mutable {
                 call(handler, std::move(result));
             });
         if (is_inline) {
-            boost::asio::post(work.get_executor(), std::move(later));
+            boost::asio::post(executor, std::move(later));
         } else {
-            boost::asio::dispatch(work.get_executor(), std::move(later));
+            boost::asio::dispatch(executor, std::move(later));
         }
     }
 
@@ -161,15 +147,71 @@ private:
     static void call_here(Handler& handler, std::expected<Result, error>&& result) noexcept {
         call(handler, std::move(result));
     }
+};
+
+// Holds the handler while the call is running, in memory of the handler's allocator, and keeps the
+// handler's executor busy so that its context does not run out of work.
+template <class Handler, class Result>
+class handler_memory {
+    using calls = handler_call<Handler, Result>;
+    using own_traits = typename std::allocator_traits<
+        typename calls::allocator_type>::template rebind_traits<handler_memory>;
+    using own_allocator = typename own_traits::allocator_type;
+
+public:
+    [[nodiscard]] static handler_memory* make(Handler&& handler) {
+        own_allocator allocator(calls::allocator_of(handler));
+        handler_memory* memory = own_traits::allocate(allocator, 1);
+        return ::new (static_cast<void*>(memory)) handler_memory(std::move(handler));
+    }
+
+    static void finish(
+        handler_memory* self, std::expected<Result, error>&& result, bool is_inline) {
+        Handler handler(std::move(self->handler_));
+        const auto work = std::move(self->work_);
+        const auto allocator = calls::allocator_of(handler);
+        own_allocator own(allocator);
+        self->~handler_memory();
+        own_traits::deallocate(own, self, 1);
+        calls::deliver(
+            std::move(handler), work.get_executor(), allocator, std::move(result), is_inline);
+    }
+
+private:
+    explicit handler_memory(Handler&& handler)
+        : handler_(std::move(handler)),
+          work_(boost::asio::make_work_guard(boost::asio::get_associated_executor(handler_))) {}
 
     Handler handler_;
-    boost::asio::executor_work_guard<executor_type> work_;
+    boost::asio::executor_work_guard<typename calls::executor_type> work_;
+};
+
+// A handler of a few plain bytes that names neither an executor nor an allocator. The receiver
+// itself holds it.
+template <class Handler, class Result>
+struct kept_handler {
+    using calls = handler_call<Handler, Result>;
+    static constexpr bool is_possible =
+        result_receiver<Result>::template can_hold<Handler> &&
+        std::is_same_v<typename calls::executor_type, boost::asio::system_executor> &&
+        std::is_same_v<typename calls::allocator_type, boost::asio::recycling_allocator<void>>;
+
+    void operator()(std::expected<Result, error>&& result, bool is_inline) {
+        calls::deliver(std::move(handler), {}, {}, std::move(result), is_inline);
+    }
+
+    Handler handler;
 };
 
 template <class Result, class Handler>
-[[nodiscard]] result_receiver<Result>* make_receiver(Handler&& handler) {
-    return handler_receiver<std::decay_t<Handler>, Result>::make(
-        std::decay_t<Handler>(std::forward<Handler>(handler)));
+[[nodiscard]] result_receiver<Result> make_receiver(Handler&& handler) {
+    using stored = std::decay_t<Handler>;
+    if constexpr (kept_handler<stored, Result>::is_possible) {
+        return result_receiver<Result>::make(kept_handler<stored, Result>{handler});
+    } else {
+        return result_receiver<Result>::to(
+            handler_memory<stored, Result>::make(stored(std::forward<Handler>(handler))));
+    }
 }
 
 // Connects the handler's cancellation slot, if it has one, with the function that `make_cancel`

@@ -136,17 +136,17 @@ namespace detail {
 // Asynchronous starts, as `initiate` takes them.
 struct statistics_start {
     std::shared_ptr<session> client;
-    void operator()(result_receiver<cluster_statistics>* receiver, call_ticket) const;
+    void operator()(const result_receiver<cluster_statistics>& receiver, call_ticket) const;
 };
 struct diagnostics_start {
     std::shared_ptr<session> client;
-    void operator()(result_receiver<diagnostics_report>* receiver, call_ticket) const;
+    void operator()(const result_receiver<diagnostics_report>& receiver, call_ticket) const;
 };
 struct ping_start {
     std::shared_ptr<session> client;
     std::string bucket;  // empty: the cluster itself
     ping_options options;
-    void operator()(result_receiver<ping_report>* receiver, call_ticket ticket) const;
+    void operator()(const result_receiver<ping_report>& receiver, call_ticket ticket) const;
 };
 
 }  // namespace detail

@@ -351,7 +351,7 @@ struct build_deferred_start {
     std::shared_ptr<session> client;
     index_target on;
     query_options options;
-    void operator()(result_receiver<change_result>* receiver, call_ticket ticket) const;
+    void operator()(const result_receiver<change_result>& receiver, call_ticket ticket) const;
 };
 
 // Lists the indexes until those that are named are online.
@@ -361,7 +361,8 @@ struct watch_start {
     std::vector<std::string> names;
     duration timeout;
     query_options options;
-    void operator()(result_receiver<query_index_list_result>* receiver, call_ticket ticket) const;
+    void operator()(
+        const result_receiver<query_index_list_result>& receiver, call_ticket ticket) const;
 };
 
 }  // namespace detail

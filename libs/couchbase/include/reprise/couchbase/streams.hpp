@@ -196,7 +196,7 @@ struct scan_handle {
 [[nodiscard]] std::expected<std::optional<scanned_document>, error> next_document(
     const scan_handle& scan);
 void start_next_document(
-    const scan_handle& scan, result_receiver<std::optional<scanned_document>>* receiver);
+    const scan_handle& scan, const result_receiver<std::optional<scanned_document>>& receiver);
 void cancel_scan(const scan_handle& scan) noexcept;
 // Cancels the scan if it still exists, from any thread.
 [[nodiscard]] std::move_only_function<void()> make_cancel(const scan_handle& scan);

@@ -63,9 +63,21 @@ enum class document_format : std::uint8_t {
 };
 
 /// Returns the flags for a format.
-[[nodiscard]] std::uint32_t flags_of(document_format format) noexcept;
+[[nodiscard]] constexpr std::uint32_t flags_of(document_format format) noexcept {
+    return format == document_format::unknown
+               ? 0
+               : std::uint32_t{static_cast<std::uint8_t>(format)} << 24;
+}
 /// Returns the format that flags name. Looks at the top byte only: older clients use the others.
-[[nodiscard]] document_format format_of(std::uint32_t flags) noexcept;
+[[nodiscard]] constexpr document_format format_of(std::uint32_t flags) noexcept {
+    // The upper three bits of the top byte are reserved for a compression; none is defined yet.
+    const auto top = static_cast<std::uint8_t>(flags >> 24);
+    const auto format = static_cast<std::uint8_t>(top & 0x0f);
+    if ((top & 0xe0) != 0 || format > static_cast<std::uint8_t>(document_format::string)) {
+        return document_format::unknown;
+    }
+    return static_cast<document_format>(format);
+}
 /// Returns "json", "string", ...
 [[nodiscard]] std::string_view to_string(document_format format) noexcept;
 
@@ -74,16 +86,26 @@ enum class document_format : std::uint8_t {
 class encoded_value {
 public:
     /// Borrows the bytes.
-    [[nodiscard]] static encoded_value view(std::string_view text, document_format format) noexcept;
     [[nodiscard]] static encoded_value view(
-        std::span<const std::byte> bytes, document_format format) noexcept;
+        std::string_view text, document_format format) noexcept {
+        return view(std::as_bytes(std::span{text}), format);
+    }
+    [[nodiscard]] static encoded_value view(
+        std::span<const std::byte> bytes, document_format format) noexcept {
+        encoded_value value;
+        value.borrowed_ = bytes;
+        value.flags_ = flags_of(format);
+        return value;
+    }
     /// Owns the text.
     [[nodiscard]] static encoded_value own(std::string text, document_format format) noexcept;
     /// There is no document, for this reason. The call that would store it sends nothing and fails
     /// with errc::encoding_failure and this text.
     [[nodiscard]] static encoded_value failed(std::string problem);
 
-    [[nodiscard]] std::span<const std::byte> bytes() const noexcept;
+    [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+        return owned_.empty() ? borrowed_ : std::as_bytes(std::span{owned_});
+    }
     [[nodiscard]] std::uint32_t flags() const noexcept { return flags_; }
     /// For programs that keep numbers of their own in the flags.
     void set_flags(std::uint32_t flags) noexcept { flags_ = flags; }
@@ -338,7 +360,12 @@ struct request_numbers {
 static_assert(std::is_trivially_copyable_v<request_numbers>);
 
 // Fields that the kind does not use are ignored.
+//
+// The constructors are written out because GCC would otherwise clear the whole object first, with
+// an instruction for each word.
 struct document_request : request_numbers {
+    document_request() noexcept {}  // NOLINT(modernize-use-equals-default)
+
     std::vector<path_spec> specs{};
     // Null: the client's.
     std::shared_ptr<driver::retry_strategy> strategy{};
@@ -348,6 +375,8 @@ struct document_request : request_numbers {
 
 // A request with its key and its value, which it borrows until it is started.
 struct document_call : document_request {
+    document_call() noexcept {}  // NOLINT(modernize-use-equals-default)
+
     std::string_view key{};
     std::span<const std::byte> value{};
     // Not null: an argument cannot be used, for this reason, and the call is refused.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct subdoc_result {
     base::slice value{};
 };
 
-// The result of an operation. It owns all its data and may be moved to another thread.
+// The result of an operation. It owns its data, except for the bucket's name, and may be moved to
+// another thread.
 struct operation_result {
     // No error means success. Single paths of a lookup may still have failed.
     std::error_code ec{};
@@ -41,6 +43,8 @@ struct operation_result {
     bool is_deleted = false;    // sub-document access to a tombstone
     std::optional<wire::mutation_token> token{};
     wire::vbucket_id vbucket{};  // of the key; belongs to the token
+    // Its bucket's name, which belongs to the token as well. Lives as long as the engine.
+    const std::string* bucket = nullptr;
     std::vector<subdoc_result> paths{};
     // Time that the server spent, if it reported it.
     std::optional<std::chrono::microseconds> server_duration{};

@@ -161,10 +161,11 @@ public:
 private:
     [[gnu::always_inline]] static std::optional<node_index> entry(
         const flat_map& map, std::size_t vbucket, std::size_t column) noexcept {
-        if (column >= map.width || vbucket >= map.row_count()) {
+        const std::size_t place = vbucket * map.width + column;
+        if (column >= map.width || place >= map.entries.size()) {
             return std::nullopt;
         }
-        const std::int16_t index = map.entries[vbucket * map.width + column];
+        const std::int16_t index = map.entries[place];
         return index < 0 ? std::nullopt : std::optional<node_index>(static_cast<node_index>(index));
     }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -76,8 +77,17 @@ struct initiation {
 
 class session;
 
+// The call is refused, because its value could not be encoded.
+void set_encoding_problem(document_call& call, const std::string& problem);
 // Sets the value of a call, or the problem that its encoding has.
-void set_value(document_call& call, const encoded_value& value);
+inline void set_value(document_call& call, const encoded_value& value) {
+    if (!value.problem().empty()) [[unlikely]] {
+        set_encoding_problem(call, value.problem());
+    }
+    call.value = value.bytes();
+    call.flags = value.flags();
+    call.is_json = !call.value.empty() && format_of(call.flags) == document_format::json;
+}
 // Sets the expiry, counted from now, or the problem that it has.
 void set_expiry(document_call& call, const expiry& when);
 // Sets how long a lock holds, as far as a server allows it.
@@ -185,29 +195,50 @@ template <class Result>
 inline constexpr bool is_of_replicas = is_one_of<
     Result, get_replica_result, replica_list, lookup_in_replica_result, lookup_replica_list>;
 
-struct path_note;
-
-// What is needed to read an answer: its bucket and, for sub-document calls, the paths.
-struct answer_note {
-    std::shared_ptr<const std::string> bucket{};  // of mutations
-    std::shared_ptr<const path_note> paths{};
-};
-struct no_note {};
-
+// Receives the result of a started call, exactly once, from any thread. It is a callable of up to
+// two words without a type, which is moved by copying its bytes: a pointer to an object that frees
+// itself, or a small handler as it is.
 template <class Result>
-using note_for = std::conditional_t<
-    is_subdocument<Result> || has_token<Result> || is_of_replicas<Result>, answer_note, no_note>;
+class result_receiver {
+public:
+    using result = std::expected<Result, error>;
 
-// Receives the result of a started call, exactly once, from any thread. Lives in memory of the
-// starter and frees itself in `complete`. It holds the note, so that the engine has nothing to
-// move but a pointer.
-template <class Result>
-struct result_receiver {
+    template <class Callable>
+    static constexpr bool can_hold =
+        std::is_trivially_copyable_v<Callable> && sizeof(Callable) <= 2 * sizeof(void*) &&
+        alignof(Callable) <= alignof(void*);
+
+    // Calls `callable(std::move(result), is_inline)`.
+    template <class Callable>
+        requires can_hold<Callable>
+    [[nodiscard]] static result_receiver make(const Callable& callable) noexcept {
+        result_receiver made;
+        ::new (static_cast<void*>(made.callable_)) Callable(callable);
+        made.call_ = [](const std::byte* at, result&& value, bool is_inline) {
+            // A copy, because the call may destroy the receiver.
+            Callable held(*std::launder(reinterpret_cast<const Callable*>(at)));
+            held(std::move(value), is_inline);
+        };
+        return made;
+    }
+    // Calls `Object::finish(object, std::move(result), is_inline)`.
+    template <class Object>
+    [[nodiscard]] static result_receiver to(Object* object) noexcept {
+        return make([object](result&& value, bool is_inline) {
+            Object::finish(object, std::move(value), is_inline);
+        });
+    }
+
     // `is_inline`: called from inside `start_call`, so the handler must not run at once.
-    using function =
-        void (*)(result_receiver* self, std::expected<Result, error>&& result, bool is_inline);
-    function complete = nullptr;
-    [[no_unique_address]] note_for<Result> note{};
+    void complete(result&& value, bool is_inline) const {
+        call_(callable_, std::move(value), is_inline);
+    }
+
+private:
+    result_receiver() noexcept = default;
+
+    void (*call_)(const std::byte*, result&&, bool) = nullptr;
+    alignas(void*) std::byte callable_[2 * sizeof(void*)]{};
 };
 
 // Names a call that can be canceled; 0: it cannot.
@@ -223,14 +254,14 @@ template <class Result>
 // Does not block; copies the key and the value before it returns.
 template <class Result>
 void start_call(
-    const call_target& target, document_call&& call, result_receiver<Result>* receiver,
+    const call_target& target, document_call&& call, const result_receiver<Result>& receiver,
     call_ticket ticket);
 
 // The same for a call of make_get: projected or plain.
 [[nodiscard]] std::expected<get_result, error> run_get(
     const call_target& target, document_call&& call);
 void start_get(
-    const call_target& target, document_call&& call, result_receiver<get_result>* receiver,
+    const call_target& target, document_call&& call, const result_receiver<get_result>& receiver,
     call_ticket ticket);
 
 // A fresh ticket; give it to start_call, then cancel_call may be used from any thread, also when
@@ -298,7 +329,8 @@ template <class Result>
 [[nodiscard]] std::expected<Result, error> run_work(const service_work& work);
 // Does not block.
 template <class Result>
-void start_work(const service_work& work, result_receiver<Result>* receiver, call_ticket ticket);
+void start_work(
+    const service_work& work, const result_receiver<Result>& receiver, call_ticket ticket);
 // The token form.
 template <class Result, class Token, class... Given>
 [[nodiscard]] auto initiate_work(given<Given...> arguments, service_work&& work, Token& token) {
@@ -324,7 +356,8 @@ struct row_handle {
 // Starts it; the rows, or what went wrong, are read from the handle.
 [[nodiscard]] std::expected<row_handle, error> open_rows(const service_work& work);
 [[nodiscard]] std::expected<std::optional<row_view>, error> next_row(const row_handle& rows);
-void start_next_row(const row_handle& rows, result_receiver<std::optional<row_view>>* receiver);
+void start_next_row(
+    const row_handle& rows, const result_receiver<std::optional<row_view>>& receiver);
 void cancel_rows(const row_handle& rows) noexcept;
 [[nodiscard]] call_ticket ticket_of(const row_handle& rows) noexcept;
 [[nodiscard]] std::size_t buffered_size_peak(const row_handle& rows) noexcept;
