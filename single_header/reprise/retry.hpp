@@ -940,6 +940,9 @@ struct retry_question {
     std::uint32_t retry_attempts = 0;
     /// The failure was shown to the strategy before, because other attempts still ran (hedging).
     bool is_noted = false;
+    /// The safety in `facts` was assumed because the attempt was cut short; the failure itself
+    /// states none.
+    bool is_assumed = false;
     token_state token{};
 
     /// The number of the attempt that failed; the first is 1.
@@ -1891,6 +1894,8 @@ struct attempt {
     std::stop_token stop{};
     /// The call's clock; null outside of a loop, which means the real clock.
     retry_clock* clock = nullptr;
+    /// The call's mark, for operations that could send something twice by themselves.
+    repeatability repeat = repeatability::unspecified;
 
     /// The time on the call's clock.
     [[nodiscard]] time_point now() const noexcept { return clock_or_real().now(); }
@@ -2479,6 +2484,12 @@ public:
         is_running_ = true;
         observation.on_attempt(number);
     }
+    /// The breaker is closed (`allows_hedge`), so all that run are regular attempts now, also one
+    /// that started as a probe.
+    void start_hedge(std::uint32_t number) noexcept {
+        permit_ = driver::breaker_permit::regular();
+        observation.on_hedge(number);
+    }
     void on_success(time_point now) noexcept {
         if (breaker_ != nullptr && is_running_) {
             breaker_->on_success(permit_, now);
@@ -2605,6 +2616,9 @@ struct failed_attempt {
     bool is_canceled = false;  ///< The caller has asked to stop.
     /// One of several attempts that ran at the same time, and reported by `on_one_failed` before.
     bool is_noted = false;
+    /// The facts have a safety that the failure does not state: the attempt was cut short.
+    bool is_assumed = false;
+    std::uint32_t number = 0;  ///< Of the attempt; 0: the one that started last.
 };
 
 /// One of several attempts that run at the same time.
@@ -2790,7 +2804,7 @@ public:
             return false;
         }
         if (attached_) {
-            attached_->observation.on_hedge(progress_.retries() + 1);
+            attached_->start_hedge(progress_.retries() + 1);
         }
         return true;
     }
@@ -2852,6 +2866,10 @@ private:
         }
     }
 
+    [[nodiscard]] std::uint32_t number_of(const failed_attempt& failed) const noexcept {
+        return failed.number != 0 ? failed.number : progress_.retries() + 1;
+    }
+
     [[nodiscard]] retry_question question_about(
         const failed_attempt& failed, const request_terms& terms,
         const decision_context& at) const noexcept {
@@ -2864,6 +2882,7 @@ private:
             .reason = failed.reason,
             .retry_attempts = progress_.retries(),
             .is_noted = failed.is_noted,
+            .is_assumed = failed.is_assumed,
             .token = progress_.token()};
     }
 
@@ -2898,7 +2917,7 @@ private:
     [[nodiscard]] retry_step conclude(
         const retry_action& action, const failed_attempt& failed, request_terms& terms,
         time_point now) noexcept {
-        const std::uint32_t number = progress_.retries() + 1;
+        const std::uint32_t number = number_of(failed);
         if (terms.repeat == repeatability::not_repeatable && action.is_retry() &&
             may_have_acted(failed)) {
             return refuse(refusal_reason::not_repeatable, failed, terms, now);
@@ -2927,7 +2946,7 @@ private:
 
     [[nodiscard]] retry_step retry_always(
         const failed_attempt& failed, request_terms& terms, time_point now) noexcept {
-        const std::uint32_t number = progress_.retries() + 1;
+        const std::uint32_t number = number_of(failed);
         proposed_retry proposal = proposal_of(failed, now);
         proposal.delay = failed.rule.delay();
         const admission answer = progress_.on_unpaid_retry(proposal, limits_of(terms));
@@ -2938,7 +2957,7 @@ private:
         refusal_reason why, const failed_attempt& failed, request_terms& terms,
         time_point now) noexcept {
         const retry_step step{.refusal = why};
-        record(entry_kind::attempt, progress_.retries() + 1, step, failed, terms, now);
+        record(entry_kind::attempt, number_of(failed), step, failed, terms, now);
         return step;
     }
 
@@ -3388,13 +3407,16 @@ public:
     void on_success(const decision_context& at) noexcept { core().on_success(at); }
 
     /// The running attempt failed. `is_canceled`: the caller has asked to stop; `failure`
-    /// is shown to the strategy and to observers, and must live until the next attempt starts;
-    /// `is_noted`: `on_one_failed` has reported it before.
+    /// is shown to the strategy and to observers, and must live until the next attempt starts.
     [[nodiscard]] retry_step on_failure(
         const failure_facts& facts, const decision_context& at, bool is_canceled = false,
-        failure_view failure = {}, bool is_noted = false) noexcept {
-        const failed_attempt failed{
-            .facts = facts, .failure = failure, .is_canceled = is_canceled, .is_noted = is_noted};
+        failure_view failure = {}) noexcept {
+        return on_failed_attempt(
+            {.facts = facts, .failure = failure, .is_canceled = is_canceled}, at);
+    }
+    /// The same with all that a driver may know about it.
+    [[nodiscard]] retry_step on_failed_attempt(
+        const failed_attempt& failed, const decision_context& at) noexcept {
         const retry_step step = decided(
             at.now, [&](request_terms& terms) { return core().on_failure(failed, terms, at); });
         if constexpr (can_defer) {
@@ -3432,9 +3454,8 @@ public:
     }
     /// One of several attempts that run at the same time has failed. True if that forbids a retry.
     [[nodiscard]] bool on_one_failed(
-        const parallel_attempt& which, const failure_facts& facts, const decision_context& at,
-        bool is_canceled, failure_view failure) noexcept {
-        const failed_attempt failed{.facts = facts, .failure = failure, .is_canceled = is_canceled};
+        const parallel_attempt& which, const failed_attempt& failed,
+        const decision_context& at) noexcept {
         return with_terms(
             [&](request_terms& terms) { return core().on_one_failed(which, failed, terms, at); });
     }
@@ -3697,9 +3718,11 @@ template <class R>
 inline constexpr bool has_silent_error<R> =
     !driver::describes_failure<typename outcome_traits<R>::error>;
 
-/// A value that reports failures of its own.
+/// A value that reports failures of its own, also in a way that loops do not read.
 template <class V>
-concept reports_failure = !std::is_void_v<V> && !plain_result<V>;
+concept reports_failure =
+    !std::is_void_v<V> && (!plain_result<V> || unread_status<V> || unfinished_work<V> ||
+                           std::same_as<V, std::exception_ptr>);
 
 /// A result like `std::expected` with such a value.
 template <class R>
@@ -3731,11 +3754,17 @@ concept decides_without_facts = requires { requires Strategy::decides_without_fa
 template <class Strategy, class R>
 inline constexpr bool can_match_error = true;
 
+/// What strategies see of a failed result like `std::expected`: its error, or all of it if the
+/// error is returned by value.
+template <class R>
+using seen_failure = std::conditional_t<requires(const R& result) {
+    outcome_traits<R>::failure(result);
+}, typename outcome_traits<R>::error, R>;
+
 template <class Strategy, class R>
     requires std::derived_from<outcome_traits<R>, expected_outcome> &&
-                 requires { Strategy::template can_match<typename outcome_traits<R>::error>; }
-inline constexpr bool can_match_error<Strategy, R> =
-    Strategy::template can_match<typename outcome_traits<R>::error>;
+                 requires { Strategy::template can_match<seen_failure<R>>; }
+inline constexpr bool can_match_error<Strategy, R> = Strategy::template can_match<seen_failure<R>>;
 
 /// An operation that comes with its own predicate (`fails_if`).
 template <class Operation, class R>
@@ -3766,8 +3795,9 @@ constexpr void check_result_type() noexcept {
             "retry: reprise::attempts(3).when(predicate)");
         static_assert(
             can_match_error<Strategy, R>,
-            "the strategy names an error type that this result never has, in when(predicate) or "
-            "on<E>(): name the error of the result, or an exception");
+            "the strategy names an error type that it never sees of this result, in "
+            "when(predicate) or on<E>(): name the error of the result, or an exception; where "
+            "error() returns a copy, name std::error_code or reprise::failure_facts");
         static_assert(
             !is_doubtful,
             "bool, optional, signed integers, enumerations and raw pointers do not say which "
@@ -4267,7 +4297,7 @@ template <class Result, class Operation, class Attempt>
 
 /// What a loop that gives up leaves its caller with: the last result, or what was thrown last.
 template <class Result>
-[[nodiscard]] Result last_result(attempt_result<Result> outcome) {
+[[nodiscard]] Result last_result(attempt_result<Result>&& outcome) {
     if (outcome.thrown) {
         std::rethrow_exception(outcome.thrown);
     }
@@ -4307,7 +4337,7 @@ template <class Result, class Operation>
 /// attempt left.
 template <class Result, class Operation>
 [[nodiscard]] Result give_up(
-    [[maybe_unused]] Operation& operation, attempt_result<Result> outcome,
+    [[maybe_unused]] Operation& operation, attempt_result<Result>&& outcome,
     [[maybe_unused]] bool is_canceled) {
     if constexpr (has_fallback<Operation>) {
         if (!is_canceled) {
@@ -4359,8 +4389,12 @@ template <class Session>
 template <class Session>
 [[nodiscard]] attempt make_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
-    attempt next{session.attempt_number(), driver::no_deadline, duration::max(),
-                 &session.allowance(),     options.stop,        &time.clock()};
+    attempt next{
+        .number = session.attempt_number(),
+        .allowance = &session.allowance(),
+        .stop = options.stop,
+        .clock = &time.clock(),
+        .repeat = options.repeat};
     time.limit(next, session.deadline());
     return next;
 }
@@ -4726,9 +4760,10 @@ concept programming_error =
 [[nodiscard]] REPRISE_EXPORT bool is_programming_error(const failure_view& failure) noexcept;
 
 /// True if the failure states a safety, or a fault that decides instead.
-[[nodiscard]] constexpr bool states_anything(const failure_facts& facts) noexcept {
-    return facts.safety.has_value() || facts.fault == failure_fault::client ||
-           facts.fault == failure_fault::server;
+[[nodiscard]] constexpr bool states_anything(const driver::retry_question& question) noexcept {
+    const failure_facts& facts = question.facts;
+    return (facts.safety.has_value() && !question.is_assumed) ||
+           facts.fault == failure_fault::client || facts.fault == failure_fault::server;
 }
 
 }  // namespace detail
@@ -4770,7 +4805,7 @@ struct stated_safety {
     [[nodiscard]] refusal_reason check(const driver::retry_question& question) const noexcept {
         const refusal_reason refusal = check(question.facts, question.repeat);
         const bool is_unknown =
-            refusal == refusal_reason::none && !detail::states_anything(question.facts);
+            refusal == refusal_reason::none && !detail::states_anything(question);
         return is_unknown && detail::is_programming_error(question.failure)
                    ? refusal_reason::programming_error
                    : refusal;
@@ -5781,7 +5816,7 @@ struct selected_failures {
             return refusal_reason::predicate_refused;
         }
         const refusal_reason refusal = safety.check(question);
-        if (refusal == refusal_reason::none && !states_anything(question.facts)) {
+        if (refusal == refusal_reason::none && !states_anything(question)) {
             return check_own_facts(question);
         }
         const bool is_named = refusal == refusal_reason::programming_error && result_or(false, [&] {

@@ -124,6 +124,16 @@ const auto result = reprise::retry(reprise::attempts(3), [] {
     return std::tuple<int, std::variant<std::string, std::error_code>>();
 });
 
+// refused: SM_08_an_error_condition_in_a_pair
+// message: a part of this result reports failures
+const auto result = reprise::retry(
+    reprise::attempts(3), [] { return std::pair(std::error_condition(std::errc::timed_out), 1U); });
+
+// refused: SM_08_an_exception_in_a_tuple
+// message: a part of this result reports failures
+const auto result = reprise::retry(
+    reprise::attempts(3), [] { return std::tuple(std::exception_ptr(), 1U); });
+
 // accepted: SM_08_pairs_and_tuples_of_values_and_those_that_a_predicate_reads
 // flags: -Wall -Wextra -Werror
 const auto values = reprise::retry(strategy, [] { return std::pair(1, std::string("text")); });
@@ -281,13 +291,13 @@ const auto operation = reprise::fails_if(
 const auto operation = reprise::with_fallback(1U, reprise::with_fallback(2U, [] { return 200U; }));
 
 // refused: a_predicate_on_an_error_that_the_result_never_has
-// message: the strategy names an error type that this result never has, in when(predicate) or
+// message: the strategy names an error type that it never sees of this result, in when(predicate) or
 // message: on<E>(): name the error of the result, or an exception
 const auto result = reprise::retry(
     reprise::attempts(3).when([](const silent_exception&) { return true; }),
     [] { return outcome<silent_error>{}; });
 
 // refused: a_list_of_errors_that_the_result_never_has
-// message: the strategy names an error type that this result never has
+// message: the strategy names an error type that it never sees of this result
 const auto result = reprise::retry(
     reprise::attempts(3).on<silent_exception>(), [] { return outcome<silent_error>{}; });

@@ -174,7 +174,7 @@ void simulation::end_attempt(attempt_id attempt, const failure_facts& facts) {
         // No failure here forbids a retry, so the last one is decided about.
         static_cast<void>(decide_for(call, [&] {
             return call.session->on_one_failed(
-                {.number = call.session->attempt_number()}, facts, context(), false, {});
+                {.number = call.session->attempt_number()}, {.facts = facts}, context());
         }));
     }
     if (call.running == 0) {
@@ -200,8 +200,9 @@ void simulation::succeed(attempt_id attempt) {
 
 void simulation::fail(std::uint32_t index, const failure_facts& facts, bool is_noted) {
     call_record& call = calls_[index];
-    const driver::retry_step next = decide_for(
-        call, [&] { return call.session->on_failure(facts, context(), false, {}, is_noted); });
+    const driver::retry_step next = decide_for(call, [&] {
+        return call.session->on_failed_attempt({.facts = facts, .is_noted = is_noted}, context());
+    });
     if (!next.is_retry) {
         end_call(index, false, next.refusal);
         return;

@@ -566,4 +566,12 @@ TEST(blocking, SM_19_the_earlier_of_deadline_and_timeout_counts) {
     }
 }
 
+// libcurl sent a POST twice within one attempt, because the adapter did not see the call's mark.
+TEST(blocking, SM_10_an_attempt_has_the_mark_of_its_call) {
+    for (const repeatability mark : {repeatability::unspecified, repeatability::not_repeatable}) {
+        auto seen = throws_on_failure([](const attempt& current) { return current.repeat; });
+        EXPECT_EQ(retry(attempts(1), {.repeat = mark}, seen), mark);
+    }
+}
+
 }  // namespace reprise

@@ -104,4 +104,27 @@ TEST(fallback, is_not_used_when_the_caller_asked_to_stop) {
     EXPECT_EQ(s.history.refusal(), refusal_reason::canceled);
 }
 
+// The failed result was moved once more before the fallback was asked.
+TEST(fallback, stands_in_for_a_result_that_throws_when_it_is_moved_again) {
+    struct ticket {
+        explicit ticket(int* shared) : moves(shared) {}
+        ticket(ticket&& other) : moves(other.moves) {
+            if (++*moves > 1) {
+                throw std::runtime_error("moved");
+            }
+        }
+        ticket& operator=(ticket&&) = delete;
+        ~ticket() = default;
+
+        int* moves;
+    };
+    int moves = 0;
+    int fresh = -9;
+    auto operation = with_fallback(
+        [&](const failure_view&) { return ticket(&fresh); },
+        fails_if([](const ticket&) { return true; }, [&] { return ticket(&moves); }));
+    const ticket result = retry(attempts(1), operation);
+    EXPECT_EQ(result.moves, &fresh);
+}
+
 }  // namespace reprise::fallback_test

@@ -8,6 +8,7 @@
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 #include <stdexcept>
+#include <string>
 
 #include "chosen_asio.hpp"
 
@@ -209,6 +210,51 @@ TEST(async_fallback, stands_in_for_a_retry_that_a_circuit_breaker_refuses) {
     EXPECT_EQ(attempts_made, 1U);
     EXPECT_EQ(t.ec, error_code());
     EXPECT_EQ(t.value, 42);
+}
+
+// The fallback is a coroutine, which starts when it is awaited. The view was gone by then.
+TEST(async_fallback, a_coroutine_may_refer_to_the_failure) {
+    table t;
+    std::string seen;
+    t.play([&]() -> asio::awaitable<void> {
+        const auto explain = [&seen](const failure_view& failure) -> asio::awaitable<int> {
+            seen = failure.get_if<std::runtime_error>() != nullptr ? "gone" : "";
+            co_return 7;
+        };
+        const auto operation = with_fallback(explain, throws_on_failure(fetch_price));
+        auto pending = async_retry(t.rule, t.options, operation);
+        t.value = co_await std::move(pending);
+    });
+    EXPECT_EQ(t.thrown, nullptr);
+    EXPECT_EQ(t.value, 7);
+    EXPECT_EQ(seen, "gone");
+}
+
+// The coroutine was canceled while the last decision was made. Its fallback could not even start,
+// and the operation's own error was lost.
+TEST(async_fallback, a_coroutine_that_is_canceled_at_the_last_decision_keeps_its_error) {
+    table t;
+    asio::cancellation_signal signal;
+    int recovered = 0;
+    const auto strategy = attempts(1).on_decision(
+        [&](const decision_event&) { signal.emit(asio::cancellation_type::all); });
+    const auto caller = [&]() -> asio::awaitable<void> {
+        const auto explain = [&recovered](const failure_view&) -> asio::awaitable<int> {
+            ++recovered;
+            co_return 7;
+        };
+        const auto operation = with_fallback(explain, throws_on_failure(fetch_price));
+        auto pending = async_retry(strategy, t.options, operation);
+        t.value = co_await std::move(pending);
+    };
+    asio::co_spawn(
+        t.io, caller,
+        asio::bind_cancellation_slot(
+            signal.slot(), [&](const std::exception_ptr& thrown) { t.thrown = thrown; }));
+    t.time.run(t.io);
+    ASSERT_NE(t.thrown, nullptr);
+    EXPECT_THROW(std::rethrow_exception(t.thrown), std::runtime_error);
+    EXPECT_EQ(recovered, 0);
 }
 
 }  // namespace reprise::async_fallback_test

@@ -155,20 +155,41 @@ private:
     }
 };
 
+// A handler may own the memory that its allocator uses. With a time limit the wait of the timer was
+// still in it, and with a hedge the group of attempts.
 TEST(async_retry, memory_comes_from_the_tokens_allocator_and_is_returned_before_the_handler_runs) {
-    scene s;
-    counting_memory memory;
-    flaky operation{s.io, 2};
-    std::size_t live_in_handler = 99;
-    async_retry<void(error_code, int)>(
-        s.io, s.strategy, s.options, std::ref(operation),
-        asio::bind_allocator(
-            std::pmr::polymorphic_allocator<std::byte>(&memory),
-            [&](error_code, int) { live_in_handler = memory.live; }));
-    s.time.run(s.io);
-    EXPECT_GT(memory.allocations, 0U);
-    EXPECT_EQ(live_in_handler, 0U);
-    EXPECT_EQ(memory.live, 0U);
+    for (const bool has_limit : {false, true}) {
+        for (const bool is_hedged : {false, true}) {
+            SCOPED_TRACE(has_limit * 2 + is_hedged);
+            asio::io_context io;
+            counting_memory memory;
+            flaky operation{io, 2};
+            call_options options{.repeat = repeatability::repeatable};
+            if (has_limit) {
+                options.attempt_timeout = 1h;
+            }
+            std::size_t live_in_handler = 99;
+            auto handler = asio::bind_allocator(
+                std::pmr::polymorphic_allocator<std::byte>(&memory),
+                [&](error_code, int) { live_in_handler = memory.live; });
+            const auto strategy = attempts(3).every(1ms);
+            if (is_hedged) {
+                async_retry<void(error_code, int)>(
+                    io, strategy, options,
+                    hedged(
+                        1h, [&](const attempt& current,
+                                auto given) { operation(current, std::move(given)); }),
+                    std::move(handler));
+            } else {
+                async_retry<void(error_code, int)>(
+                    io, strategy, options, std::ref(operation), std::move(handler));
+            }
+            io.run();
+            EXPECT_GT(memory.allocations, 0U);
+            EXPECT_EQ(live_in_handler, 0U);
+            EXPECT_EQ(memory.live, 0U);
+        }
+    }
 }
 
 TEST(async_retry, an_executor_is_as_good_as_an_io_object) {

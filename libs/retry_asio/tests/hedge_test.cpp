@@ -455,6 +455,7 @@ TEST(hedge, SM_10_a_failure_that_forbids_a_retry_is_final_also_if_another_one_fa
         ask_with_facts(first, {.delay = 50ms}, facts);
         EXPECT_EQ(first.ec, denied);
         EXPECT_EQ(first.started, 2U);
+        EXPECT_EQ(first.trace.entries.back().attempt(), 1U) << "the one that is decided about";
         replica second({{60ms, refused}, {60ms, denied}, {1ms}});
         ask_with_facts(second, {.delay = 50ms}, facts);
         EXPECT_EQ(second.ec, denied);
@@ -502,6 +503,105 @@ TEST(hedge, SM_10_a_failure_that_only_the_strategy_knows_is_final_as_well) {
         EXPECT_THROW(std::rethrow_exception(r.thrown), denied_by_service);
         EXPECT_EQ(r.started, 2U);
     }
+}
+
+// The limit filled in a safety of `maybe`, and the strategy no longer looked at what the type of
+// the failure states.
+TEST(hedge, SM_10_a_failure_that_only_the_strategy_knows_is_final_also_at_a_limit) {
+    struct denied_by_service {
+        [[nodiscard]] static failure_facts retry_facts() noexcept {
+            return {.safety = retry_safety::no};
+        }
+    };
+    struct mistake final : std::logic_error {
+        mistake() : std::logic_error("mistake") {}
+    };
+    for (const bool has_facts : {false, true}) {
+        for (const bool is_hedged_call : {false, true}) {
+            replica r({{1h}, {1h}, {1h}, {1h}});
+            r.options.attempt_timeout = 20ms;
+            const auto read = [&]() -> asio::awaitable<int> {
+                try {
+                    static_cast<void>(co_await r.read_in_coroutine());
+                } catch (const std::exception&) {
+                    if (!has_facts) {
+                        throw mistake();
+                    }
+                }
+                throw denied_by_service{};
+            };
+            const auto caller = [&]() -> asio::awaitable<void> {
+                const auto named = attempts(4).every(1s).on<denied_by_service>();
+                const auto any = attempts(4).every(1s);
+                const auto plain = throws_on_failure(read);
+                const auto slow = throws_on_failure(hedged(50ms, read));
+                if (is_hedged_call) {
+                    auto pending = has_facts ? async_retry(named, r.options, slow)
+                                             : async_retry(any, r.options, slow);
+                    static_cast<void>(co_await std::move(pending));
+                } else {
+                    auto pending = has_facts ? async_retry(named, r.options, plain)
+                                             : async_retry(any, r.options, plain);
+                    static_cast<void>(co_await std::move(pending));
+                }
+            };
+            asio::co_spawn(
+                r.io, caller, [&](const std::exception_ptr& thrown) { r.thrown = thrown; });
+            r.time.run(r.io);
+            EXPECT_NE(r.thrown, nullptr);
+            EXPECT_EQ(r.started, 1U);
+        }
+    }
+}
+
+// An observer canceled the call, which ended the other attempt at once and with it the loop, whose
+// decision was still being made.
+TEST(hedge, an_observer_may_cancel_attempts_that_then_end_at_once) {
+    for (const bool has_limit : {false, true}) {
+        asio::io_context io;
+        asio::cancellation_signal signal;
+        int completed = 0;
+        const auto initiate = [](const attempt&, auto handler) {
+            auto slot = asio::get_associated_cancellation_slot(handler);
+            auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+            slot.assign([kept](asio::cancellation_type_t) {
+                auto ended = std::move(*kept);
+                std::move(ended)(error_code(asio::error::operation_aborted));
+            });
+        };
+        const auto strategy = attempts(3).on_decision([&](const decision_event& event) {
+            if (event.entry.is_hedge()) {
+                signal.emit(asio::cancellation_type::all);
+            }
+        });
+        call_options options{.repeat = repeatability::repeatable};
+        if (has_limit) {
+            options.attempt_timeout = 1h;
+        }
+        async_retry<void(error_code)>(
+            io, strategy, options, hedged(1ms, initiate),
+            asio::bind_cancellation_slot(signal.slot(), [&](error_code) { ++completed; }));
+        io.run();
+        EXPECT_EQ(completed, 1);
+    }
+}
+
+// The first attempt was a probe that came too late. Its permit was used for the hedge as well, so
+// that the hedge's failure did not count.
+TEST(hedge, one_beside_a_late_probe_counts_as_a_regular_attempt) {
+    const auto breaker = std::make_shared<circuit_breaker>(driver::circuit_breaker_options{
+        .volume_threshold = 2, .sleep_window = 10ms, .probe_timeout = 10ms});
+    replica r({{200ms, refused}, {30ms, refused}});
+    for (int index = 0; index < 2; ++index) {
+        breaker->on_failure(driver::breaker_permit::regular(), {}, r.time.now());
+    }
+    r.time.advance(10ms);
+    r.time.after(20ms, [&] { static_cast<void>(breaker->try_acquire(r.time.now())); });
+    r.time.after(
+        40ms, [&] { breaker->on_success(breaker->try_acquire(r.time.now()), r.time.now()); });
+    r.ask(attempts(2).breaker(breaker));
+    EXPECT_EQ(r.started, 2U);
+    EXPECT_EQ(breaker->state(), circuit_state::open) << "two failures";
 }
 
 TEST(hedge, asks_a_predicate_once_for_each_attempt) {

@@ -227,6 +227,39 @@ TEST(throwing_moves, SM_10_a_lost_result_is_final_although_another_attempt_fails
     EXPECT_EQ(c.completed, 0);
 }
 
+// What was to be reported instead of the lost result was lost as well, and was used all the same.
+TEST(throwing_moves, a_result_that_cannot_even_be_made_leaves_through_the_executor) {
+    struct without_memory {
+        without_memory() = default;
+        without_memory(without_memory&&) { throw std::runtime_error("no memory"); }
+        without_memory& operator=(without_memory&&) = delete;
+        ~without_memory() = default;
+    };
+    for (const bool is_hedged : {false, true}) {
+        call c(0);
+        const auto initiate = [&](const attempt&, auto handler) {
+            ++c.executed;
+            c.pause(1ms, [handler = std::move(handler)](bool) mutable {
+                std::move(handler)(std::exception_ptr(), without_memory());
+            });
+        };
+        const auto done = [&](const std::exception_ptr&, const without_memory&) { ++c.completed; };
+        using signature = void(std::exception_ptr, without_memory);
+        const auto strategy = attempts(3).every(1ms).observer(c.observer);
+        if (is_hedged) {
+            async_retry<signature>(
+                c.io, strategy, c.options(rows[0]), hedged(10ms, initiate), done);
+        } else {
+            async_retry<signature>(c.io, strategy, c.options(rows[0]), initiate, done);
+        }
+        c.run();
+        EXPECT_EQ(c.executed, 1);
+        EXPECT_EQ(c.observed, 1);
+        EXPECT_EQ(c.left_by_throwing, 1);
+        EXPECT_EQ(c.completed, 0);
+    }
+}
+
 TEST(throwing_moves, a_fallback_takes_the_place_of_a_lost_result) {
     call c(1);
     int value = 0;

@@ -36,8 +36,8 @@ namespace reprise::adapters {
 struct curl_options {
     /// Whether the request may be sent twice. Unspecified: the method decides. State `repeatable`
     /// for a POST that carries an idempotency key. libcurl itself sends a request again, also a
-    /// POST, if a connection that it reused closes without an answer; `not_repeatable` prevents
-    /// that by a new connection for each attempt.
+    /// POST, if a connection that it reused closes without an answer; `not_repeatable`, here or in
+    /// the options of the call, prevents that by a new connection for each attempt.
     repeatability repeat = repeatability::unspecified;
     /// A longer body fails with CURLE_WRITE_ERROR, which is not retried. In bytes.
     std::size_t body_size_max = std::size_t{64} << 20;
@@ -191,7 +191,9 @@ inline failure_facts curl_result::retry_facts() const noexcept {
     CURL* handle, const attempt& current, const curl_options& options = {}) {
     curl_result result;
     detail::curl_body body{&result.body, options.body_size_max};
-    const detail::curl_transfer_options set(handle, body, current.timeout, options.repeat);
+    const detail::curl_transfer_options set(
+        handle, body, current.timeout,
+        options.repeat != repeatability::unspecified ? options.repeat : current.repeat);
     result.code = curl_easy_perform(handle);
     result.ended_at = current.calendar_time();
     result.repeat = options.repeat;

@@ -167,7 +167,7 @@ template <class Result, class Operation, class Attempt>
 
 /// What a loop that gives up leaves its caller with: the last result, or what was thrown last.
 template <class Result>
-[[nodiscard]] Result last_result(attempt_result<Result> outcome) {
+[[nodiscard]] Result last_result(attempt_result<Result>&& outcome) {
     if (outcome.thrown) {
         std::rethrow_exception(outcome.thrown);
     }
@@ -207,7 +207,7 @@ template <class Result, class Operation>
 /// attempt left.
 template <class Result, class Operation>
 [[nodiscard]] Result give_up(
-    [[maybe_unused]] Operation& operation, attempt_result<Result> outcome,
+    [[maybe_unused]] Operation& operation, attempt_result<Result>&& outcome,
     [[maybe_unused]] bool is_canceled) {
     if constexpr (has_fallback<Operation>) {
         if (!is_canceled) {
@@ -259,8 +259,12 @@ template <class Session>
 template <class Session>
 [[nodiscard]] attempt make_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
-    attempt next{session.attempt_number(), driver::no_deadline, duration::max(),
-                 &session.allowance(),     options.stop,        &time.clock()};
+    attempt next{
+        .number = session.attempt_number(),
+        .allowance = &session.allowance(),
+        .stop = options.stop,
+        .clock = &time.clock(),
+        .repeat = options.repeat};
     time.limit(next, session.deadline());
     return next;
 }

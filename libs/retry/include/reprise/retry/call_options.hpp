@@ -59,6 +59,8 @@ struct attempt {
     std::stop_token stop{};
     /// The call's clock; null outside of a loop, which means the real clock.
     retry_clock* clock = nullptr;
+    /// The call's mark, for operations that could send something twice by themselves.
+    repeatability repeat = repeatability::unspecified;
 
     /// The time on the call's clock.
     [[nodiscard]] time_point now() const noexcept { return clock_or_real().now(); }

@@ -173,9 +173,11 @@ template <class R>
 inline constexpr bool has_silent_error<R> =
     !driver::describes_failure<typename outcome_traits<R>::error>;
 
-/// A value that reports failures of its own.
+/// A value that reports failures of its own, also in a way that loops do not read.
 template <class V>
-concept reports_failure = !std::is_void_v<V> && !plain_result<V>;
+concept reports_failure =
+    !std::is_void_v<V> && (!plain_result<V> || unread_status<V> || unfinished_work<V> ||
+                           std::same_as<V, std::exception_ptr>);
 
 /// A result like `std::expected` with such a value.
 template <class R>
@@ -207,11 +209,17 @@ concept decides_without_facts = requires { requires Strategy::decides_without_fa
 template <class Strategy, class R>
 inline constexpr bool can_match_error = true;
 
+/// What strategies see of a failed result like `std::expected`: its error, or all of it if the
+/// error is returned by value.
+template <class R>
+using seen_failure = std::conditional_t<requires(const R& result) {
+    outcome_traits<R>::failure(result);
+}, typename outcome_traits<R>::error, R>;
+
 template <class Strategy, class R>
     requires std::derived_from<outcome_traits<R>, expected_outcome> &&
-                 requires { Strategy::template can_match<typename outcome_traits<R>::error>; }
-inline constexpr bool can_match_error<Strategy, R> =
-    Strategy::template can_match<typename outcome_traits<R>::error>;
+                 requires { Strategy::template can_match<seen_failure<R>>; }
+inline constexpr bool can_match_error<Strategy, R> = Strategy::template can_match<seen_failure<R>>;
 
 /// An operation that comes with its own predicate (`fails_if`).
 template <class Operation, class R>
@@ -242,8 +250,9 @@ constexpr void check_result_type() noexcept {
             "retry: reprise::attempts(3).when(predicate)");
         static_assert(
             can_match_error<Strategy, R>,
-            "the strategy names an error type that this result never has, in when(predicate) or "
-            "on<E>(): name the error of the result, or an exception");
+            "the strategy names an error type that it never sees of this result, in "
+            "when(predicate) or on<E>(): name the error of the result, or an exception; where "
+            "error() returns a copy, name std::error_code or reprise::failure_facts");
         static_assert(
             !is_doubtful,
             "bool, optional, signed integers, enumerations and raw pointers do not say which "

@@ -235,7 +235,7 @@ struct selected_failures {
             return refusal_reason::predicate_refused;
         }
         const refusal_reason refusal = safety.check(question);
-        if (refusal == refusal_reason::none && !states_anything(question.facts)) {
+        if (refusal == refusal_reason::none && !states_anything(question)) {
             return check_own_facts(question);
         }
         const bool is_named = refusal == refusal_reason::programming_error && result_or(false, [&] {

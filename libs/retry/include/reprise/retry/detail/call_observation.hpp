@@ -78,6 +78,12 @@ public:
         is_running_ = true;
         observation.on_attempt(number);
     }
+    /// The breaker is closed (`allows_hedge`), so all that run are regular attempts now, also one
+    /// that started as a probe.
+    void start_hedge(std::uint32_t number) noexcept {
+        permit_ = driver::breaker_permit::regular();
+        observation.on_hedge(number);
+    }
     void on_success(time_point now) noexcept {
         if (breaker_ != nullptr && is_running_) {
             breaker_->on_success(permit_, now);

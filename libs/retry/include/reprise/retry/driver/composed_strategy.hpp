@@ -82,9 +82,10 @@ concept programming_error =
 [[nodiscard]] REPRISE_EXPORT bool is_programming_error(const failure_view& failure) noexcept;
 
 /// True if the failure states a safety, or a fault that decides instead.
-[[nodiscard]] constexpr bool states_anything(const failure_facts& facts) noexcept {
-    return facts.safety.has_value() || facts.fault == failure_fault::client ||
-           facts.fault == failure_fault::server;
+[[nodiscard]] constexpr bool states_anything(const driver::retry_question& question) noexcept {
+    const failure_facts& facts = question.facts;
+    return (facts.safety.has_value() && !question.is_assumed) ||
+           facts.fault == failure_fault::client || facts.fault == failure_fault::server;
 }
 
 }  // namespace detail
@@ -126,7 +127,7 @@ struct stated_safety {
     [[nodiscard]] refusal_reason check(const driver::retry_question& question) const noexcept {
         const refusal_reason refusal = check(question.facts, question.repeat);
         const bool is_unknown =
-            refusal == refusal_reason::none && !detail::states_anything(question.facts);
+            refusal == refusal_reason::none && !detail::states_anything(question);
         return is_unknown && detail::is_programming_error(question.failure)
                    ? refusal_reason::programming_error
                    : refusal;

@@ -88,6 +88,9 @@ struct failed_attempt {
     bool is_canceled = false;  ///< The caller has asked to stop.
     /// One of several attempts that ran at the same time, and reported by `on_one_failed` before.
     bool is_noted = false;
+    /// The facts have a safety that the failure does not state: the attempt was cut short.
+    bool is_assumed = false;
+    std::uint32_t number = 0;  ///< Of the attempt; 0: the one that started last.
 };
 
 /// One of several attempts that run at the same time.
@@ -273,7 +276,7 @@ public:
             return false;
         }
         if (attached_) {
-            attached_->observation.on_hedge(progress_.retries() + 1);
+            attached_->start_hedge(progress_.retries() + 1);
         }
         return true;
     }
@@ -335,6 +338,10 @@ private:
         }
     }
 
+    [[nodiscard]] std::uint32_t number_of(const failed_attempt& failed) const noexcept {
+        return failed.number != 0 ? failed.number : progress_.retries() + 1;
+    }
+
     [[nodiscard]] retry_question question_about(
         const failed_attempt& failed, const request_terms& terms,
         const decision_context& at) const noexcept {
@@ -347,6 +354,7 @@ private:
             .reason = failed.reason,
             .retry_attempts = progress_.retries(),
             .is_noted = failed.is_noted,
+            .is_assumed = failed.is_assumed,
             .token = progress_.token()};
     }
 
@@ -381,7 +389,7 @@ private:
     [[nodiscard]] retry_step conclude(
         const retry_action& action, const failed_attempt& failed, request_terms& terms,
         time_point now) noexcept {
-        const std::uint32_t number = progress_.retries() + 1;
+        const std::uint32_t number = number_of(failed);
         if (terms.repeat == repeatability::not_repeatable && action.is_retry() &&
             may_have_acted(failed)) {
             return refuse(refusal_reason::not_repeatable, failed, terms, now);
@@ -410,7 +418,7 @@ private:
 
     [[nodiscard]] retry_step retry_always(
         const failed_attempt& failed, request_terms& terms, time_point now) noexcept {
-        const std::uint32_t number = progress_.retries() + 1;
+        const std::uint32_t number = number_of(failed);
         proposed_retry proposal = proposal_of(failed, now);
         proposal.delay = failed.rule.delay();
         const admission answer = progress_.on_unpaid_retry(proposal, limits_of(terms));
@@ -421,7 +429,7 @@ private:
         refusal_reason why, const failed_attempt& failed, request_terms& terms,
         time_point now) noexcept {
         const retry_step step{.refusal = why};
-        record(entry_kind::attempt, progress_.retries() + 1, step, failed, terms, now);
+        record(entry_kind::attempt, number_of(failed), step, failed, terms, now);
         return step;
     }
 

@@ -104,6 +104,9 @@ struct retry_question {
     std::uint32_t retry_attempts = 0;
     /// The failure was shown to the strategy before, because other attempts still ran (hedging).
     bool is_noted = false;
+    /// The safety in `facts` was assumed because the attempt was cut short; the failure itself
+    /// states none.
+    bool is_assumed = false;
     token_state token{};
 
     /// The number of the attempt that failed; the first is 1.

@@ -137,13 +137,16 @@ public:
     void on_success(const decision_context& at) noexcept { core().on_success(at); }
 
     /// The running attempt failed. `is_canceled`: the caller has asked to stop; `failure`
-    /// is shown to the strategy and to observers, and must live until the next attempt starts;
-    /// `is_noted`: `on_one_failed` has reported it before.
+    /// is shown to the strategy and to observers, and must live until the next attempt starts.
     [[nodiscard]] retry_step on_failure(
         const failure_facts& facts, const decision_context& at, bool is_canceled = false,
-        failure_view failure = {}, bool is_noted = false) noexcept {
-        const failed_attempt failed{
-            .facts = facts, .failure = failure, .is_canceled = is_canceled, .is_noted = is_noted};
+        failure_view failure = {}) noexcept {
+        return on_failed_attempt(
+            {.facts = facts, .failure = failure, .is_canceled = is_canceled}, at);
+    }
+    /// The same with all that a driver may know about it.
+    [[nodiscard]] retry_step on_failed_attempt(
+        const failed_attempt& failed, const decision_context& at) noexcept {
         const retry_step step = decided(
             at.now, [&](request_terms& terms) { return core().on_failure(failed, terms, at); });
         if constexpr (can_defer) {
@@ -181,9 +184,8 @@ public:
     }
     /// One of several attempts that run at the same time has failed. True if that forbids a retry.
     [[nodiscard]] bool on_one_failed(
-        const parallel_attempt& which, const failure_facts& facts, const decision_context& at,
-        bool is_canceled, failure_view failure) noexcept {
-        const failed_attempt failed{.facts = facts, .failure = failure, .is_canceled = is_canceled};
+        const parallel_attempt& which, const failed_attempt& failed,
+        const decision_context& at) noexcept {
         return with_terms(
             [&](request_terms& terms) { return core().on_one_failed(which, failed, terms, at); });
     }

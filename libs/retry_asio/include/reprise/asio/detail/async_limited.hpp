@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -52,7 +53,7 @@ void clear_slot(const Handler& handler) noexcept {
     }
 }
 
-/// Passes the signals of a handler's slot on to `state->on_signal(type)`, on the state's strand. In
+/// Passes the signals of a handler's slot on to `State::on_signal(state, type)`, on its strand. In
 /// the initiating call, so that no signal after it is missed.
 template <class State, class Handler>
 void connect_slot(const std::shared_ptr<State>& state, const Handler& handler) {
@@ -60,7 +61,9 @@ void connect_slot(const std::shared_ptr<State>& state, const Handler& handler) {
         slot.assign([weak = std::weak_ptr<State>(state)](asio::cancellation_type_t type) {
             if (auto self = weak.lock()) {
                 auto& strand = self->strand();
-                asio::dispatch(strand, [self = std::move(self), type] { self->on_signal(type); });
+                asio::dispatch(strand, [self = std::move(self), type]() mutable {
+                    State::on_signal(std::move(self), type);
+                });
             }
         });
     }
@@ -271,7 +274,9 @@ public:
           handler_(std::move(handler)) {}
 
     void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
-    void on_signal(asio::cancellation_type_t) { cancel(); }
+    static void on_signal(const std::shared_ptr<pause_state>& self, asio::cancellation_type_t) {
+        self->cancel();
+    }
 
     void start(const pause_request& request) {
         if (request.clock != nullptr) {
@@ -391,19 +396,80 @@ template <class First, class... Rest>
     return kept_result<First, Rest...>::of(exception_as<First>::make(std::move(thrown)), Rest{}...);
 }
 
-/// Everything but `wake` runs on the strand: the attempt may end on one thread while the limit is
-/// reached on another.
+/// The timer of a limit. It is not in the handler's memory: the wait of a timer that was canceled
+/// ends later, and a handler that runs must find all of its memory returned. It does not keep the
+/// attempt alive either: one that drops its handler would be noticed only at the limit.
+template <class State, class Strand, class IoExecutor>
+class limit_timer final
+    : public driver::wake_target,
+      public std::enable_shared_from_this<limit_timer<State, Strand, IoExecutor>> {
+public:
+    limit_timer(std::weak_ptr<State> state, const Strand& strand, const IoExecutor& executor)
+        : strand_(strand), timer_(executor), state_(std::move(state)) {}
+
+    /// Calls `State::on_limit(state)` on the strand at the given time, unless it is stopped before.
+    void start(time_point until, driver::async_clock* clock) {
+        timer_.expires_at(clock != nullptr ? std::chrono::steady_clock::time_point::max() : until);
+        timer_.async_wait(
+            on_strand([self = this->shared_from_this()](const asio_error_code&) mutable {
+                if (auto state = self->state()) {
+                    State::on_limit(std::move(state));
+                }
+            }));
+        if (clock != nullptr) {
+            clock->arm(until, this->weak_from_this());
+        }
+    }
+    void stop() noexcept {
+        {
+            const std::lock_guard lock(mutex_);
+            state_.reset();
+        }
+        timer_.cancel();
+    }
+    /// By way of the I/O executor; see `pause_state::wake`.
+    void wake() noexcept override {
+        asio::post(timer_.get_executor(), on_strand([self = this->shared_from_this()] {
+                       self->timer_.cancel();
+                   }));
+    }
+
+private:
+    template <class Function>
+    [[nodiscard]] auto on_strand(Function function) const {
+        return bound_function<Function, Strand, std::allocator<void>>{
+            std::move(function), strand_, {}};
+    }
+    [[nodiscard]] std::shared_ptr<State> state() noexcept {
+        const std::lock_guard lock(mutex_);
+        return state_.lock();
+    }
+
+    Strand strand_;
+    steady_timer_on<IoExecutor> timer_;
+    std::mutex mutex_;  // A state that nobody needs any more may end on any thread.
+    std::weak_ptr<State> state_;
+};
+
+/// Everything runs on the strand: the attempt may end on one thread while the limit is reached on
+/// another.
 template <class Handler, class IoExecutor, class... Args>
 class limited_state final
-    : public driver::wake_target,
-      public std::enable_shared_from_this<limited_state<Handler, IoExecutor, Args...>> {
+    : public std::enable_shared_from_this<limited_state<Handler, IoExecutor, Args...>> {
 public:
     using strand_type = asio::strand<asio::associated_executor_t<Handler, IoExecutor>>;
 
     limited_state(Handler handler, const IoExecutor& executor)
         : strand_(asio::make_strand(asio::get_associated_executor(handler, executor))),
-          timer_(executor),
+          io_executor_(executor),
           handler_(std::move(handler)) {}
+    ~limited_state() {
+        if (timer_ != nullptr) {
+            timer_->stop();
+        }
+    }
+    limited_state(const limited_state&) = delete;
+    limited_state& operator=(const limited_state&) = delete;
 
     /// What the attempt gets: runs on the strand, is canceled at the limit or by the caller.
     struct attempt_handler : completion_taker<attempt_handler, Args...> {
@@ -435,10 +501,14 @@ public:
     };
 
     void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
-    void on_signal(asio::cancellation_type_t type) {
-        if (!is_finished_) {
-            signal_.emit(type);
-        }
+    static void on_signal(std::shared_ptr<limited_state> self, asio::cancellation_type_t type) {
+        run(std::move(self), [type](limited_state& state) { state.signal_.emit(type); });
+    }
+    static void on_limit(std::shared_ptr<limited_state> self) {
+        run(std::move(self), [](limited_state& state) {
+            state.timed_out_ = true;
+            state.signal_.emit(asio::cancellation_type::all);
+        });
     }
     [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
 
@@ -448,22 +518,36 @@ public:
         void (*start)(void* owner, const attempt& current, attempt_handler handler);
     };
 
-    void launch(const limit_request& request, starter how) {
-        asio::dispatch(strand_, [self = this->shared_from_this(), request, how = std::move(how)] {
-            self->start(request, how);
+    static void launch(
+        std::shared_ptr<limited_state> self, const limit_request& request, starter how) {
+        const strand_type strand = self->strand_;
+        asio::dispatch(strand, [self = std::move(self), request, how = std::move(how)]() mutable {
+            run(std::move(self),
+                [&](limited_state& state) { state.start(request, std::move(how)); });
         });
     }
 
-    void wake() noexcept override {
-        post_on_strand([self = this->shared_from_this()] { self->timer_.cancel(); });
+private:
+    /// What may end the attempt runs in this: its initiating function and its cancellation. The end
+    /// is reported when that has returned: the next attempt and the caller's handler must not run
+    /// inside it, and by then nothing is left in the handler's memory.
+    template <class Work>
+    static void run(std::shared_ptr<limited_state> self, Work work) {
+        if (self->is_finished_) {
+            return;
+        }
+        const bool is_outermost = !std::exchange(self->is_running_, true);
+        work(*self);
+        if (is_outermost) {
+            self->is_running_ = false;
+            if (!self->result_.is_empty()) {
+                finish(std::move(self));
+            }
+        }
     }
 
-private:
-    /// An attempt that ends inside its initiating function is reported when that has returned: the
-    /// next attempt and the caller's handler must not run inside it.
-    void start(const limit_request& request, const starter& how) {
+    void start(const limit_request& request, starter how) {
         const auto self = this->shared_from_this();
-        is_starting_ = true;
         try {
             how.start(how.owner.get(), request.current, attempt_handler(self));
         } catch (...) {
@@ -473,57 +557,25 @@ private:
                 throw;
             }
         }
-        is_starting_ = false;
         if (result_.is_empty()) {
-            arm(request);
-        } else {
-            finish(self);
+            timer_ = std::make_shared<timer_type>(self, strand_, io_executor_);
+            timer_->start(request.current.deadline, request.clock);
         }
     }
 
     static void on_result(std::shared_ptr<limited_state> self, kept_result<Args...> result) {
-        if (self->is_finished_ || !self->result_.is_empty()) {
-            return;  // An operation that both threw and completed, or completed twice.
-        }
-        self->result_ = std::move(result);
-        if (!self->is_starting_) {
-            finish(std::move(self));
-        }
-    }
-
-    void arm(const limit_request& request) {
-        if (request.clock != nullptr) {
-            timer_.expires_at(std::chrono::steady_clock::time_point::max());
-            request.clock->arm(request.current.deadline, this->weak_from_this());
-        } else {
-            timer_.expires_at(request.current.deadline);
-        }
-        // The timer must not keep the attempt's state alive: an operation that drops its handler
-        // would otherwise be noticed only at the limit.
-        auto on_limit = [weak = this->weak_from_this()](const asio_error_code&) {
-            if (const auto self = weak.lock(); self != nullptr && !self->is_finished_) {
-                self->timed_out_ = true;
-                self->signal_.emit(asio::cancellation_type::all);
+        run(std::move(self), [&result](limited_state& state) {
+            if (state.result_.is_empty()) {  // Not if an operation both threw and completed.
+                state.result_ = std::move(result);
             }
-        };
-        timer_.async_wait(bound_on_strand(std::move(on_limit)));
-    }
-
-    template <class Function>
-    [[nodiscard]] auto bound_on_strand(Function function) const {
-        return bound_function<Function, strand_type, allocator_of<Handler>>{
-            std::move(function), strand_, asio::get_associated_allocator(handler_)};
-    }
-
-    /// By way of the I/O executor; see `pause_state::wake`.
-    template <class Function>
-    void post_on_strand(Function function) {
-        asio::post(timer_.get_executor(), bound_on_strand(std::move(function)));
+        });
     }
 
     static void finish(std::shared_ptr<limited_state> self) {
         self->is_finished_ = true;
-        self->timer_.cancel();
+        if (self->timer_ != nullptr) {
+            self->timer_->stop();
+        }
         clear_slot(self->handler_);
         const limit_result limit{self->timed_out_};
         kept_result<Args...> result(std::move(self->result_));
@@ -532,12 +584,15 @@ private:
         std::move(handler)(limit, std::move(result));
     }
 
+    using timer_type = limit_timer<limited_state, strand_type, IoExecutor>;
+
     strand_type strand_;
-    steady_timer_on<IoExecutor> timer_;
+    IoExecutor io_executor_;
+    std::shared_ptr<timer_type> timer_;  // Null until the attempt has started.
     Handler handler_;
     asio::cancellation_signal signal_;
     kept_result<Args...> result_;
-    bool is_starting_ = false;
+    bool is_running_ = false;  // Something that may end the attempt.
     bool is_finished_ = false;
     bool timed_out_ = false;
 };
@@ -554,8 +609,8 @@ auto async_limited(
             using owner_type = typename decltype(given.owner)::element_type;
             auto shared = allocate_state<state>(handler, std::move(handler), executor);
             shared->connect_slot();
-            shared->launch(
-                wanted,
+            state::launch(
+                std::move(shared), wanted,
                 {std::move(given.owner),
                  [](void* owner, const attempt& current, typename state::attempt_handler limited) {
                      Start::start(*static_cast<owner_type*>(owner), current, std::move(limited));

@@ -35,16 +35,24 @@ struct ended_attempt {
     bool is_lost = false;  ///< Another one was better.
 };
 
+/// What a failed attempt states.
+struct attempt_failure {
+    failure_facts facts{};
+    /// Their safety was assumed, because the loop has cut the attempt short.
+    bool is_assumed = false;
+    std::uint32_t number = 0;  ///< Of the attempt; 0: the one that started last.
+};
+
 /// What the end of one attempt means for the others.
 struct attempt_verdict {
-    std::optional<failure_facts> failure{};  ///< Absent: the attempt is good.
+    std::optional<attempt_failure> failure{};  ///< Absent: the attempt is good.
     /// The failure forbids a retry: it is the result unless another attempt succeeds.
     bool is_final = false;
 
     [[nodiscard]] bool is_good() const noexcept { return !failure; }
     /// No attempt is added, also if the service has named a minimum wait.
     [[nodiscard]] bool is_last() const noexcept {
-        return is_good() || is_final || failure->minimum_wait.has_value();
+        return is_good() || is_final || failure->facts.minimum_wait.has_value();
     }
 };
 
@@ -64,7 +72,7 @@ template <class Session, class IsCanceled>
 /// ```
 /// start_one(const attempt&, handler)   starts an attempt; handler: void(Args...)
 /// on_one_ended(const ended_attempt&, const kept_result<Args...>&)   the `attempt_verdict`
-/// on_group_ended(const std::optional<failure_facts>&)   the outcome of the result that follows
+/// on_group_ended(const std::optional<attempt_failure>&)   the outcome of the result that follows
 /// admit_one()                          the next attempt, or nothing if it is refused
 /// pause_until(time_point)              what the wait for the next attempt needs
 /// now()
@@ -86,12 +94,15 @@ public:
           handler_(std::move(handler)) {}
 
     void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
-    void on_signal(asio::cancellation_type_t type) { cancel_all(type); }
+    static void on_signal(std::shared_ptr<hedge_group> self, asio::cancellation_type_t type) {
+        run(std::move(self), [type](hedge_group& group) { group.cancel_all(type); });
+    }
 
-    void start(const attempt& first) {
-        launch(first);
-        wait_for_next();
-        finish_if_over();
+    static void start(std::shared_ptr<hedge_group> self, const attempt& first) {
+        run(std::move(self), [&first](hedge_group& group) {
+            group.launch(first);
+            group.wait_for_next();
+        });
     }
 
     [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
@@ -107,18 +118,22 @@ private:
         bool is_running = true;
     };
 
-    /// While an initiating function runs. An attempt that completes inside it must not end the
-    /// group: the loop, which owns that function, would end with it.
-    class launching {
-    public:
-        explicit launching(bool& flag) noexcept : flag_(flag) { flag_ = true; }
-        ~launching() { flag_ = false; }
-        launching(const launching&) = delete;
-        launching& operator=(const launching&) = delete;
-
-    private:
-        bool& flag_;
-    };
+    /// What may end an attempt runs in this: initiating functions, cancellations, and what the loop
+    /// asks strategies and observers. The group ends when that has returned, because the loop,
+    /// whose functions may be running, ends with it. By then nothing is left in the handler's
+    /// memory.
+    template <class Work>
+    static void run(std::shared_ptr<hedge_group> self, Work work) {
+        const bool is_outermost = !std::exchange(self->is_busy_, true);
+        work(*self);
+        if (!is_outermost) {
+            return;
+        }
+        self->is_busy_ = false;
+        if (self->running_ == 0 && !self->is_pausing_ && !std::exchange(self->has_ended_, true)) {
+            finish(std::move(self));
+        }
+    }
 
     [[nodiscard]] place_type place(asio::cancellation_slot slot) const noexcept {
         return {strand_, asio::get_associated_allocator(handler_), slot};
@@ -130,7 +145,6 @@ private:
         added.started = driver_.now();
         ++running_;
         const std::uint64_t which = runners_.size() - 1;
-        const launching guard(is_launching_);
         try {
             driver_.start_one(
                 next,
@@ -161,46 +175,53 @@ private:
                 continue_with<&hedge_group::on_paused>::of(this->shared_from_this())});
     }
 
-    static void on_paused(std::shared_ptr<hedge_group> owner, bool reached) {
-        const auto self = std::move(owner);
-        self->is_pausing_ = false;
-        if (reached && self->may_add_ && self->running_ != 0) {
-            if (const std::optional<attempt> next = self->driver_.admit_one()) {
-                self->launch(*next);
-                self->wait_for_next();
+    static void on_paused(std::shared_ptr<hedge_group> self, bool reached) {
+        run(std::move(self), [reached](hedge_group& group) {
+            group.is_pausing_ = false;
+            if (!reached || !group.may_add_ || group.running_ == 0) {
+                return;
             }
-        }
-        self->finish_if_over();
+            if (const std::optional<attempt> next = group.driver_.admit_one()) {
+                group.launch(*next);
+                group.wait_for_next();
+            }
+        });
     }
 
-    /// `self` stays alive to the end: a canceled attempt may end the group inline.
     static void on_ended(std::shared_ptr<hedge_group> self, attempt_end<Args...> end) {
-        runner& ended = self->runners_[end.which];
+        run(std::move(self), [&end](hedge_group& group) { group.take(std::move(end)); });
+    }
+
+    void take(attempt_end<Args...> end) {
+        runner& ended = runners_[end.which];
         if (!std::exchange(ended.is_running, false)) {
             return;  // An operation that completes twice; the first result counts.
         }
-        --self->running_;
-        const attempt_verdict verdict = self->driver_.on_one_ended(
-            {ended.number, end.limit.timed_out, self->is_decided_}, end.result);
-        if (!self->is_decided_) {
-            self->record_first(ended, verdict.is_good(), end.limit.timed_out);
-            if (verdict.is_good() || !self->is_final_) {
-                self->last_.emplace(std::move(end));
-                self->outcome_ = verdict.failure;
-            }
-            self->is_decided_ = verdict.is_good();
-            self->is_final_ = self->is_final_ || verdict.is_final;
-            if (verdict.is_last()) {
-                self->may_add_ = false;
-            }
-            if (verdict.is_good()) {
-                self->cancel_all(asio::cancellation_type::all);
-            }
+        --running_;
+        const attempt_verdict verdict =
+            driver_.on_one_ended({ended.number, end.limit.timed_out, is_decided_}, end.result);
+        if (!is_decided_) {
+            record_first(ended, verdict.is_good(), end.limit.timed_out);
+            keep(std::move(end), verdict);
         }
-        if (self->running_ == 0 && self->is_pausing_) {
-            self->pause_signal_.emit(asio::cancellation_type::all);
+        if (running_ == 0 && is_pausing_) {
+            pause_signal_.emit(asio::cancellation_type::all);
         }
-        self->finish_if_over();
+    }
+
+    void keep(attempt_end<Args...> end, const attempt_verdict& verdict) {
+        if (verdict.is_good() || !is_final_) {
+            last_.emplace(std::move(end));
+            outcome_ = verdict.failure;
+        }
+        is_decided_ = verdict.is_good();
+        is_final_ = is_final_ || verdict.is_final;
+        if (verdict.is_last()) {
+            may_add_ = false;
+        }
+        if (verdict.is_good()) {
+            cancel_all(asio::cancellation_type::all);
+        }
     }
 
     /// Records the first attempt when it has ended, or when another one wins and it is canceled
@@ -232,15 +253,12 @@ private:
         }
     }
 
-    void finish_if_over() {
-        if (running_ != 0 || is_pausing_ || is_over_ || is_launching_) {
-            return;
-        }
-        is_over_ = true;
-        clear_slot(handler_);
-        driver_.on_group_ended(outcome_);
-        attempt_end<Args...> last(std::move(*last_));
-        Handler handler(std::move(handler_));
+    static void finish(std::shared_ptr<hedge_group> self) {
+        clear_slot(self->handler_);
+        self->driver_.on_group_ended(self->outcome_);
+        attempt_end<Args...> last(std::move(*self->last_));
+        Handler handler(std::move(self->handler_));
+        self.reset();
         std::move(handler)(last.limit, std::move(last.result));
     }
 
@@ -252,14 +270,14 @@ private:
     std::deque<runner> runners_;  // Stays in place: handlers have slots of it.
     asio::cancellation_signal pause_signal_;
     std::optional<attempt_end<Args...>> last_;  // What the group ends with, as far as is known.
-    std::optional<failure_facts> outcome_;      // Of `last_`; absent if it is good.
+    std::optional<attempt_failure> outcome_;    // Of `last_`; absent if it is good.
     std::size_t running_ = 0;
     bool is_pausing_ = false;
-    bool is_launching_ = false;
+    bool is_busy_ = false;     // With something that may end an attempt.
     bool is_decided_ = false;  // An attempt has succeeded.
     bool is_final_ = false;    // An attempt has failed in a way that forbids a retry.
     bool may_add_ = true;
-    bool is_over_ = false;
+    bool has_ended_ = false;
 };
 
 /// Completes with `void(limit_result, kept_result<Args...>)`.
@@ -274,7 +292,10 @@ auto async_hedged(
             auto shared =
                 allocate_state<group>(handler, std::move(handler), executor, *target, wanted);
             shared->connect_slot();
-            asio::dispatch(shared->strand(), [shared, current] { shared->start(current); });
+            const auto strand = shared->strand();
+            asio::dispatch(strand, [self = std::move(shared), current]() mutable {
+                group::start(std::move(self), current);
+            });
         },
         token, options, first);
 }

@@ -70,6 +70,7 @@ struct coroutine_outcome {
     attempt_result<kept> attempt{};
     /// The fallback is a coroutine, and the caller's coroutine awaits it.
     bool is_recovered_later = false;
+    bool was_attempted = true;
 };
 
 template <class Stored>
@@ -190,9 +191,7 @@ public:
         requires has_awaited_fallback<Operation>
     {
         last.is_recovered_later = true;
-        if (!failure) {
-            last.attempt.clear();  // no attempt was made
-        }
+        last.was_attempted = static_cast<bool>(failure);
     }
 
 private:
@@ -272,8 +271,13 @@ run_coroutine(
     const auto restore = asio::this_coro::throw_if_cancelled(throws_if_canceled);
     co_await restore;
     if constexpr (has_awaited_fallback<Operation>) {
-        if (last.is_recovered_later) {
-            auto fallback = operation.recover(view_of_attempt(last.attempt, operation));
+        // In a coroutine that was canceled by then, the fallback could only fail.
+        const auto state = co_await asio::this_coro::cancellation_state;
+        if (last.is_recovered_later && state.cancelled() == asio::cancellation_type::none) {
+            // The fallback may refer to it until it has ended.
+            const failure_view failure =
+                last.was_attempted ? view_of_attempt(last.attempt, operation) : failure_view{};
+            auto fallback = operation.recover(failure);
             if constexpr (std::is_same_v<stored, no_value>) {
                 co_await std::move(fallback);
                 co_return stored{};

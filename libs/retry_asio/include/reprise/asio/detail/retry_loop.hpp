@@ -37,14 +37,13 @@ concept call_options_argument = std::same_as<std::remove_cvref_t<Given>, call_op
 
 /// An attempt that the loop has cut short counts as a timeout, whatever error it reports about it;
 /// whether it reached the service is unknown unless the operation says more.
-[[nodiscard]] inline failure_facts after_limit(failure_facts facts, bool timed_out) noexcept {
-    if (timed_out) {
-        facts.timeout = true;
-        if (!facts.safety && facts.fault != failure_fault::client) {
-            facts.safety = retry_safety::maybe;
-        }
+[[nodiscard]] inline attempt_failure after_limit(failure_facts facts, bool timed_out) noexcept {
+    const bool is_assumed = timed_out && !facts.safety && facts.fault != failure_fault::client;
+    facts.timeout = facts.timeout || timed_out;
+    if (is_assumed) {
+        facts.safety = retry_safety::maybe;
     }
-    return facts;
+    return {facts, is_assumed};
 }
 
 /// Completion arguments produced by the fallback.
@@ -233,14 +232,20 @@ public:  // What a group of hedged attempts asks its driver.
             session_.on_one_succeeded(ended.number);
             return verdict;
         }
-        longest_wait_ = std::max(longest_wait_, verdict.failure->minimum_wait);
-        verdict.is_final = session_.on_one_failed(
-            {ended.number, ended.is_lost}, *verdict.failure, time_.context(), is_canceled(),
-            view_of_result(result));
+        verdict.failure->number = ended.number;
+        longest_wait_ = std::max(longest_wait_, verdict.failure->facts.minimum_wait);
+        const driver::failed_attempt failed{
+            .facts = verdict.failure->facts,
+            .failure = view_of_result(result),
+            .is_canceled = is_canceled(),
+            .is_assumed = verdict.failure->is_assumed,
+            .number = ended.number};
+        verdict.is_final =
+            session_.on_one_failed({ended.number, ended.is_lost}, failed, time_.context());
         return verdict;
     }
     /// The group completes next, with a result of this outcome.
-    void on_group_ended(const std::optional<failure_facts>& failure) noexcept {
+    void on_group_ended(const std::optional<attempt_failure>& failure) noexcept {
         hedged_outcome_.emplace(failure);
     }
     [[nodiscard]] std::optional<attempt> admit_one() noexcept {
@@ -270,7 +275,7 @@ private:
             slot.clear();  // The attempt's; a late signal must not reach a finished operation.
         }
         auto& session = self->session_;
-        const std::optional<failure_facts> failure =
+        const std::optional<attempt_failure> failure =
             self->hedged_outcome_ ? *self->hedged_outcome_
                                   : self->failure_of(self->result_, self->timed_out_);
         if (!failure) {
@@ -279,10 +284,15 @@ private:
             return;
         }
         const driver::decision_context failed_at = self->time_.context();
-        failure_facts facts = *failure;
-        facts.minimum_wait = std::max(facts.minimum_wait, self->longest_wait_);
-        const driver::retry_step next = session.on_failure(
-            facts, failed_at, self->is_canceled(), self->view(), self->hedged_outcome_.has_value());
+        driver::failed_attempt failed{
+            .facts = failure->facts,
+            .failure = self->view(),
+            .is_canceled = self->is_canceled(),
+            .is_noted = self->hedged_outcome_.has_value(),
+            .is_assumed = failure->is_assumed,
+            .number = failure->number};
+        failed.facts.minimum_wait = std::max(failed.facts.minimum_wait, self->longest_wait_);
+        const driver::retry_step next = session.on_failed_attempt(failed, failed_at);
         if (!next.is_deferred) {
             follow(std::move(self), next, failed_at.now);
         } else if (self->is_canceled()) {
@@ -346,16 +356,13 @@ private:
 
     /// The facts of an attempt that failed; absent after a success. A result that threw while it
     /// was moved may have been a success, so it is final.
-    [[nodiscard]] std::optional<failure_facts> failure_of(
+    [[nodiscard]] std::optional<attempt_failure> failure_of(
         const result_type& result, bool timed_out) const noexcept {
         if (result.lost() != nullptr) {
-            return failure_facts{.safety = retry_safety::no};
+            return attempt_failure{{.safety = retry_safety::no}};
         }
-        std::optional<failure_facts> failure = failure_in(initiate_, std::get<0>(*result));
-        if (failure) {
-            failure = after_limit(*failure, timed_out);
-        }
-        return failure;
+        const std::optional<failure_facts> facts = failure_in(initiate_, std::get<0>(*result));
+        return facts ? std::optional(after_limit(*facts, timed_out)) : std::nullopt;
     }
     [[nodiscard]] failure_view view_of_result(const result_type& result) const noexcept {
         if (result.lost() != nullptr) {
@@ -419,14 +426,15 @@ private:
         result_type result(std::move(self->result_));
         Handler handler(std::move(self->handler_));
         self.reset();
-        if (result.lost() == nullptr) {
-            std::apply(std::move(handler), std::move(*result));
-        } else if constexpr (carries_exception<First, Rest...>) {
-            std::apply(
-                std::move(handler), std::move(*failed_to_start<First, Rest...>(result.lost())));
-        } else {
+        if constexpr (carries_exception<First, Rest...>) {
+            if (result.lost() != nullptr) {
+                result = failed_to_start<First, Rest...>(result.lost());
+            }
+        }
+        if (result.lost() != nullptr) {
             std::rethrow_exception(result.lost());
         }
+        std::apply(std::move(handler), std::move(*result));
     }
 
     strategy_holder<Kept> strategy_;
@@ -441,7 +449,7 @@ private:
     asio::cancellation_state cancellation_;
     result_type result_;
     /// Of attempts run together: the failure that they end with, or none if one succeeded.
-    std::optional<std::optional<failure_facts>> hedged_outcome_;
+    std::optional<std::optional<attempt_failure>> hedged_outcome_;
     std::optional<duration> longest_wait_;  // that a service asked for, of attempts run together
     std::uint64_t attempts_started_ = 0;
     std::atomic<phase> phase_{phase::started};
