@@ -291,8 +291,8 @@ const auto operation = reprise::fails_if(
 const auto operation = reprise::with_fallback(1U, reprise::with_fallback(2U, [] { return 200U; }));
 
 // refused: a_predicate_on_an_error_that_the_result_never_has
-// message: the strategy names an error type that it never sees of this result, in when(predicate) or
-// message: on<E>(): name the error of the result, or an exception
+// message: the strategy names an error type that it never sees of this result, in
+// message: when(predicate) or on<E>(): name the error of the result, or an exception
 const auto result = reprise::retry(
     reprise::attempts(3).when([](const silent_exception&) { return true; }),
     [] { return outcome<silent_error>{}; });

@@ -28,31 +28,6 @@
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 
-template <class Executor>
-using steady_timer_on = asio::basic_waitable_timer<
-    std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
-
-/// The handler's allocator, for everything the loop allocates in its name.
-template <class Handler>
-using allocator_of = asio::associated_allocator_t<Handler>;
-
-/// A state shared by the pieces of one operation, in memory of the handler's allocator.
-template <class State, class Handler, class... Args>
-[[nodiscard]] std::shared_ptr<State> allocate_state(const Handler& handler, Args&&... args) {
-    using allocator =
-        typename std::allocator_traits<allocator_of<Handler>>::template rebind_alloc<State>;
-    return std::allocate_shared<State>(
-        allocator(asio::get_associated_allocator(handler)), std::forward<Args>(args)...);
-}
-
-/// Clears a handler's slot at the end of an operation: a later signal must find no operation.
-template <class Handler>
-void clear_slot(const Handler& handler) noexcept {
-    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
-        slot.clear();
-    }
-}
-
 /// Passes the signals of a handler's slot on to `State::on_signal(state, type)`, on its strand. In
 /// the initiating call, so that no signal after it is missed.
 template <class State, class Handler>
@@ -244,17 +219,6 @@ struct attempt_handler : Place, completion_taker<attempt_handler<Place, Args...>
     void take(kept_result<Args...> result) { (*this)(limit_result{}, std::move(result)); }
 };
 
-}  // namespace reprise::detail::inline REPRISE_VARIANT
-
-/// One wait between two attempts: ends when the time comes, or at once when the caller's
-/// cancellation slot or stop token says so.
-///
-/// Whatever ends it, the completion comes from one Asio timer, which owns the handler: so a context
-/// that is destroyed during the wait destroys the handler with it. With a virtual clock that timer
-/// is set to "never" and the clock's wake-up cancels it.
-
-namespace reprise::detail::inline REPRISE_VARIANT {
-
 /// Where and how to wait.
 struct pause_request {
     time_point until{};
@@ -262,6 +226,13 @@ struct pause_request {
     driver::async_clock* clock = nullptr;  ///< Null: real time.
 };
 
+/// One wait between two attempts: ends when the time comes, or at once when the caller's
+/// cancellation slot or stop token says so.
+///
+/// Whatever ends it, the completion comes from one Asio timer, which owns the handler: so a context
+/// that is destroyed during the wait destroys the handler with it. With a virtual clock that timer
+/// is set to "never" and the clock's wake-up cancels it.
+///
 /// All members but `wake` and the stop callback run on the strand, so that a stop request, a signal
 /// and the timer may come from different threads.
 template <class Handler, class IoExecutor>
@@ -362,10 +333,6 @@ auto async_pause(const IoExecutor& executor, const pause_request& request, Token
         },
         token, request);
 }
-
-}  // namespace reprise::detail::inline REPRISE_VARIANT
-
-namespace reprise::detail::inline REPRISE_VARIANT {
 
 struct limit_request {
     attempt current;                       ///< With its deadline.

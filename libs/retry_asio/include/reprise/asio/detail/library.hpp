@@ -2,7 +2,11 @@
 
 /// Which Asio the loops use: Boost's, or the standalone one if `REPRISE_STANDALONE_ASIO` is defined
 /// (the target `reprise::retry_asio_standalone` defines it). Each source uses one of the two; those
-/// of a program may differ.
+/// of a program may differ. Also what the loops use Asio for in several places.
+
+#include <chrono>
+#include <memory>
+#include <utility>
 
 #if defined(REPRISE_STANDALONE_ASIO)
 
@@ -87,5 +91,30 @@ using awaited_later_t = asio::use_awaitable_t<>;
 template <class Result>
 inline constexpr bool is_deferred = false;
 #endif
+
+template <class Executor>
+using steady_timer_on = asio::basic_waitable_timer<
+    std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
+
+/// The handler's allocator, for everything the loop allocates in its name.
+template <class Handler>
+using allocator_of = asio::associated_allocator_t<Handler>;
+
+/// A state shared by the pieces of one operation, in memory of the handler's allocator.
+template <class State, class Handler, class... Args>
+[[nodiscard]] std::shared_ptr<State> allocate_state(const Handler& handler, Args&&... args) {
+    using allocator =
+        typename std::allocator_traits<allocator_of<Handler>>::template rebind_alloc<State>;
+    return std::allocate_shared<State>(
+        allocator(asio::get_associated_allocator(handler)), std::forward<Args>(args)...);
+}
+
+/// Clears a handler's slot at the end of an operation: a later signal must find no operation.
+template <class Handler>
+void clear_slot(const Handler& handler) noexcept {
+    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
+        slot.clear();
+    }
+}
 
 }  // namespace reprise::detail::inline REPRISE_VARIANT

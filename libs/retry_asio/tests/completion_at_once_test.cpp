@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/hedge.hpp>
+#include <reprise/retry/simple_strategy.hpp>
+#include <reprise/testing/virtual_clock.hpp>
+#include <utility>
+
+#include "chosen_asio.hpp"
+
+/// Operations that complete inside their initiating function.
+
+namespace reprise::completion_at_once_test {
+
+using namespace std::chrono_literals;
+namespace asio = testing::asio;
+using testing::error_code;
+
+struct scene {
+    testing::virtual_clock time;
+    asio::io_context io;
+    call_options options{.clock = &time};
+};
+
+// The loop ended inside its own initiating function, which then used what had been destroyed.
+TEST(async_retry, a_hedged_attempt_that_completes_at_once_ends_the_call_after_its_initiation) {
+    for (const bool has_limit : {false, true}) {
+        for (const bool is_on_executor : {false, true}) {
+            SCOPED_TRACE(has_limit * 2 + is_on_executor);
+            scene s;
+            s.options.repeat = repeatability::repeatable;
+            if (has_limit) {
+                s.options.attempt_timeout = 1h;
+            }
+            bool is_initiating = false;
+            int completed = 0;
+            std::weak_ptr<int> owned;
+            const auto start = [&] {
+                auto kept = std::make_shared<int>(1);
+                owned = kept;
+                auto at_once = [&, kept = std::move(kept)](const attempt&, auto handler) {
+                    is_initiating = true;
+                    std::move(handler)(error_code());
+                    EXPECT_FALSE(owned.expired()) << "the function still runs";
+                    is_initiating = false;
+                };
+                async_retry<void(error_code)>(
+                    s.io, attempts(3), s.options, hedged(1s, std::move(at_once)), [&](error_code) {
+                        ++completed;
+                        EXPECT_FALSE(is_initiating);
+                    });
+            };
+            is_on_executor ? asio::post(s.io, start) : start();
+            s.time.run(s.io);
+            EXPECT_EQ(completed, 1);
+        }
+    }
+}
+
+// With a time limit and outside of the executor, the handler and the next attempt ran inside the
+// initiating function.
+TEST(async_retry, an_attempt_that_completes_at_once_is_reported_after_its_initiation) {
+    for (const bool has_limit : {false, true}) {
+        for (const bool is_on_executor : {false, true}) {
+            SCOPED_TRACE(has_limit * 2 + is_on_executor);
+            scene s;
+            if (has_limit) {
+                s.options.attempt_timeout = 1h;
+            }
+            int initiating = 0;
+            int calls = 0;
+            int completed = 0;
+            const auto at_once = [&](const attempt&, auto handler) {
+                EXPECT_EQ(++initiating, 1) << "one at a time";
+                ++calls;
+                std::move(handler)(
+                    calls < 3 ? error_code(asio::error::connection_refused) : error_code());
+                --initiating;
+            };
+            const auto start = [&] {
+                async_retry<void(error_code)>(
+                    s.io, attempts(3).every(0s), s.options, at_once, [&](error_code) {
+                        ++completed;
+                        EXPECT_EQ(initiating, 0);
+                    });
+            };
+            is_on_executor ? asio::post(s.io, start) : start();
+            s.time.run(s.io);
+            EXPECT_EQ(calls, 3);
+            EXPECT_EQ(completed, 1);
+        }
+    }
+}
+
+}  // namespace reprise::completion_at_once_test
