@@ -131,8 +131,8 @@ const auto result = reprise::retry(
 
 // refused: SM_08_an_exception_in_a_tuple
 // message: a part of this result reports failures
-const auto result = reprise::retry(
-    reprise::attempts(3), [] { return std::tuple(std::exception_ptr(), 1U); });
+const auto result =
+    reprise::retry(reprise::attempts(3), [] { return std::tuple(std::exception_ptr(), 1U); });
 
 // accepted: SM_08_pairs_and_tuples_of_values_and_those_that_a_predicate_reads
 // flags: -Wall -Wextra -Werror
