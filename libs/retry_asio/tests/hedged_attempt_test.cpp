@@ -125,6 +125,7 @@ TEST(hedge, SM_10_a_failure_that_forbids_a_retry_is_final_also_if_another_one_fa
         ask_with_facts(first, {.delay = 50ms}, facts);
         EXPECT_EQ(first.ec, denied);
         EXPECT_EQ(first.started, 2U);
+        ASSERT_FALSE(first.trace.entries.empty());
         EXPECT_EQ(first.trace.entries.back().attempt(), 1U) << "the one that is decided about";
         replica second({{60ms, refused}, {60ms, denied}, {1ms}});
         ask_with_facts(second, {.delay = 50ms}, facts);
@@ -170,6 +171,7 @@ TEST(hedge, SM_10_a_failure_that_only_the_strategy_knows_is_final_as_well) {
         };
         asio::co_spawn(r.io, caller, [&](const std::exception_ptr& thrown) { r.thrown = thrown; });
         r.time.run(r.io);
+        ASSERT_NE(r.thrown, nullptr);
         EXPECT_THROW(std::rethrow_exception(r.thrown), denied_by_service);
         EXPECT_EQ(r.started, 2U);
     }

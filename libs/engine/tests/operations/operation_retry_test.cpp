@@ -369,7 +369,7 @@ TEST(retry_flow, RH_04_user_data_of_the_call_is_seen_by_the_strategy) {
     request.user_data = std::make_shared<const std::any>(std::string("robot"));
     const auto read = driver.start(std::move(request));
     driver.settle();
-    EXPECT_EQ(read->code(), errc::temporary_failure);
+    ASSERT_EQ(read->code(), errc::temporary_failure);
     EXPECT_EQ(strategy->robots, 1);
     EXPECT_EQ(read->result.history->entries[0].refusal(), refusal_reason::strategy_refused);
 }
@@ -530,7 +530,7 @@ TEST(retry_flow, RH_33_the_budget_of_the_client_ends_retries_with_the_operations
     cluster.on_request = refuse_all(opcode::get, status::etmpfail);
     const auto read = driver.get("k");
     driver.advance(1s);
-    EXPECT_EQ(read->code(), errc::temporary_failure);
+    ASSERT_EQ(read->code(), errc::temporary_failure);
     EXPECT_EQ(cluster.count(opcode::get), 3U);
     EXPECT_EQ(read->result.history->entries.back().refusal(), refusal_reason::budget_exhausted);
 }

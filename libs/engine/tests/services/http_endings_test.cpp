@@ -130,7 +130,7 @@ TEST_F(http_decisions, RH_14_an_unreadable_answer_is_logged_and_in_the_history) 
     connected_driver driver(cluster_, options_);
     const auto done = driver.start_http(query_request("{}"));
     driver.settle();
-    EXPECT_EQ(done->code(), errc::parsing_failure);
+    ASSERT_EQ(done->code(), errc::parsing_failure);
     ASSERT_NO_FATAL_FAILURE(expect_logged(retry_reason::unknown, errc::parsing_failure));
     EXPECT_EQ(sink_->decisions[0].endpoint, "node1:8093");
     EXPECT_EQ(sink_->decisions[0].status, 200);

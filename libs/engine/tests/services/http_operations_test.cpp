@@ -209,7 +209,7 @@ TEST_F(http_flow, RH_33_each_service_charges_its_own_budget) {
     auto done = driver.start_http(
         readonly_request("{}", always_retry(retry_reason::query_index_not_found)));
     driver.advance(1s);
-    EXPECT_EQ(done->code(), errc::temporary_failure);
+    ASSERT_EQ(done->code(), errc::temporary_failure);
     EXPECT_EQ(done->result.retry_attempts, 2U);
     EXPECT_EQ(done->result.history->entries.back().refusal(), refusal_reason::budget_exhausted);
     EXPECT_EQ(of_all->milli_level(), 100000);
