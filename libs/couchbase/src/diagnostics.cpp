@@ -161,14 +161,16 @@ void refuse(const detail::result_receiver<Report>& receiver, net::refusal refuse
 namespace detail {
 
 void statistics_start::operator()(
-    const result_receiver<cluster_statistics>& receiver, call_ticket /*ticket*/) const {
+    const result_receiver<cluster_statistics>& receiver,
+    const step_cancellation& /*cancellation*/) const {
     refuse(
         receiver, client->client().start_statistics(
                       pass_to<cluster_statistics, engine::engine_statistics>(receiver)));
 }
 
 void diagnostics_start::operator()(
-    const result_receiver<diagnostics_report>& receiver, call_ticket /*ticket*/) const {
+    const result_receiver<diagnostics_report>& receiver,
+    const step_cancellation& /*cancellation*/) const {
     refuse(
         receiver,
         client->client().start_describe(pass_to<diagnostics_report, net::client_report>(receiver)));

@@ -1,6 +1,7 @@
 #include <reprise/couchbase/detail/calls.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <expected>
 #include <functional>
 #include <optional>
@@ -304,6 +305,40 @@ call_ticket reserve_ticket(const call_target& target) noexcept {
 void cancel_call(const std::weak_ptr<session>& client, call_ticket ticket) noexcept {
     if (const auto held = client.lock()) {
         held->client().cancel(ticket);
+    }
+}
+
+struct step_cancellation::shared_state {
+    explicit shared_state(const std::shared_ptr<session>& of)
+        : client(of), ticket(of->client().reserve_ticket()) {}
+
+    const std::weak_ptr<session> client;
+    const call_ticket ticket;
+    std::atomic<bool> is_requested{false};
+};
+
+step_cancellation::step_cancellation(const std::shared_ptr<session>& client)
+    : state_(std::make_shared<shared_state>(client)) {}
+
+// Whoever starts an operation looks at the flag afterwards, so one of the two cancels it.
+void step_cancellation::request() const noexcept {
+    if (state_ != nullptr) {
+        state_->is_requested = true;
+        cancel_call(state_->client, state_->ticket);
+    }
+}
+
+bool step_cancellation::is_requested() const noexcept {
+    return state_ != nullptr && state_->is_requested;
+}
+
+call_ticket step_cancellation::ticket() const noexcept {
+    return state_ == nullptr ? 0 : state_->ticket;
+}
+
+void step_cancellation::apply() const noexcept {
+    if (is_requested()) {
+        cancel_call(state_->client, state_->ticket);
     }
 }
 

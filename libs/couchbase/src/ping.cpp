@@ -84,12 +84,12 @@ class ping_run : public std::enable_shared_from_this<ping_run> {
 public:
     ping_run(
         const detail::ping_start& asked, const detail::result_receiver<ping_report>& receiver,
-        detail::call_ticket ticket)
+        const detail::step_cancellation& cancellation)
         : client_(asked.client),
           bucket_(asked.bucket),
           options_(asked.options),
           receiver_(receiver),
-          ticket_(ticket) {}
+          cancellation_(cancellation) {}
 
     void begin(detail::session& client) {
         const auto refused =
@@ -201,6 +201,7 @@ private:
                 start_http_check(each, std::move(on_end));
             }
         }
+        cancellation_.apply();
         add(std::nullopt);
     }
 
@@ -229,7 +230,7 @@ private:
         call.timeout = time_left();
         detail::start_call<void>(
             detail::make_target(client, bucket_), std::move(call),
-            check_receiver<void>::make(std::move(on_end)), ticket_);
+            check_receiver<void>::make(std::move(on_end)), cancellation_.ticket());
     }
 
     void start_http_check(
@@ -251,7 +252,8 @@ private:
             made->node = target.remote;
         }
         detail::start_work<management_response>(
-            work, check_receiver<management_response>::make(std::move(on_end)), ticket_);
+            work, check_receiver<management_response>::make(std::move(on_end)),
+            cancellation_.ticket());
     }
 
     const std::weak_ptr<detail::session> client_;
@@ -259,7 +261,7 @@ private:
     const ping_options options_;
     const time_point begun_ = net::steady_now();
     const detail::result_receiver<ping_report> receiver_;
-    const detail::call_ticket ticket_;
+    const detail::step_cancellation cancellation_;
     std::mutex mutex_;
     ping_report report_;
     std::size_t open_count_ = 0;
@@ -290,8 +292,8 @@ bool ping_report::is_well() const noexcept {
 namespace detail {
 
 void ping_start::operator()(
-    const result_receiver<ping_report>& receiver, call_ticket ticket) const {
-    std::make_shared<ping_run>(*this, receiver, ticket)->begin(*client);
+    const result_receiver<ping_report>& receiver, const step_cancellation& cancellation) const {
+    std::make_shared<ping_run>(*this, receiver, cancellation)->begin(*client);
 }
 
 }  // namespace detail
@@ -299,14 +301,14 @@ void ping_start::operator()(
 std::expected<ping_report, error> cluster::ping(const ping_options& options) const {
     return detail::await_started<ping_report>(
         client_, [&](const detail::result_receiver<ping_report>& receiver) {
-            detail::ping_start{client_, {}, options}(receiver, 0);
+            detail::ping_start{client_, {}, options}(receiver, {});
         });
 }
 
 std::expected<ping_report, error> bucket::ping(const ping_options& options) const {
     return detail::await_started<ping_report>(
         client_, [&](const detail::result_receiver<ping_report>& receiver) {
-            detail::ping_start{client_, name_, options}(receiver, 0);
+            detail::ping_start{client_, name_, options}(receiver, {});
         });
 }
 

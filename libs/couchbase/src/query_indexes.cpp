@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <expected>
+#include <memory>
 #include <utility>
 
 #include <reprise/couchbase/management.hpp>
@@ -27,19 +29,36 @@ std::vector<std::string> names_of_deferred(const std::vector<query_index>& index
     return names;
 }
 
+// The client for the next request of a call of several, or why there is none.
+template <class Call>
+std::expected<std::shared_ptr<detail::session>, error> lock_for_next(const Call& call) {
+    auto held = call.client.lock();
+    if (held == nullptr) {
+        return std::unexpected(error(errc::request_canceled, "the client has ended"));
+    }
+    if (call.cancellation.is_requested()) {
+        return std::unexpected(error(errc::request_canceled, "canceled between two requests"));
+    }
+    return held;
+}
+
 // The list that build_deferred asks for. Builds what it names, and frees itself.
 struct deferred_list {
     deferred_list(
         const detail::build_deferred_start& asked, const detail::result_receiver<change_result>& to,
-        detail::call_ticket given)
-        : client(asked.client), on(asked.on), options(asked.options), receiver(to), ticket(given) {}
+        const detail::step_cancellation& given)
+        : client(asked.client),
+          on(asked.on),
+          options(asked.options),
+          receiver(to),
+          cancellation(given) {}
 
     // Does not keep the client alive: operations end with the client.
     std::weak_ptr<detail::session> client;
     index_target on;
     query_options options;
     detail::result_receiver<change_result> receiver;
-    detail::call_ticket ticket;
+    detail::step_cancellation cancellation;
 
     static void finish(
         deferred_list* at, std::expected<query_index_list_result, error>&& listed, bool is_inline) {
@@ -52,14 +71,14 @@ struct deferred_list {
         if (names.empty()) {
             return next.complete(change_result{std::move(listed->trace)}, is_inline);
         }
-        const auto held = self->client.lock();
-        if (held == nullptr) {
-            return next.complete(
-                std::unexpected(error(errc::request_canceled, "the client has ended")), is_inline);
+        const auto held = lock_for_next(*self);
+        if (!held) {
+            return next.complete(std::unexpected(held.error()), is_inline);
         }
         detail::start_work<change_result>(
-            detail::make_build_indexes_work(held, self->on, names, self->options), next,
-            self->ticket);
+            detail::make_build_indexes_work(*held, self->on, names, self->options), next,
+            self->cancellation.ticket());
+        self->cancellation.apply();
     }
 };
 
@@ -67,13 +86,14 @@ struct deferred_list {
 struct watched_list {
     watched_list(
         const detail::watch_start& asked,
-        const detail::result_receiver<query_index_list_result>& to, detail::call_ticket given)
+        const detail::result_receiver<query_index_list_result>& to,
+        const detail::step_cancellation& given)
         : client(asked.client),
           on(asked.on),
           options(asked.options),
           watch(asked.names, asked.timeout, context_now()),
           receiver(to),
-          ticket(given) {}
+          cancellation(given) {}
 
     // Does not keep the client alive: operations end with the client.
     std::weak_ptr<detail::session> client;
@@ -81,7 +101,7 @@ struct watched_list {
     query_options options;
     detail::index_watch watch;
     detail::result_receiver<query_index_list_result> receiver;
-    detail::call_ticket ticket;
+    detail::step_cancellation cancellation;
 
     static driver::decision_context context_now() {
         return {net::steady_now(), net::random_bits()};
@@ -98,9 +118,11 @@ struct watched_list {
         if (auto& request = work.request->request) {
             request->delay = delay;
         }
-        const detail::call_ticket ticket = self->ticket;
+        const detail::step_cancellation cancellation = self->cancellation;
         detail::start_work<query_index_list_result>(
-            work, detail::result_receiver<query_index_list_result>::to(self.release()), ticket);
+            work, detail::result_receiver<query_index_list_result>::to(self.release()),
+            cancellation.ticket());
+        cancellation.apply();
     }
 
     static void finish(watched_list* at, detail::index_watch::result&& listed, bool is_inline) {
@@ -109,11 +131,11 @@ struct watched_list {
         if (auto ended = self->watch.on_listed(std::move(listed), context_now())) {
             return next.complete(*std::move(ended), is_inline);
         }
-        if (auto held = self->client.lock()) {
-            return start(std::move(self), held);
+        const auto held = lock_for_next(*self);
+        if (!held) {
+            return next.complete(std::unexpected(held.error()), is_inline);
         }
-        next.complete(
-            std::unexpected(error(errc::request_canceled, "the client has ended")), is_inline);
+        start(std::move(self), *held);
     }
 };
 
@@ -166,19 +188,20 @@ service_work make_list_indexes_work(
 }
 
 void build_deferred_start::operator()(
-    const result_receiver<change_result>& receiver, call_ticket ticket) const {
-    auto list = std::make_unique<deferred_list>(*this, receiver, ticket);
+    const result_receiver<change_result>& receiver, const step_cancellation& cancellation) const {
+    auto list = std::make_unique<deferred_list>(*this, receiver, cancellation);
     start_work<query_index_list_result>(
         make_list_indexes_work(client, on, options),
-        result_receiver<query_index_list_result>::to(list.release()), ticket);
+        result_receiver<query_index_list_result>::to(list.release()), cancellation.ticket());
 }
 
 void watch_start::operator()(
-    const result_receiver<query_index_list_result>& receiver, call_ticket ticket) const {
+    const result_receiver<query_index_list_result>& receiver,
+    const step_cancellation& cancellation) const {
     if (names.empty()) {
         return receiver.complete(std::unexpected(argument_error("names: no index is named")), true);
     }
-    watched_list::start(std::make_unique<watched_list>(*this, receiver, ticket), client);
+    watched_list::start(std::make_unique<watched_list>(*this, receiver, cancellation), client);
 }
 
 }  // namespace detail
@@ -215,7 +238,7 @@ std::expected<change_result, error> query_index_manager::build_deferred(
     const query_options& options) const {
     return detail::await_started<change_result>(
         client_, [&](const detail::result_receiver<change_result>& receiver) {
-            detail::build_deferred_start{client_, on_, options}(receiver, 0);
+            detail::build_deferred_start{client_, on_, options}(receiver, {});
         });
 }
 
@@ -229,7 +252,7 @@ std::expected<query_index_list_result, error> query_index_manager::watch(
     const std::vector<std::string>& names, duration timeout, const query_options& options) const {
     return detail::await_started<query_index_list_result>(
         client_, [&](const detail::result_receiver<query_index_list_result>& receiver) {
-            detail::watch_start{client_, on_, names, timeout, options}(receiver, 0);
+            detail::watch_start{client_, on_, names, timeout, options}(receiver, {});
         });
 }
 

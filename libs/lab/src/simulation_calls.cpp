@@ -172,10 +172,8 @@ void simulation::end_attempt(attempt_id attempt, const failure_facts& facts) {
     const bool is_noted = layers_[call.layer].callers.options().hedge.has_value();
     if (is_noted) {
         // No failure here forbids a retry, so the last one is decided about.
-        static_cast<void>(decide_for(call, [&] {
-            return call.session->on_one_failed(
-                {.number = call.session->attempt_number()}, {.facts = facts}, context());
-        }));
+        static_cast<void>(decide_for(
+            call, [&] { return call.session->on_one_failed({.facts = facts}, false, context()); }));
     }
     if (call.running == 0) {
         fail(attempt.call, facts, is_noted);

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -205,6 +207,50 @@ TEST_F(asynchronous_reports, a_watch_ends_with_its_time_or_its_cancellation) {
     const auto ended = watching.get();
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().code(), errc::request_canceled) << ended.error();
+}
+
+// Cancels a call when one of its requests has ended and the next one has not started. The client's
+// loop puts the cancellation into its queue and takes it from there before it completes the
+// request.
+class canceling_observer final : public couchbase::operation_observer {
+public:
+    void on_end(const couchbase::operation_end&) noexcept override {
+        if (is_armed.exchange(false)) {
+            signal.emit(asio::cancellation_type::terminal);
+        }
+    }
+
+    asio::cancellation_signal signal;
+    std::atomic<bool> is_armed{false};
+};
+
+TEST_F(asynchronous_reports, a_cancellation_between_two_requests_of_a_call_is_kept) {
+    const auto between = std::make_shared<canceling_observer>();
+    auto options = app_options();
+    options.operation_observers = {between};
+    const auto own = connect(*server_, options);
+    const auto indexes = own.query_indexes({.bucket = bucket_name});
+    ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
+    between->is_armed = true;
+    const auto watched =
+        indexes
+            .async_watch(
+                {"a"}, 2s, {},
+                asio::bind_cancellation_slot(between->signal.slot(), asio::use_future))
+            .get();
+    ASSERT_FALSE(watched);
+    EXPECT_EQ(watched.error().code(), errc::request_canceled) << watched.error();
+    between->is_armed = true;
+    const auto built =
+        indexes
+            .async_build_deferred(
+                {}, asio::bind_cancellation_slot(between->signal.slot(), asio::use_future))
+            .get();
+    ASSERT_FALSE(built) << "it was canceled before anything was built";
+    EXPECT_EQ(built.error().code(), errc::request_canceled) << built.error();
+    const auto listed = indexes.list();
+    ASSERT_TRUE(listed && listed->indexes.size() == 1) << words(listed);
+    EXPECT_TRUE(listed->indexes[0].is_deferred);
 }
 
 TEST_F(asynchronous_reports, a_failed_list_is_the_error_of_build_deferred) {

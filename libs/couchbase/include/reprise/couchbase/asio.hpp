@@ -300,14 +300,18 @@ template <class Token>
     }
 }
 
-// Starts what `start(receiver, ticket)` starts.
+// Starts what `start(receiver, cancellation)` starts.
 template <class Result, class Start>
 struct start_stored {
     template <class Handler>
     void operator()(
         Handler&& handler, const std::shared_ptr<session>& client, const Start& start) const {
-        const call_ticket ticket = assign_ticket(handler, {client, 0, {}});
-        start(make_receiver<Result>(std::forward<Handler>(handler)), ticket);
+        step_cancellation cancellation;
+        assign_cancellation(handler, [&] {
+            cancellation = step_cancellation(client);
+            return [cancellation] { cancellation.request(); };
+        });
+        start(make_receiver<Result>(std::forward<Handler>(handler)), cancellation);
     }
 };
 

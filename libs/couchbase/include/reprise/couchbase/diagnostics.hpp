@@ -136,17 +136,20 @@ namespace detail {
 // Asynchronous starts, as `initiate` takes them.
 struct statistics_start {
     std::shared_ptr<session> client;
-    void operator()(const result_receiver<cluster_statistics>& receiver, call_ticket) const;
+    void operator()(
+        const result_receiver<cluster_statistics>& receiver, const step_cancellation&) const;
 };
 struct diagnostics_start {
     std::shared_ptr<session> client;
-    void operator()(const result_receiver<diagnostics_report>& receiver, call_ticket) const;
+    void operator()(
+        const result_receiver<diagnostics_report>& receiver, const step_cancellation&) const;
 };
 struct ping_start {
     std::shared_ptr<session> client;
     std::string bucket;  // empty: the cluster itself
     ping_options options;
-    void operator()(const result_receiver<ping_report>& receiver, call_ticket ticket) const;
+    void operator()(
+        const result_receiver<ping_report>& receiver, const step_cancellation& cancellation) const;
 };
 
 }  // namespace detail

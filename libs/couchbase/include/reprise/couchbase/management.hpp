@@ -351,7 +351,9 @@ struct build_deferred_start {
     std::shared_ptr<session> client;
     index_target on;
     query_options options;
-    void operator()(const result_receiver<change_result>& receiver, call_ticket ticket) const;
+    void operator()(
+        const result_receiver<change_result>& receiver,
+        const step_cancellation& cancellation) const;
 };
 
 // Lists the indexes until those that are named are online.
@@ -362,7 +364,8 @@ struct watch_start {
     duration timeout;
     query_options options;
     void operator()(
-        const result_receiver<query_index_list_result>& receiver, call_ticket ticket) const;
+        const result_receiver<query_index_list_result>& receiver,
+        const step_cancellation& cancellation) const;
 };
 
 }  // namespace detail

@@ -269,6 +269,25 @@ void start_get(
 [[nodiscard]] call_ticket reserve_ticket(const call_target& target) noexcept;
 void cancel_call(const std::weak_ptr<session>& client, call_ticket ticket) noexcept;
 
+// The cancellation of a call that starts operations one after another, all with one ticket. A
+// request that comes when one has ended and the next has not started finds no operation, so it is
+// kept. Copies share it.
+class step_cancellation {
+public:
+    step_cancellation() noexcept = default;  // of a call that cannot be canceled
+    explicit step_cancellation(const std::shared_ptr<session>& client);
+
+    void request() const noexcept;  // may be called from any thread
+    [[nodiscard]] bool is_requested() const noexcept;
+    [[nodiscard]] call_ticket ticket() const noexcept;
+    // To be called after each start: ends what was started after the request.
+    void apply() const noexcept;
+
+private:
+    struct shared_state;
+    std::shared_ptr<shared_state> state_;
+};
+
 // The token form of a call. `Given` are the types of the user's arguments.
 template <class Result, auto Start = &start_call<Result>, class Token, class... Given>
 [[nodiscard]] auto initiate_call(
@@ -277,8 +296,8 @@ template <class Result, auto Start = &start_call<Result>, class Token, class... 
         arguments, target, std::move(call), token);
 }
 
-// The token form of what `start(receiver, ticket)` starts. `start` is copied by tokens that start
-// it later.
+// The token form of what `start(receiver, cancellation)` starts. `start` is copied by tokens that
+// start it later.
 template <class Result, class Start, class Token, class... Given>
 [[nodiscard]] auto initiate(
     given<Given...> arguments, const std::shared_ptr<session>& client, Start&& start,

@@ -93,12 +93,6 @@ struct failed_attempt {
     std::uint32_t number = 0;  ///< Of the attempt; 0: the one that started last.
 };
 
-/// One of several attempts that run at the same time.
-struct parallel_attempt {
-    std::uint32_t number = 1;
-    bool is_lost = false;  ///< Another one was better.
-};
-
 /// What the driver must do next.
 struct retry_step {
     bool is_retry = false;
@@ -281,13 +275,14 @@ public:
         return true;
     }
     /// One of several attempts that run at the same time has failed: for the strategy, which counts
-    /// failures, for the circuit breaker and for observers. True if the failure forbids a retry.
+    /// failures, for the circuit breaker and for observers. `is_lost`: another one was better. True
+    /// if the failure forbids a retry.
     [[nodiscard]] bool on_one_failed(
-        const parallel_attempt& which, const failed_attempt& failed, request_terms& terms,
+        const failed_attempt& failed, bool is_lost, request_terms& terms,
         const decision_context& at) noexcept {
-        const bool is_evidence = !which.is_lost && !failed.is_canceled;
+        const bool is_evidence = !is_lost && !failed.is_canceled;
         if (attached_) {
-            attached_->observation.on_one_ended(which.number, &failed.facts, which.is_lost);
+            attached_->observation.on_one_ended(number_of(failed), &failed.facts, is_lost);
             if (is_evidence) {
                 attached_->count_failure(failed.facts, false, at.now);
             }

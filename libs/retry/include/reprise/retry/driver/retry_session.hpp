@@ -182,12 +182,12 @@ public:
         return with_terms(
             [&](request_terms& terms) { return core().admit_hedge(terms, at.now, is_canceled); });
     }
-    /// One of several attempts that run at the same time has failed. True if that forbids a retry.
+    /// One of several attempts that run at the same time has failed. `is_lost`: another one was
+    /// better. True if the failure forbids a retry.
     [[nodiscard]] bool on_one_failed(
-        const parallel_attempt& which, const failed_attempt& failed,
-        const decision_context& at) noexcept {
+        const failed_attempt& failed, bool is_lost, const decision_context& at) noexcept {
         return with_terms(
-            [&](request_terms& terms) { return core().on_one_failed(which, failed, terms, at); });
+            [&](request_terms& terms) { return core().on_one_failed(failed, is_lost, terms, at); });
     }
     /// One of them has succeeded, for observers.
     void on_one_succeeded(std::uint32_t number) noexcept { core().on_one_succeeded(number); }

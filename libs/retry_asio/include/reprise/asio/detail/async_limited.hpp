@@ -489,8 +489,10 @@ public:
         std::shared_ptr<limited_state> self, const limit_request& request, starter how) {
         const strand_type strand = self->strand_;
         asio::dispatch(strand, [self = std::move(self), request, how = std::move(how)]() mutable {
-            run(std::move(self),
-                [&](limited_state& state) { state.start(request, std::move(how)); });
+            run(std::move(self), [&](limited_state& state) {
+                const starter used = std::move(how);  // Its owner goes before the end is reported.
+                state.start(request, used);
+            });
         });
     }
 
@@ -513,7 +515,7 @@ private:
         }
     }
 
-    void start(const limit_request& request, starter how) {
+    void start(const limit_request& request, const starter& how) {
         const auto self = this->shared_from_this();
         try {
             how.start(how.owner.get(), request.current, attempt_handler(self));

@@ -240,8 +240,7 @@ public:  // What a group of hedged attempts asks its driver.
             .is_canceled = is_canceled(),
             .is_assumed = verdict.failure->is_assumed,
             .number = ended.number};
-        verdict.is_final =
-            session_.on_one_failed({ended.number, ended.is_lost}, failed, time_.context());
+        verdict.is_final = session_.on_one_failed(failed, ended.is_lost, time_.context());
         return verdict;
     }
     /// The group completes next, with a result of this outcome.
