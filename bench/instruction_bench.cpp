@@ -209,6 +209,11 @@ private:
     reprise::time_point now_{1h};
 };
 
+class constant_random final : public reprise::driver::random_source {
+public:
+    [[nodiscard]] std::uint64_t next() noexcept override { return 0x9e3779b97f4a7c15U; }
+};
+
 struct fails_once {
     bool has_failed = false;
     std::error_code operator()() {
@@ -247,7 +252,8 @@ void run_retry(std::string_view name, std::size_t count) {
     immediate_clock clock;
     reprise::call_options options;
     options.clock = &clock;
-    options.random = {[](void*) noexcept -> std::uint64_t { return 0x9e3779b97f4a7c15U; }};
+    constant_random random;
+    options.random = &random;
     if (name == "success") {
         measured_successes(strategy, count);
     } else if (name == "virtual_success") {

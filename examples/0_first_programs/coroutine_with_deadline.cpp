@@ -3,7 +3,7 @@
 #include <reprise/retry.hpp>
 int main() {
     boost::asio::io_context io;
-    const reprise::call_options options{.timeout = std::chrono::milliseconds{50}};
+    const reprise::async_call_options options{.timeout = std::chrono::milliseconds{50}};
     const auto fetch = []() -> boost::asio::awaitable<std::string> {
         throw std::runtime_error("down");
         co_return "";

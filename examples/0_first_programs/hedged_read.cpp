@@ -3,7 +3,7 @@
 #include <reprise/retry.hpp>
 int main() {
     boost::asio::io_context io;
-    const reprise::call_options options{.repeat = reprise::repeatability::repeatable};
+    const reprise::async_call_options options{.repeat = reprise::repeatability::repeatable};
     int calls = 0;
     auto read = reprise::hedged(reprise::hedge_options{}, [&]() -> boost::asio::awaitable<void> {
         boost::asio::steady_timer timer(io, std::chrono::seconds{++calls == 1 ? 60 : 0});

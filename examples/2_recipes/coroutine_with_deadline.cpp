@@ -41,8 +41,8 @@ asio::awaitable<std::string> ask(tcp::endpoint service) {
 // [retry]
 asio::awaitable<std::string> ask_until_answered(
     reprise::standard_strategy& strategy, tcp::endpoint service, reprise::retry_history& history) {
-    const reprise::call_options options{
-        .timeout = 10s, .attempt_timeout = 300ms, .history = &history};
+    const reprise::async_call_options options{
+        .timeout = 10s, .attempt_timeout = 300ms, .history = reprise::borrowed(&history)};
     co_return co_await reprise::async_retry(strategy, options, [service] { return ask(service); });
 }
 // [/retry]

@@ -24,8 +24,8 @@ asio::awaitable<std::string> read_replica() {
 
 // [hedge]
 asio::awaitable<void> read(reprise::retry_history& history, std::string& answer) {
-    const reprise::call_options options{
-        .repeat = reprise::repeatability::repeatable, .history = &history};
+    const reprise::async_call_options options{
+        .repeat = reprise::repeatability::repeatable, .history = reprise::borrowed(&history)};
     const auto hedged_read = reprise::hedged(20ms, read_replica);
     answer = co_await reprise::async_retry(reprise::attempts(3), options, hedged_read);
 }

@@ -23,8 +23,7 @@ void waits_as_long_as_the_service_asks() {
         reprise::testing::transient(), reprise::testing::throttled(30s)};
     reprise::standard_strategy strategy;
 
-    const auto result =
-        reprise::retry(strategy, {.clock = &clock, .random = random.source()}, service);
+    const auto result = reprise::retry(strategy, {.clock = &clock, .random = &random}, service);
 
     check(result.has_value(), "the third attempt succeeds");
     check(clock.waits() == std::vector<reprise::duration>{500ms, 30s}, "half of 1 s, then 30 s");

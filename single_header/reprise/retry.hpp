@@ -261,12 +261,12 @@ public:
 
 namespace driver {
 
-/// Yields 64 uniform random bits per call. Not owned; the state must outlive the loops.
-struct random_source {
-    std::uint64_t (*generate)(void* state) noexcept = nullptr;
-    void* state = nullptr;
-
-    [[nodiscard]] std::uint64_t operator()() const noexcept;
+/// Must be safe to use from all threads that run loops with it.
+class REPRISE_EXPORT random_source {
+public:
+    virtual ~random_source();
+    /// Returns 64 uniform random bits.
+    [[nodiscard]] virtual std::uint64_t next() noexcept = 0;
 };
 
 }  // namespace driver
@@ -277,10 +277,6 @@ namespace detail {
 [[nodiscard]] REPRISE_EXPORT std::uint64_t thread_random() noexcept;
 
 }  // namespace detail
-
-inline std::uint64_t driver::random_source::operator()() const noexcept {
-    return generate != nullptr ? generate(state) : detail::thread_random();
-}
 
 }  // namespace reprise
 
@@ -381,13 +377,21 @@ struct error_row {
 /// Null if there is no such row.
 [[nodiscard]] constexpr const error_row* find_row(
     std::span<const error_row> rows, int code) noexcept {
-    const auto found = std::ranges::find(rows, code, &error_row::code);
-    return found != rows.end() ? &*found : nullptr;
+    for (const error_row& each : rows) {  // An algorithm would cost every user's compiler more.
+        if (each.code == code) {
+            return &each;
+        }
+    }
+    return nullptr;
 }
 [[nodiscard]] constexpr const error_row* find_row(
     std::span<const error_row> rows, std::string_view name) noexcept {
-    const auto found = std::ranges::find(rows, name, &error_row::name);
-    return found != rows.end() ? &*found : nullptr;
+    for (const error_row& each : rows) {
+        if (each.name == name) {
+            return &each;
+        }
+    }
+    return nullptr;
 }
 
 /// The errors of one category of error codes: "generic" holds every `std::errc`, "windows" what
@@ -801,18 +805,22 @@ private:
     refusal_reason refusal_;
 };
 
+namespace driver {
+
 /// One setting that cannot work, and why.
 struct settings_error {
     std::string field;    ///< As written in the options struct, e.g. "backoff.cap".
     std::string message;  ///< One sentence for people.
 };
 
+}  // namespace driver
+
 /// Thrown by constructors that take options. Programs without a handler for it can call
 /// `check(options)` first, which returns the same thing as a value. Built with `-fno-exceptions`,
 /// the constructors write the message to stderr and abort.
 class REPRISE_EXPORT invalid_settings : public retry_error {
 public:
-    explicit invalid_settings(settings_error error)
+    explicit invalid_settings(driver::settings_error error)
         : retry_error(retry_errc::invalid_settings),
           error_(std::move(error)),
           text_(error_.field + ": " + error_.message) {}
@@ -823,13 +831,13 @@ public:
     [[nodiscard]] const std::string& message() const noexcept { return error_.message; }
 
 private:
-    settings_error error_;
+    driver::settings_error error_;
     std::string text_;
 };
 
 namespace detail {
 
-[[noreturn]] REPRISE_EXPORT void throw_invalid_settings(settings_error error);
+[[noreturn]] REPRISE_EXPORT void throw_invalid_settings(driver::settings_error error);
 /// For a blocking operation that takes no `attempt`.
 [[noreturn]] REPRISE_EXPORT void throw_unseen_attempt_timeout();
 
@@ -837,7 +845,7 @@ namespace detail {
 /// initialiser lists.
 template <class Options>
 [[nodiscard]] Options checked(const Options& options) {
-    if (std::optional<settings_error> error = check(options)) {
+    if (std::optional<driver::settings_error> error = check(options)) {
         throw_invalid_settings(std::move(*error));
     }
     return options;
@@ -1195,7 +1203,7 @@ private:
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const token_bucket::options& options);
 
 namespace driver {
@@ -1271,7 +1279,7 @@ struct retry_prices {
 };
 
 /// The first contradiction between prices and a bucket of the given capacity, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const retry_prices& prices, double capacity);
 
 /// A token bucket with prices. Copies share the bucket.
@@ -1796,7 +1804,8 @@ struct REPRISE_EXPORT retry_history {
         return entries.empty() || entries.back().is_hedge() ? refusal_reason::none
                                                             : entries.back().refusal();
     }
-    /// Attempts that failed, all of them.
+    /// Failures that were decided about, all of them. Hedged attempts that fail together count as
+    /// one.
     [[nodiscard]] std::size_t failed_attempts() const noexcept { return failed_attempts_; }
 
     /// The place of `category` among `categories`, from 1; added if there is room, otherwise 0.
@@ -1851,8 +1860,28 @@ REPRISE_EXPORT std::ostream& operator<<(std::ostream& out, const retry_history& 
 
 namespace reprise {
 
-/// Everything is optional: `{}` retries until the strategy ends it.
-struct call_options {
+namespace driver {
+
+/// How the options of a call hold what it uses if its caller waits for it.
+struct held_by_pointer {
+    template <class T>
+    using reference = T*;
+    using text = std::string_view;
+};
+
+/// How the options of a call hold what it uses if the call may outlive the function that starts it.
+struct held_by_ownership {
+    template <class T>
+    using reference = std::shared_ptr<T>;
+    using text = std::string;
+};
+
+/// The options of all forms; `Holding` is the difference.
+template <class Holding>
+struct basic_call_options {
+    template <class T>
+    using reference = typename Holding::template reference<T>;
+
     /// No retry starts after this; the first attempt is made in any case. The Asio forms also
     /// cancel an attempt that is still running then.
     std::optional<time_point> deadline{};
@@ -1868,17 +1897,52 @@ struct call_options {
     /// Ends waits at once and allows no further retry. A running attempt is not interrupted.
     std::stop_token stop{};
     /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
-    driver::retry_allowance* outer_allowance = nullptr;
+    reference<retry_allowance> outer_allowance{};
     /// Receives what happened on each attempt of this call, which clears it first. A call inside
     /// this one needs its own.
-    retry_history* history = nullptr;
-    /// What the call does, for logs and spans: "fetch price". Must outlive the call.
-    std::string_view name = "retry";
+    reference<retry_history> history{};
+    /// What the call does, for logs and spans: "fetch price".
+    typename Holding::text name = "retry";
     /// Null: the real clock.
-    retry_clock* clock = nullptr;
-    /// Empty: a generator per thread.
-    driver::random_source random{};
+    reference<retry_clock> clock{};
+    /// Null: a generator per thread.
+    reference<random_source> random{};
 };
+
+/// A pointer that somebody promised to be valid until the call has completed; may be null. It does
+/// not convert from a plain pointer.
+template <class T>
+class borrowed_pointer {
+public:
+    constexpr borrowed_pointer() noexcept = default;
+    constexpr borrowed_pointer(std::nullptr_t) noexcept {}
+    constexpr explicit borrowed_pointer(T* lasting) noexcept : lasting_(lasting) {}
+
+    [[nodiscard]] constexpr T* get() const noexcept { return lasting_; }
+    /// Owns nothing and allocates nothing.
+    template <class Base>
+        requires std::convertible_to<T*, Base*>
+    operator std::shared_ptr<Base>() const noexcept {
+        return {std::shared_ptr<void>{}, lasting_};
+    }
+
+private:
+    T* lasting_ = nullptr;
+};
+
+}  // namespace driver
+
+/// States that what is pointed to lives until the call that is given it has completed. Null is
+/// allowed.
+template <class T>
+[[nodiscard]] constexpr driver::borrowed_pointer<T> borrowed(T* lasting) noexcept {
+    return driver::borrowed_pointer<T>(lasting);
+}
+
+/// Options of a call that blocks. What they point to must outlive the call. Everything is optional:
+/// `{}` retries until the strategy ends it. Calls that do not block take `async_call_options`
+/// (`reprise/asio/async_retry.hpp`).
+using call_options = driver::basic_call_options<driver::held_by_pointer>;
 
 /// The current attempt, as its operation sees it.
 struct attempt {
@@ -1902,6 +1966,10 @@ struct attempt {
     /// The date that corresponds to it, e.g. for `http_facts`.
     [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
         return clock_or_real().calendar_time();
+    }
+    /// What an operation states about itself, or else the call's mark. For adapters.
+    [[nodiscard]] repeatability stated_or_mark(repeatability stated) const noexcept {
+        return stated != repeatability::unspecified ? stated : repeat;
     }
     [[nodiscard]] retry_clock& clock_or_real() const noexcept {
         return clock != nullptr ? *clock : retry_clock::real();
@@ -1967,7 +2035,7 @@ struct circuit_breaker_options {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const circuit_breaker_options& options);
 
 /// Not thread-safe.
@@ -2477,12 +2545,15 @@ public:
         if (permit_.is_refused()) {
             return false;
         }
-        start_attempt(number);
+        begin_attempt(number);
         return true;
     }
-    void start_attempt(std::uint32_t number) noexcept {
-        is_running_ = true;
-        observation.on_attempt(number);
+    /// Even if the breaker refuses it. It may still be the probe that closes the breaker again.
+    void start_attempt(std::uint32_t number, time_point now) noexcept {
+        if (!try_start_attempt(number, now)) {
+            permit_ = driver::breaker_permit::regular();
+            begin_attempt(number);
+        }
     }
     /// The breaker is closed (`allows_hedge`), so all that run are regular attempts now, also one
     /// that started as a probe.
@@ -2529,6 +2600,11 @@ public:
     }
 
 private:
+    void begin_attempt(std::uint32_t number) noexcept {
+        is_running_ = true;
+        observation.on_attempt(number);
+    }
+
     circuit_breaker* breaker_;  // null: none
     driver::breaker_permit permit_ = driver::breaker_permit::regular();
     bool is_running_ = false;
@@ -2703,9 +2779,9 @@ public:
     }
     /// Instead of `try_start_attempt`, for a driver that could not return without an attempt:
     /// bypasses the circuit breaker but still reports the outcome to it.
-    void start_attempt() noexcept {
+    void start_attempt(time_point now) noexcept {
         if (attached_) {
-            attached_->start_attempt(progress_.retries() + 1);
+            attached_->start_attempt(progress_.retries() + 1, now);
         }
     }
 
@@ -2793,8 +2869,11 @@ public:
             return false;
         }
         if (is_canceled()) {
-            on_not_attempted(refusal_reason::canceled, terms, now);
+            forgo_retry(terms, now);
             progress_ = before;
+            record(
+                entry_kind::hedge, before.retries() + 1, {.refusal = refusal_reason::canceled},
+                nothing_failed, terms, now);
             return false;
         }
         if (attached_) {
@@ -3396,7 +3475,7 @@ public:
     }
     /// Instead of `try_start_attempt`, for a driver that could not return without an attempt:
     /// bypasses the circuit breaker but still reports the outcome to it.
-    void start_attempt() noexcept { core().start_attempt(); }
+    void start_attempt(const decision_context& at) noexcept { core().start_attempt(at.now); }
 
     /// The running attempt succeeded. At most once.
     void on_success(const decision_context& at) noexcept { core().on_success(at); }
@@ -3465,6 +3544,16 @@ public:
     /// The wait before the next attempt was interrupted by the caller: that attempt is not made.
     void on_canceled_wait(time_point now) noexcept {
         end_unattempted(refusal_reason::canceled, now);
+    }
+
+    /// After a wait before a retry, which may have taken longer than planned. False if the deadline
+    /// has passed: the attempt is not made.
+    [[nodiscard]] bool may_start_retry(time_point now) noexcept {
+        if (now < deadline_) {
+            return true;
+        }
+        end_unattempted(refusal_reason::deadline, now);
+        return false;
     }
 
     /// The number of the attempt to make now; the first is 1.
@@ -3620,9 +3709,13 @@ concept unread_status = requires(const R& r) {
     r.category();
 };
 
+/// True for work of another kind that has not even started, such as Asio's deferred operations.
+template <class R>
+inline constexpr bool is_not_started = false;
+
 /// Work that has not ended: futures, and coroutines that nothing has awaited.
 template <class R>
-concept unfinished_work = requires(R& r) {
+concept unfinished_work = is_not_started<R> || requires(R& r) {
     r.valid();
     r.wait();
     r.get();
@@ -3719,12 +3812,6 @@ concept reports_failure =
     !std::is_void_v<V> && (!plain_result<V> || unread_status<V> || unfinished_work<V> ||
                            std::same_as<V, std::exception_ptr>);
 
-/// A result like `std::expected` with such a value.
-template <class R>
-concept result_of_result =
-    std::derived_from<outcome_traits<R>, expected_outcome> &&
-    requires(const R& r) { requires reports_failure<std::remove_cvref_t<decltype(*r)>>; };
-
 /// A pair, tuple, array or variant with such a value in it.
 template <class R>
 inline constexpr bool holds_result = false;
@@ -3740,6 +3827,12 @@ inline constexpr bool holds_result<R> = []<std::size_t... Index>(std::index_sequ
 
 template <class... V>
 inline constexpr bool holds_result<std::variant<V...>> = (is_or_holds_result<V> || ...);
+
+/// A result like `std::expected` with such a value, or with one in a part of its value.
+template <class R>
+concept result_of_result =
+    std::derived_from<outcome_traits<R>, expected_outcome> &&
+    requires(const R& r) { requires is_or_holds_result<std::remove_cvref_t<decltype(*r)>>; };
 
 /// A strategy that also decides about failures without facts, such as `attempts(3).when(...)`.
 template <class Strategy>
@@ -3806,8 +3899,9 @@ constexpr void check_result_type() noexcept {
             "for Boost's error codes include <reprise/asio/error_facts.hpp>");
         static_assert(
             !is_unfinished,
-            "this result is work that has not ended, a future or a coroutine, and no loop would "
-            "see it fail; wait for it inside the operation (coroutines: reprise::async_retry)");
+            "this result is work that has not ended, such as a future or a coroutine, and no loop "
+            "would see it fail; wait for it inside the operation (coroutines: "
+            "reprise::async_retry)");
         static_assert(
             !result_of_result<R> || fails_only_by_throwing<Operation>,
             "the value of this result is a result itself, and no loop would see it fail; return "
@@ -4180,7 +4274,7 @@ public:
     explicit call_time(const call_options& options) noexcept : options_(&options) {}
 
     [[nodiscard]] driver::decision_context context() const noexcept {
-        return {clock().now(), options_->random()};
+        return {clock().now(), random_bits()};
     }
     /// Zeros if the time is not needed: a first attempt that succeeds reads no clock.
     [[nodiscard]] driver::decision_context context_if(bool is_needed) const noexcept {
@@ -4237,6 +4331,10 @@ public:
     }
 
 private:
+    [[nodiscard]] std::uint64_t random_bits() const noexcept {
+        return options_->random != nullptr ? options_->random->next() : thread_random();
+    }
+
     const call_options* options_;
 };
 
@@ -4323,11 +4421,6 @@ template <class Result, class Operation>
     return outcome.thrown ? failure_view::of(outcome.thrown) : view_of(operation, *outcome.value);
 }
 
-/// Of the last step of a loop: a retry that is not made was canceled while it waited.
-[[nodiscard]] inline bool is_canceled_by_caller(const driver::retry_step& last) noexcept {
-    return last.is_retry || last.refusal == refusal_reason::canceled;
-}
-
 /// The end of a loop that gives up: the fallback's value if there is one, otherwise what the last
 /// attempt left.
 template <class Result, class Operation>
@@ -4350,10 +4443,15 @@ inline constexpr bool can_be_refused =
 
 /// The result of a loop whose first attempt a circuit breaker refuses.
 template <class Result, class Operation>
-[[nodiscard]] Result refused_by_breaker([[maybe_unused]] Operation& operation) {
+[[nodiscard]] Result refused_by_breaker(
+    [[maybe_unused]] Operation& operation, [[maybe_unused]] bool is_canceled) {
     if constexpr (has_fallback<Operation>) {
-        return recovered<Result>(operation, failure_view{});
-    } else if constexpr (has_unattempted_outcome<Result>) {
+        constexpr bool has_other_way = can_throw || has_unattempted_outcome<Result>;
+        if (!is_canceled || !has_other_way) {
+            return recovered<Result>(operation, failure_view{});
+        }
+    }
+    if constexpr (has_unattempted_outcome<Result>) {
         return driver::unattempted_outcome<Result>::make(refusal_reason::circuit_open);
     } else {
         throw_circuit_open();
@@ -4370,6 +4468,19 @@ void wait_for_first_attempt(Session& session, call_time time, duration delay) {
         throw retry_error(retry_errc::canceled);
 #endif  // Otherwise the attempt is made: there is no other way to return a result.
     }
+}
+
+/// Waits before a retry. False if it must not be made: the caller has asked to stop, or the wait
+/// took so much longer than planned that the deadline has passed.
+template <class Session>
+[[nodiscard]] bool wait_for_retry(
+    Session& session, call_time time, duration wait, time_point decided_at) {
+    if (!time.wait(wait, decided_at)) {
+        session.on_canceled_wait(time.clock().now());
+        return false;
+    }
+    return wait <= duration::zero() || session.deadline() == driver::no_deadline ||
+           session.may_start_retry(time.clock().now());
 }
 
 /// Waits for a deferred strategy answer: until it is there, the deadline has come or the caller
@@ -4419,10 +4530,10 @@ Result run_loop(
     }
     if constexpr (can_be_refused<Result, Operation>) {
         if (!session.try_start_attempt(at)) [[unlikely]] {
-            return refused_by_breaker<Result>(operation);
+            return refused_by_breaker<Result>(operation, options.stop.stop_requested());
         }
     } else {
-        session.start_attempt();
+        session.start_attempt(at);
     }
     for (;;) {
         const auto current = next_attempt<Operation>(session, options, time);
@@ -4444,15 +4555,9 @@ Result run_loop(
             decided_at = wait_for_answer(session, time);
             next = session.on_answer(decided_at, options.stop.stop_requested());
         }
-        const bool go_on = next.is_retry && time.wait(next.wait, decided_at);
-        if (next.is_retry && !go_on) {
-            session.on_canceled_wait(time.clock().now());
-        }
-        if (!go_on) {
-            return give_up(operation, std::move(outcome), is_canceled_by_caller(next));
-        }
-        if (!session.try_start_attempt(time.context_if(session.needs_time()))) {
-            return give_up(operation, std::move(outcome), false);
+        const bool go_on = next.is_retry && wait_for_retry(session, time, next.wait, decided_at);
+        if (!go_on || !session.try_start_attempt(time.context_if(session.needs_time()))) {
+            return give_up(operation, std::move(outcome), options.stop.stop_requested());
         }
     }
 }
@@ -4595,7 +4700,7 @@ struct failure_throttle_options {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const failure_throttle_options& options);
 
 /// The budget with these rules.
@@ -4620,7 +4725,7 @@ struct windowed_budget_options {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const windowed_budget_options& options);
 
 /// One atomic word holds the level and the low bits of the time; a second one, which changes every
@@ -4855,7 +4960,8 @@ struct backoff_options {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const backoff_options& options);
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
+    const backoff_options& options);
 
 }  // namespace driver
 
@@ -5026,7 +5132,8 @@ struct attempt_limits {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const attempt_limits& limits);
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
+    const attempt_limits& limits);
 
 /// The three policies and what follows from them. A value; copies share what their budget shares.
 template <class Retryable, class Backoff, budget_policy Budget, class Parts = no_parts>
@@ -5339,7 +5446,7 @@ private:
 
 /// The first contradiction, if any (cap below base, no attempts, a price above the capacity, not a
 /// number, ...). The constructor throws the same as `invalid_settings`.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const standard_strategy::options& options);
 
 }  // namespace reprise
@@ -5545,11 +5652,11 @@ public:
     [[nodiscard]] std::uint64_t failures() const noexcept { return load(failures_); }
     /// All attempts of all calls that have ended.
     [[nodiscard]] std::uint64_t attempts() const noexcept { return load(attempts_); }
-    /// Retries after failures of one kind.
+    /// Retries that were admitted after failures of one kind, also those whose wait was canceled.
     [[nodiscard]] std::uint64_t retries(failure_kind kind) const noexcept {
         return load(retries_[static_cast<std::size_t>(kind)]);
     }
-    /// Hedges that were started.
+    /// Hedges that were admitted.
     [[nodiscard]] std::uint64_t hedges() const noexcept { return load(hedges_); }
     /// Hedges that were refused.
     [[nodiscard]] std::uint64_t refused_hedges() const noexcept { return load(refused_hedges_); }
@@ -5817,7 +5924,7 @@ struct selected_failures {
         const bool is_named = refusal == refusal_reason::programming_error && result_or(false, [&] {
                                   return selection.names_programming_error(question);
                               });
-        return is_named ? refusal_reason::none : refusal;
+        return is_named ? check_own_facts(question) : refusal;
     }
 
 private:
@@ -7171,6 +7278,16 @@ windowed_budget::windowed_budget(const windowed_budget_options& options)
           std::chrono::duration_cast<std::chrono::milliseconds>(options.window).count()),
       shared_(std::make_shared<shared_account>(reserve_)) {}
 
+namespace {
+
+/// What a rate earns in the last `passed` ticks before `until`, in whole units. The sum over
+/// adjoining times is the same however they are divided: nothing below a unit is lost.
+double earned_until(double until, double passed, double rate) noexcept {
+    return std::floor(until * rate) - std::floor((until - passed) * rate);
+}
+
+}  // namespace
+
 windowed_budget::account windowed_budget::aged(
     std::uint64_t word, std::int64_t era, time_point now) const noexcept {
     account current = account::unpack(word);
@@ -7185,7 +7302,7 @@ windowed_budget::account windowed_budget::aged(
         eras_passed > 1 ? longer_than_any_window : static_cast<double>(tick - current.tick);
     if (current.level < reserve_) {
         // milli-units per ms are units per second.
-        const double earned = reserve_per_tick_ * passed;
+        const double earned = earned_until(static_cast<double>(tick), passed, reserve_per_tick_);
         if (earned < 1.0) {
             return current;  // Too little to count yet. Keeps the old time so that it accumulates.
         }
@@ -7481,12 +7598,12 @@ std::string_view to_string(circuit_state state) noexcept {
     return "unknown";
 }
 
-std::optional<settings_error> driver::check(const circuit_breaker_options& options) {
+std::optional<driver::settings_error> driver::check(const circuit_breaker_options& options) {
     if (options.volume_threshold == 0) {
-        return settings_error{"volume_threshold", "must be at least 1"};
+        return driver::settings_error{"volume_threshold", "must be at least 1"};
     }
     if (options.error_threshold_percent == 0 || options.error_threshold_percent > 100) {
-        return settings_error{"error_threshold_percent", "must be 1 to 100"};
+        return driver::settings_error{"error_threshold_percent", "must be 1 to 100"};
     }
     constexpr duration time_max = std::chrono::hours{24 * 366};
     for (const auto& [field, time] : {
@@ -7495,7 +7612,7 @@ std::optional<settings_error> driver::check(const circuit_breaker_options& optio
              std::pair{"probe_timeout", options.probe_timeout},
          }) {
         if (time <= duration::zero() || time > time_max) {
-            return settings_error{field, "must be above zero and at most 366 days"};
+            return driver::settings_error{field, "must be above zero and at most 366 days"};
         }
     }
     return std::nullopt;
@@ -9610,8 +9727,9 @@ namespace reprise {
 
 namespace {
 
-[[nodiscard]] std::optional<settings_error> contradiction(std::string field, std::string message) {
-    return settings_error{std::move(field), std::move(message)};
+[[nodiscard]] std::optional<driver::settings_error> contradiction(
+    std::string field, std::string message) {
+    return driver::settings_error{std::move(field), std::move(message)};
 }
 
 /// A price is stored in 32 bits, in thousandths of a unit.
@@ -9620,7 +9738,7 @@ constexpr double capacity_max = 1e12;
 /// What is above was negative before it was converted, as in `attempts(-1)`.
 constexpr std::uint32_t attempts_limit = std::numeric_limits<std::int32_t>::max();
 
-[[nodiscard]] std::optional<settings_error> check_price(
+[[nodiscard]] std::optional<driver::settings_error> check_price(
     const char* field, double value, double capacity) {
     if (!std::isfinite(value)) {
         return contradiction(field, "must be a number");
@@ -9638,14 +9756,14 @@ constexpr std::uint32_t attempts_limit = std::numeric_limits<std::int32_t>::max(
     return std::nullopt;
 }
 
-[[nodiscard]] settings_error prefixed(const char* prefix, settings_error error) {
+[[nodiscard]] driver::settings_error prefixed(const char* prefix, driver::settings_error error) {
     error.field = std::string(prefix) + "." + error.field;
     return error;
 }
 
 }  // namespace
 
-void detail::throw_invalid_settings(settings_error error) {
+void detail::throw_invalid_settings(driver::settings_error error) {
 #if defined(__cpp_exceptions)
     throw invalid_settings(std::move(error));
 #else
@@ -9661,7 +9779,7 @@ void detail::throw_unseen_attempt_timeout() {
          "reprise::attempt& and read attempt::timeout"});
 }
 
-std::optional<settings_error> driver::check(const backoff_options& options) {
+std::optional<driver::settings_error> driver::check(const backoff_options& options) {
     if (!std::isfinite(options.factor)) {
         return contradiction("factor", "must be a number");
     }
@@ -9697,7 +9815,7 @@ std::optional<settings_error> driver::check(const backoff_options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const token_bucket::options& options) {
+std::optional<driver::settings_error> check(const token_bucket::options& options) {
     if (!std::isfinite(options.capacity)) {
         return contradiction("capacity", "must be a number");
     }
@@ -9716,7 +9834,7 @@ std::optional<settings_error> check(const token_bucket::options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> driver::check(const retry_prices& prices, double capacity) {
+std::optional<driver::settings_error> driver::check(const retry_prices& prices, double capacity) {
     if (auto error = check_price("retry", prices.retry, capacity)) {
         return error;
     }
@@ -9729,7 +9847,7 @@ std::optional<settings_error> driver::check(const retry_prices& prices, double c
     return check_price("refund", prices.refund, capacity);
 }
 
-std::optional<settings_error> driver::check(const attempt_limits& limits) {
+std::optional<driver::settings_error> driver::check(const attempt_limits& limits) {
     if (limits.attempts_max == 0U) {
         return contradiction("attempts_max", "must be at least 1: the first attempt counts");
     }
@@ -9741,7 +9859,7 @@ std::optional<settings_error> driver::check(const attempt_limits& limits) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const standard_strategy::options& options) {
+std::optional<driver::settings_error> check(const standard_strategy::options& options) {
     if (auto error = check(driver::attempt_limits{options.attempts_max})) {
         return error;
     }
@@ -9757,7 +9875,7 @@ std::optional<settings_error> check(const standard_strategy::options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const failure_throttle_options& options) {
+std::optional<driver::settings_error> check(const failure_throttle_options& options) {
     if (!std::isfinite(options.units_max) || options.units_max <= 0.0 ||
         options.units_max > 1000.0) {
         return contradiction("units_max", "must be above 0 and at most 1000");
@@ -9768,7 +9886,7 @@ std::optional<settings_error> check(const failure_throttle_options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const windowed_budget_options& options) {
+std::optional<driver::settings_error> check(const windowed_budget_options& options) {
     if (!std::isfinite(options.percent) || options.percent < 0.0 || options.percent > 1000.0) {
         return contradiction("percent", "must be between 0 and 1000");
     }
@@ -9896,6 +10014,7 @@ finagle_strategy finagle(const windowed_budget_options& budget) {
 namespace reprise {
 
 retry_clock::~retry_clock() = default;
+driver::random_source::~random_source() = default;
 
 std::chrono::sys_seconds retry_clock::calendar_time() noexcept {
     constexpr std::chrono::sys_seconds start{

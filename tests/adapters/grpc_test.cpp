@@ -206,7 +206,7 @@ TEST(grpc_adapter, ends_a_slow_call_in_time_and_repeats_it) {
 template <class Executor, class Token>
 auto async_find(
     Executor executor, scripted_shop& server, reprise::standard_strategy& strategy, Token token) {
-    const reprise::call_options options{.attempt_timeout = 5s};
+    const reprise::async_call_options options{.attempt_timeout = 5s};
     const auto initiate = [&server](const reprise::attempt& current, auto handler) {
         reprise::adapters::grpc_start<shop::Stock>(
             current, std::move(handler),

@@ -36,12 +36,18 @@ struct outcome {
 };
 
 template <class Client>
-outcome<Client> call(const Client& client, std::optional<reprise::duration> attempt_timeout = 5s) {
+outcome<Client> call(
+    const Client& client, std::optional<reprise::duration> attempt_timeout = 5s,
+    reprise::repeatability repeat = {}) {
     reprise::testing::virtual_clock clock;
     reprise::standard_strategy strategy({.attempts_max = 3, .backoff = {.base = 1ms}});
     outcome<Client> made;
     made.last = reprise::retry(
-        strategy, {.attempt_timeout = attempt_timeout, .history = &made.history, .clock = &clock},
+        strategy,
+        {.attempt_timeout = attempt_timeout,
+         .repeat = repeat,
+         .history = &made.history,
+         .clock = &clock},
         client);
     made.waits = clock.waits();
     return made;
@@ -87,6 +93,14 @@ TYPED_TEST(http_adapters, repeat_a_get_but_no_post_after_a_503) {
     EXPECT_EQ(made.status(), 503);
     EXPECT_EQ(made.history.refusal(), reprise::refusal_reason::unsafe);
     EXPECT_EQ(posts.requests(), std::vector<std::string>{"POST /r HTTP/1.1"});
+}
+
+// The mark of the call was ignored: only that of the adapter's own options counted.
+TYPED_TEST(http_adapters, repeat_a_post_that_the_call_marks_as_repeatable) {
+    misbehaving_server posts({answers(503), answers(200)});
+    const auto made = call(TypeParam{"POST", posts.port()}, 5s, reprise::repeatability::repeatable);
+    EXPECT_EQ(made.status(), 200);
+    EXPECT_EQ(posts.requests().size(), 2U);
 }
 
 TYPED_TEST(http_adapters, repeat_a_post_that_was_refused_with_429) {
@@ -239,7 +253,8 @@ TEST(curl_adapter, limit_of_an_attempt_does_not_end_the_next_transfer_of_the_pro
 reprise::adapters::beast_result<> co_call(const beast_client& client, reprise::retry_history& to) {
     boost::asio::io_context io;
     reprise::standard_strategy strategy({.attempts_max = 3, .backoff = {.base = 1ms}});
-    const reprise::call_options options{.attempt_timeout = 300ms, .history = &to};
+    const reprise::async_call_options options{
+        .attempt_timeout = 300ms, .history = reprise::borrowed(&to)};
     reprise::adapters::beast_result<> last;
     boost::asio::co_spawn(
         io,

@@ -48,7 +48,7 @@ asio::awaitable<std::size_t> measure(std::string text, std::shared_ptr<int> call
 }
 
 asio::awaitable<void> await_loops(loop_fixture& with) {
-    const reprise::call_options options{.timeout = 1h, .stop = with.stop.get_token()};
+    const reprise::async_call_options options{.timeout = 1h, .stop = with.stop.get_token()};
     const auto operation = [url = long_text, calls = with.owned] { return measure(url, calls); };
     EXPECT_EQ(
         co_await async_retry(with.strategy, options, reprise::catching<odd_error>, operation),
@@ -65,7 +65,7 @@ asio::awaitable<void> await_loops(loop_fixture& with) {
 }
 
 asio::awaitable<void> await_predicates(loop_fixture& with) {
-    const reprise::call_options options{.stop = with.stop.get_token()};
+    const reprise::async_call_options options{.stop = with.stop.get_token()};
     const auto find = [calls = with.owned]() -> asio::awaitable<std::optional<std::string>> {
         co_return ++*calls < 3 ? std::nullopt : std::optional(long_text);
     };
@@ -76,7 +76,7 @@ asio::awaitable<void> await_predicates(loop_fixture& with) {
 
 asio::awaitable<void> await_tokens(loop_fixture& with) {
     const auto executor = co_await asio::this_coro::executor;
-    const reprise::call_options options{.timeout = 1h, .stop = with.stop.get_token()};
+    const reprise::async_call_options options{.timeout = 1h, .stop = with.stop.get_token()};
     const auto initiate = [executor, text = long_text, calls = with.owned](
                               const reprise::attempt& current, auto handler) {
         ++*calls;

@@ -51,7 +51,7 @@ int throwing(reprise::standard_strategy& strategy) {
 boost::asio::awaitable<void> with_a_token(
     boost::asio::ip::tcp::socket& socket, boost::asio::mutable_buffer buffer,
     reprise::standard_strategy& strategy) {
-    const reprise::call_options options{.timeout = 5s};
+    const reprise::async_call_options options{.timeout = 5s};
     const auto read = [&](const reprise::attempt&, auto handler) {
         socket.async_read_some(buffer, std::move(handler));
     };
@@ -64,7 +64,7 @@ void in_virtual_time(reprise::standard_strategy& strategy, Operation operation, 
     reprise::testing::virtual_clock clock;
     boost::asio::io_context io;
     reprise::async_retry<void(boost::system::error_code)>(
-        io, strategy, {.clock = &clock}, operation, handler);
+        io, strategy, {.clock = reprise::borrowed(&clock)}, operation, handler);
     clock.run(io);
 }
 

@@ -50,7 +50,7 @@ asio::awaitable<reply> call_once(stage on, std::size_t level, attempt current) {
 /// The inner loop of a nested call.
 template <class Strategy>
 asio::awaitable<reply> call_in_loop(stage on, Strategy& strategy, attempt outer) {
-    const call_options options = on.w.options(1, &outer);
+    const async_call_options options = borrowed(on.w.options(1, &outer));
     const auto operation = [on](attempt current) { return call_once(on, 1, current); };
     auto pending = async_retry(strategy, options, operation);
     co_return co_await std::move(pending);
@@ -74,7 +74,7 @@ asio::awaitable<reply> call_nested_loop(stage on, Strategy& strategy, attempt cu
 /// The whole call.
 template <class Strategy, class Operation>
 asio::awaitable<void> call_outer(stage on, Strategy& strategy, Operation operation) {
-    const call_options options = on.w.options(0);
+    const async_call_options options = borrowed(on.w.options(0));
     try {
         auto pending = async_retry(strategy, options, operation);
         const reply result = co_await std::move(pending);

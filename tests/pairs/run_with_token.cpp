@@ -50,7 +50,7 @@ void run_with_token(const call_plan& plan, const std::function<void(world&)>& do
     const auto recover = [&] { return w.recover(); };
     const auto complete = [&](const reply& result) { w.complete(result); };
     with_strategy(w, 0, [&](auto& strategy) {
-        const call_options options = w.options(0);
+        const async_call_options options = borrowed(w.options(0));
         const auto start = [&](auto operation) {
             async_retry<void(reply)>(io, strategy, options, std::move(operation), complete);
         };

@@ -1,10 +1,15 @@
 // Programs with the asynchronous loops. See check_refused.py.
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cstddef>
+#include <memory>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/retry.hpp>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 namespace asio = boost::asio;
@@ -17,12 +22,12 @@ asio::awaitable<Result> fetch();
 template <class Signature, class Operation>
 void start(asio::io_context& io, Operation operation) {
     reprise::async_retry<Signature>(
-        io, reprise::attempts(3), reprise::call_options{}, operation, [](auto&&...) {});
+        io, reprise::attempts(3), reprise::async_call_options{}, operation, [](auto&&...) {});
 }
 
 template <class Operation>
 auto await(Operation operation) {
-    const reprise::call_options options;
+    const reprise::async_call_options options;
     return reprise::async_retry(reprise::attempts(3), options, operation);
 }
 
@@ -119,5 +124,53 @@ const auto operation = reprise::hedged(
     std::chrono::seconds(1), reprise::hedged(std::chrono::seconds(2), [] { return 1U; }));
 
 // refused: SM_08_a_coroutine_that_the_blocking_loop_would_not_await
-// message: this result is work that has not ended, a future or a coroutine, and no loop would see
+// message: this result is work that has not ended, such as a future or a coroutine see
 const auto result = reprise::retry(reprise::attempts(3), [] { return fetch<unsigned>(); });
+
+// refused: a_history_that_an_asynchronous_call_may_outlive
+// message: shared_ptr<reprise::retry_history>
+void run(reprise::retry_history& history) {
+    const reprise::async_call_options options{.history = &history};
+}
+
+// refused: a_clock_that_an_asynchronous_call_may_outlive
+// message: shared_ptr<reprise::retry_clock>
+void run(reprise::retry_clock& clock) {
+    reprise::async_call_options options;
+    options.clock = &clock;
+}
+
+// refused: options_of_a_blocking_call_for_an_asynchronous_one
+// message: call_options are for calls that block
+void run(asio::io_context& io, reprise::standard_strategy& strategy) {
+    const reprise::call_options options;
+    reprise::async_retry<void(boost::system::error_code)>(
+        io, strategy, options, [](const reprise::attempt&, auto) {}, [](auto&&...) {});
+}
+
+// refused: options_of_a_blocking_call_for_a_coroutine
+// message: call_options are for calls that block
+void run(reprise::standard_strategy& strategy) {
+    const reprise::call_options options;
+    static_cast<void>(
+        reprise::async_retry(strategy, options, [] { return fetch<boost::system::error_code>(); }));
+}
+
+// accepted: what_an_asynchronous_call_owns_or_borrows
+// flags: -Wall -Wextra
+void run(reprise::standard_strategy& strategy, reprise::retry_clock& clock, std::string_view url) {
+    const reprise::async_call_options options{
+        .history = std::make_shared<reprise::retry_history>(),
+        .name = std::string(url),
+        .clock = reprise::borrowed(&clock)};
+    static_cast<void>(
+        reprise::async_retry(strategy, options, [] { return fetch<boost::system::error_code>(); }));
+}
+
+// refused: a_deferred_operation_in_the_blocking_loop
+// message: this result is work that has not ended
+void run(asio::io_context& io) {
+    boost::asio::steady_timer timer(io);
+    static_cast<void>(
+        reprise::retry(reprise::attempts(3), [&] { return timer.async_wait(asio::deferred); }));
+}

@@ -29,7 +29,7 @@ struct reprise::couchbase::codec<airline> {
 // only: gcc12
 // message: GCC 12 miscompiles this: name it first
 asio::awaitable<std::string> run(reprise::standard_strategy& strategy, std::string url) {
-    const reprise::call_options options;
+    const reprise::async_call_options options;
     co_return co_await reprise::async_retry(strategy, options, [url] { return fetch(url); });
 }
 
@@ -74,6 +74,19 @@ asio::awaitable<void> run(const couchbase::collection& at) {
 // message: GCC 12 miscompiles this: name it first
 asio::awaitable<void> run(const couchbase::cluster& at) {
     co_await at.async_management_request({.target = "/pools"}, {}, asio::use_awaitable);
+}
+
+// refused: an_allowance_that_an_operation_may_outlive
+// message: borrowed_pointer<reprise::driver::retry_allowance>
+void run(const couchbase::collection& at, const reprise::attempt& outer) {
+    at.async_get(
+        "k", couchbase::get_options{.outer_allowance = outer.allowance}, [](const auto&) {});
+}
+
+// accepted: an_allowance_that_is_borrowed
+// flags: -Wall -Wextra
+void run(const couchbase::collection& at, const reprise::attempt& outer) {
+    at.async_get("k", {.outer_allowance = reprise::borrowed(outer.allowance)}, [](const auto&) {});
 }
 
 // accepted: temporaries_outside_of_coroutines

@@ -258,7 +258,7 @@ const auto result = reprise::retry(
     [] { return outcome<silent_error>{}; });
 
 // refused: SM_08_a_future_whose_failure_comes_later
-// message: this result is work that has not ended, a future or a coroutine, and no loop would see
+// message: this result is work that has not ended, such as a future or a coroutine see
 // message: it fail; wait for it inside the operation (coroutines: reprise::async_retry)
 // errors: 1
 const auto result =
@@ -301,3 +301,13 @@ const auto result = reprise::retry(
 // message: the strategy names an error type that it never sees of this result
 const auto result = reprise::retry(
     reprise::attempts(3).on<silent_exception>(), [] { return outcome<silent_error>{}; });
+
+// refused: a_result_with_an_error_code_in_its_value
+// flags: -std=c++23
+// message: the value of this result is a result itself
+#include <expected>
+#include <utility>
+const auto result = reprise::retry(
+    strategy, []() -> std::expected<std::pair<std::error_code, int>, std::error_code> {
+        return std::pair{std::error_code(), 1};
+    });

@@ -49,7 +49,7 @@ index_watch::index_watch(
       session_(strategy_, options_) {
     session_.set_deadline(driver::add_saturated(at.now, driver::at_least_zero(timeout)));
     delay_ = session_.begin(at);
-    session_.start_attempt();
+    session_.start_attempt(at);
 }
 
 std::optional<index_watch::result> index_watch::on_listed(
@@ -69,7 +69,7 @@ std::optional<index_watch::result> index_watch::on_listed(
         return std::unexpected(std::move(unready->why));
     }
     delay_ = step.wait;
-    session_.start_attempt();
+    session_.start_attempt(at);
     return std::nullopt;
 }
 

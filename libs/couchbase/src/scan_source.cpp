@@ -186,7 +186,7 @@ private:
         request.deadline = deadline_;
         request.strategy = asked_->options.strategy;
         request.user_data = asked_->options.user_data;
-        request.outer_allowance = asked_->options.outer_allowance;
+        request.outer_allowance = asked_->options.outer_allowance.get();
         const auto refused = client.client().start_on(
             loop_, keyspace_, std::move(request),
             [self = shared_from_this(), ticket](engine::operation_result&& result) {

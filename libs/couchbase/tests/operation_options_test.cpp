@@ -19,14 +19,14 @@ struct options_with_another_name {
     std::optional<duration> timeout{};
     std::shared_ptr<driver::retry_strategy> retry{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 struct options_in_another_order {
     std::optional<duration> timeout{};
     std::shared_ptr<const std::any> user_data{};
     std::shared_ptr<driver::retry_strategy> strategy{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 struct options_with_a_late_cas {
@@ -35,7 +35,7 @@ struct options_with_a_late_cas {
     couchbase::cas cas{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 TEST(operation_options, the_concept_refuses_missing_fields_and_other_names) {

@@ -4,9 +4,12 @@
 
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <reprise/couchbase/streams.hpp>
 
 namespace {
 
@@ -17,6 +20,13 @@ row_list three_rows() {
     const std::string_view text = *memory;
     return {{text.substr(0, 1), text.substr(1, 5), text.substr(6)}, std::move(memory)};
 }
+
+// Rows and streams work with the algorithms of the standard library.
+static_assert(std::ranges::forward_range<const row_list>);
+static_assert(std::ranges::input_range<query_stream>);
+static_assert(std::ranges::input_range<search_stream>);
+static_assert(std::ranges::input_range<view_stream>);
+static_assert(std::ranges::input_range<scan_stream>);
 
 TEST(service_results, rows_are_read_by_index_and_in_order) {
     const row_list rows = three_rows();

@@ -119,20 +119,20 @@ detail::parameter_refusal refuse_unknown(std::string_view name) {
 
 }  // namespace
 
-std::optional<settings_error> check(const cluster_options& given) {
+std::optional<driver::settings_error> check(const cluster_options& given) {
     for (const option_row& row : option_table) {
         if (std::string error = find_range_error(row, row.read(given)); !error.empty()) {
-            return settings_error{std::string(row.name), std::move(error)};
+            return driver::settings_error{std::string(row.name), std::move(error)};
         }
     }
     if (given.config_poll_interval < given.config_poll_floor) {
         const auto floor = std::chrono::duration_cast<milliseconds>(given.config_poll_floor);
-        return settings_error{
+        return driver::settings_error{
             "config_poll_interval",
             "is below config_poll_floor (" + std::to_string(floor.count()) + " ms)"};
     }
     if (given.io_threads != 1 && given.threads == thread_mode::caller_drives) {
-        return settings_error{"io_threads", "must be 1 if callers drive the client"};
+        return driver::settings_error{"io_threads", "must be 1 if callers drive the client"};
     }
     if (given.circuit_breaker) {
         if (auto error = driver::check(*given.circuit_breaker)) {

@@ -127,6 +127,10 @@ void client_engine::set_wake_hook(std::function<void()> hook) {
     core_->set_wake_hook(std::move(hook));
 }
 
+std::size_t client_engine::open_count() const noexcept {
+    return core_->open_count();
+}
+
 engine_statistics client_engine::statistics() const noexcept {
     return core_->statistics();
 }

@@ -211,7 +211,7 @@ void engine_core::on_note(const loop_note& note, time_point now) {
 
 engine_statistics engine_core::statistics() const noexcept {
     engine_statistics result = context_.counters;
-    result.operations_open = operations_.open_count() + http_.open_count();
+    result.operations_open = open_count();
     result.operations_parked = client_->waiting.count();
     connections_.add_to(result);
     return result;

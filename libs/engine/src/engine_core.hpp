@@ -86,6 +86,9 @@ public:
     std::optional<time_point> next_due() const noexcept { return context_.wheel.next_due(); }
     void set_wake_hook(std::function<void()> hook);
     engine_statistics statistics() const noexcept;
+    std::size_t open_count() const noexcept {
+        return operations_.open_count() + http_.open_count();
+    }
     wire::cluster_configuration_ptr configuration(std::string_view bucket) const noexcept;
     std::vector<service_address> service_addresses(std::string_view bucket) const;
     engine_diagnostics diagnostics() const;

@@ -49,24 +49,24 @@ static_assert(base::has_row_per_member<engine_options>(option_table, "", 1));  /
 
 }  // namespace
 
-std::optional<settings_error> check(const engine_options& given) {
+std::optional<driver::settings_error> check(const engine_options& given) {
     if (given.seeds.empty()) {
-        return settings_error{"seeds", "must name at least one node"};
+        return driver::settings_error{"seeds", "must name at least one node"};
     }
     if (auto error = couchbase::check(given)) {
         return error;
     }
     for (const option_row& row : option_table) {
         if (std::string error = find_range_error(row, row.read(given)); !error.empty()) {
-            return settings_error{std::string(row.name), std::move(error)};
+            return driver::settings_error{std::string(row.name), std::move(error)};
         }
     }
     if (given.reconnect_delay_max < given.reconnect_delay_min) {
-        return settings_error{"reconnect_delay_max", "is below reconnect_delay_min"};
+        return driver::settings_error{"reconnect_delay_max", "is below reconnect_delay_min"};
     }
     const double ratio = given.compression.ratio_max;
     if (!std::isfinite(ratio) || ratio <= 0.0 || ratio > 1.0) {
-        return settings_error{"compression.ratio_max", "must be above 0 and at most 1"};
+        return driver::settings_error{"compression.ratio_max", "must be above 0 and at most 1"};
     }
     return std::nullopt;
 }

@@ -286,7 +286,7 @@ trouble_window window_of(const model& asked) noexcept {
     return {start, end - start};
 }
 
-std::optional<settings_error> check(const model& in) {
+std::optional<driver::settings_error> check(const model& in) {
     if (in.length <= duration::zero() || in.length > 24h ||
         in.length % slot_length != duration::zero()) {
         return refuse("length", "must be a multiple of 100 ms, above 0 and at most 1 day");

@@ -80,7 +80,8 @@ std::vector<double> usual_values(const model& asked, region_axis axis) {
     return values;
 }
 
-std::optional<settings_error> check_region(const model& asked, region_axis axis, double value) {
+std::optional<driver::settings_error> check_region(
+    const model& asked, region_axis axis, double value) {
     if (asked.clients.arrivals != arrivals::open) {
         return retry_json::detail::refuse("clients.arrivals", "a region needs open arrivals");
     }

@@ -266,7 +266,8 @@ void read_strategies(object_reader& root, scenario& into) {
 
 /// Checks the model under every strategy, since each replaces retries.
 void check_all(const scenario& read, bool has_strategies, reading_report& report) {
-    const auto note = [&](const std::optional<settings_error>& error, value_path in_strategy) {
+    const auto note = [&](const std::optional<driver::settings_error>& error,
+                          value_path in_strategy) {
         if (!error || report.has_failed()) {
             return;
         }

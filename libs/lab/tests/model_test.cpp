@@ -15,7 +15,7 @@ template <class Change>
 std::string problem_after(Change change) {
     model changed;
     change(changed);
-    const std::optional<settings_error> error = check(changed);
+    const std::optional<driver::settings_error> error = check(changed);
     return error ? error->field : "";
 }
 

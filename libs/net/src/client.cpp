@@ -28,14 +28,6 @@ namespace reprise::net {
 namespace asio = boost::asio;
 using engine::operation_kind;
 
-namespace {
-
-bool is_readiness_check(operation_kind kind, std::string_view key) noexcept {
-    return kind == operation_kind::noop && key.empty();
-}
-
-}  // namespace
-
 class client::runtime {
 public:
     std::shared_ptr<const loop_list> loops;
@@ -43,6 +35,7 @@ public:
     std::size_t loop_count = 1;
     std::vector<std::thread> threads;
     std::atomic<std::size_t> next_loop{0};
+    std::atomic<ticket> ticket_last{0};
     const std::uint32_t made_in = watch_forks();
 
     [[nodiscard]] std::expected<void, setup_error> begin(
@@ -88,6 +81,14 @@ public:
     void start_on_all(
         keyspace_number where, const engine::operation_request& request, engine::completion&& done,
         ticket cancel_with) const;
+    // The loop of the operation if a blocked caller may run it: one that has a thread of ours.
+    [[nodiscard]] own_loop* lendable_loop(
+        keyspace_number where, operation_kind kind, std::string_view key) const {
+        if (threads.empty() || is_for_all(where, kind, key)) {
+            return nullptr;
+        }
+        return (*loops)[kind == operation_kind::noop ? 0 : loop_of(key)].own.get();
+    }
 
 private:
     [[nodiscard]] std::expected<void, setup_error> start_threads();
@@ -133,10 +134,8 @@ std::expected<void, setup_error> client::runtime::begin(
 std::expected<void, setup_error> client::runtime::start_threads() {
     try {
         for (const client_loop& each : *loops) {
-            threads.emplace_back([running = each.own] {
-                running->runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
-                running->context.run();
-            });
+            each.engine_driver->set_shift(&each.own->shift);
+            threads.emplace_back([running = each.own] { attend(*running); });
         }
     } catch (const std::system_error& error) {
         return std::unexpected(setup_error{setup_errc::no_resources, error.what()});
@@ -332,8 +331,9 @@ void client::open(std::string_view bucket) {
         return;
     }
     for (const client_loop& each : *runtime_->loops) {
-        each.engine_driver->run(
-            [at = each.engine_driver.get(), name = std::string(bucket)] { at->open(name); });
+        each.engine_driver->run([at = each.engine_driver.get(), name = std::string(bucket)] {
+            at->engine().open(name, at->now());
+        });
         if (bucket.empty()) {
             return;  // only loop 0 asks the cluster itself
         }
@@ -414,6 +414,14 @@ std::expected<engine::operation_result, refusal> client::wait_for(
         result.set(std::move(value));
     };
     if (!runtime_->is_caller_driven()) {
+        own_loop* const lent = runtime_->lendable_loop(where, source.kind, key_of(source));
+        const auto try_start = [&] {
+            return lent->engine_driver->try_start_lent(
+                where, std::forward<Source>(source), std::move(done));
+        };
+        if (lent != nullptr && try_run_lent(*lent, try_start, result)) {
+            return result.wait();
+        }
         const refusal refused = start(where, std::forward<Source>(source), std::move(done));
         if (refused != refusal::none) {
             return std::unexpected(refused);
@@ -466,7 +474,7 @@ refusal client::await(const std::function<void(std::move_only_function<void()> d
 }
 
 ticket client::reserve_ticket() noexcept {
-    return runtime_->first->reserve_ticket();
+    return runtime_->ticket_last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 void client::cancel(ticket operations) noexcept {
@@ -487,7 +495,7 @@ refusal client::replace_credentials(engine::credentials identity) {
     // The loops tell each other.
     const bool is_accepted =
         runtime_->first->run([at = runtime_->first, identity = std::move(identity)]() mutable {
-            at->replace_credentials(std::move(identity));
+            at->engine().replace_credentials(std::move(identity));
         });
     return is_accepted ? refusal::none : refusal::context_gone;
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,11 +20,25 @@
 #include <boost/asio/io_context.hpp>
 
 #include <reprise/engine/completion.hpp>
+#include <reprise/engine/operation_request.hpp>
 #include <reprise/engine/operation_result.hpp>
 
 #include "driver.hpp"
+#include "loop_shift.hpp"
 
 namespace reprise::net {
+
+[[nodiscard]] inline std::string_view key_of(const engine::operation_request& request) {
+    return request.key.text();
+}
+[[nodiscard]] inline std::string_view key_of(const engine::document_call& call) {
+    return call.key;
+}
+
+[[nodiscard]] inline bool is_readiness_check(
+    engine::operation_kind kind, std::string_view key) noexcept {
+    return kind == engine::operation_kind::noop && key.empty();
+}
 
 // What a blocked caller waits for. set() notifies after it releases the lock, because the waiter
 // would otherwise block on the lock again at once. set() may therefore still be running when the
@@ -69,6 +84,8 @@ struct own_loop {
     std::shared_ptr<driver> engine_driver;  // after the context, so that it is destroyed first
     // caller_drives: held by the caller that runs the loop.
     std::mutex driving;
+    // own_thread: who runs the loop.
+    loop_shift shift{context};
     std::atomic<std::thread::id> runner{};
 
     [[nodiscard]] bool is_run_here() const noexcept {
@@ -161,6 +178,14 @@ private:
     receiver done_;
 };
 
+// Runs the loop on this thread, which is its own, except while blocked callers do.
+inline void attend(own_loop& loop) {
+    loop.shift.attend([&loop] {
+        loop.runner.store(std::this_thread::get_id(), std::memory_order_relaxed);
+        loop.engine_driver->take_back();
+    });
+}
+
 // Calls `begin`, then runs the loop as its only driver while `is_wanted` and the loop has work.
 template <class Begin, class Condition>
 void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
@@ -170,6 +195,28 @@ void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
     while (is_wanted() && loop.context.run_one() > 0) {
     }
     loop.runner.store(std::thread::id{}, std::memory_order_relaxed);
+}
+
+// A blocked caller runs the loop for its own operation. False if `try_start` could not start it. If
+// the loop's thread is called meanwhile, the rest is left to it.
+template <class TryStart, class Value>
+[[nodiscard]] bool try_run_lent(
+    own_loop& loop, const TryStart& try_start, const waiter<Value>& result) {
+    if (!loop.shift.try_begin()) {
+        return false;
+    }
+    const shift_end at_end(loop.shift);
+    bool has_started = false;
+    run_while(
+        loop,
+        [&] {
+            has_started = try_start();
+            if (!has_started) {
+                loop.shift.call();
+            }
+        },
+        [&] { return has_started && !result.is_set() && !loop.shift.is_called(); });
+    return has_started;
 }
 
 }  // namespace reprise::net

@@ -151,6 +151,9 @@ void driver::wake_loop() {
         self->run_engine();
     };
     asio::post(executor_, stored_handler(wake_memory_, std::move(wake)));
+    if (shift_ != nullptr) {
+        shift_->call();
+    }
 }
 
 refusal driver::start(
@@ -223,10 +226,6 @@ void driver::add_keyspace(
     keyspaces_.push_back(engine_->keyspace(bucket, scope, collection));
 }
 
-void driver::open(std::string_view bucket) {
-    engine_->open(bucket, now_);
-}
-
 void driver::cancel(ticket operations) {
     cancelable_.visit(operations, [this](engine::operation_id each) {
         static_cast<void>(engine_->cancel(each, now_));  // its completion runs later
@@ -240,10 +239,6 @@ std::optional<engine::row_batch> driver::take_rows(ticket operation, engine::row
         return std::nullopt;
     }
     return rows;
-}
-
-void driver::replace_credentials(engine::credentials&& identity) {
-    engine_->replace_credentials(std::move(identity));
 }
 
 client_report driver::describe() const {
@@ -275,7 +270,7 @@ void driver::stop() {
 }
 
 void driver::take_submissions() {
-    if (queue_.empty()) {
+    if (is_lent_ || queue_.empty()) {
         return;
     }
     queue_.take(taken_);
@@ -331,7 +326,8 @@ void driver::run_engine() {
         if (engine_->has_completions()) {
             engine_->drain_completions();
         }
-        is_busy = engine_->has_actions() || engine_->has_completions() || !queue_.empty();
+        is_busy =
+            engine_->has_actions() || engine_->has_completions() || (!is_lent_ && !queue_.empty());
     }
     running_thread_.store(std::thread::id{}, std::memory_order_relaxed);
     if (rounds == rounds_max) {

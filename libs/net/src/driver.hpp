@@ -23,6 +23,7 @@
 #include "context_watch.hpp"
 #include "handler_memory.hpp"
 #include "key_worker.hpp"
+#include "loop_shift.hpp"
 #include "name_resolver.hpp"
 #include "serial_executor.hpp"
 #include "submission_queue.hpp"
@@ -75,13 +76,31 @@ public:
         }
         run_engine();
     }
+    // The loop has a thread, and `shift` decides who runs it. Set before the loop runs.
+    void set_shift(loop_shift* shift) noexcept { shift_ = shift; }
+    // As `start_here`, if nothing else is open or waiting. Until `take_back`, the loop takes
+    // nothing from the queue, so that nothing else completes on this thread.
+    template <class Source>
+    [[nodiscard]] bool try_start_lent(
+        keyspace_number where, Source&& source, engine::completion&& done) {
+        if (!queue_.empty() || engine_->open_count() != 0 || engine_->has_completions()) {
+            return false;
+        }
+        is_lent_ = true;
+        start_here(where, std::forward<Source>(source), std::move(done));
+        return true;
+    }
+    // For the loop's thread, when its turn begins.
+    void take_back() {
+        is_lent_ = false;
+        if (!queue_.empty()) {
+            wake_loop();
+        }
+    }
     // Runs `task` on the loop, in the order of the starts. The task must not own the driver,
     // because the driver owns the task. Returns false, and drops the task, if the caller's context
     // is gone.
     bool run(task_submission&& task);
-    [[nodiscard]] ticket reserve_ticket() noexcept {
-        return ticket_last_.fetch_add(1, std::memory_order_relaxed) + 1;
-    }
     // True while this thread is inside an iteration.
     [[nodiscard]] bool is_running() const noexcept {
         return running_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
@@ -94,12 +113,10 @@ public:
     // --- the loop ---
 
     void add_keyspace(std::string_view bucket, std::string_view scope, std::string_view collection);
-    void open(std::string_view bucket);
     void cancel(ticket operations);
     // Returns the rows that are waiting, or nothing if no operation with this ticket is running.
     [[nodiscard]] std::optional<engine::row_batch> take_rows(
         ticket operation, engine::row_batch&& spare);
-    void replace_credentials(engine::credentials&& identity);
     void close();
     // Closes, and stops all name lookups, so that the loop runs out of work.
     void stop();
@@ -161,12 +178,13 @@ private:
     std::vector<engine::keyspace_id> keyspaces_;
     cancelable_operations cancelable_;
     bool is_stopping_ = false;
+    bool is_lent_ = false;         // to a caller that waits for its operation
+    loop_shift* shift_ = nullptr;  // null: the loop has no thread of ours
     std::vector<submission> taken_;
     std::shared_ptr<submission_places> places_;
     submission_queue queue_;
     handler_memory wake_memory_;
     std::atomic<std::thread::id> running_thread_{};
-    std::atomic<ticket> ticket_last_{0};
     std::optional<key_worker> key_worker_;  // likewise
 };
 

@@ -182,7 +182,7 @@ TEST_F(driver_flow, a_connection_that_breaks_is_replaced_after_its_delay) {
     options.reconnect_delay_min = 1ms;
     options.reconnect_delay_max = 1ms;
     const auto at = make(std::move(options));
-    at->run([&] { at->open("bucket"); });
+    at->run([&] { at->engine().open("bucket", at->now()); });
     ASSERT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
     server.last().set_option(asio::socket_base::linger(true, 0));
     server.last().close();  // a reset
@@ -192,7 +192,7 @@ TEST_F(driver_flow, a_connection_that_breaks_is_replaced_after_its_delay) {
 
 TEST_F(driver_flow, a_peer_that_sends_garbage_is_disconnected) {
     const auto at = make(options_for(server.port()));
-    at->run([&] { at->open("bucket"); });
+    at->run([&] { at->engine().open("bucket", at->now()); });
     ASSERT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
     asio::write(server.last(), asio::buffer(std::string(100, 'x')));
     std::array<char, 4096> buffer{};
@@ -223,7 +223,7 @@ TEST_F(driver_flow, service_records_lead_to_the_first_node) {
     options.dns_servers = names.address();
     options.force_ipv4 = true;
     const auto at = make(std::move(options));
-    at->run([&] { at->open("bucket"); });
+    at->run([&] { at->engine().open("bucket", at->now()); });
     EXPECT_TRUE(run_until(loop, [&] { return server.accepted_count() == 1; }));
     stop(*at);
 }
@@ -243,14 +243,14 @@ TEST_F(driver_flow, the_timer_ends_an_operation_when_nothing_else_happens) {
 
 TEST_F(driver_flow, cancelling_a_ticket_ends_all_its_operations_and_no_others) {
     const auto at = make(options_for(unused_port()));
-    const ticket name = at->reserve_ticket();
+    constexpr ticket name = 1;
     outcome first;
     outcome second;
     outcome other;
     outcome unnamed;
     ASSERT_EQ(at->start(0, get_request(), first.receiver(), name), refusal::none);
     ASSERT_EQ(at->start(0, get_request(), second.receiver(), name), refusal::none);
-    ASSERT_EQ(at->start(0, get_request(), other.receiver(), at->reserve_ticket()), refusal::none);
+    ASSERT_EQ(at->start(0, get_request(), other.receiver(), name + 1), refusal::none);
     ASSERT_EQ(at->start(0, get_request(), unnamed.receiver(), 0), refusal::none);
     at->run([&] { at->cancel(name); });
     ASSERT_TRUE(run_until(loop, [&] { return first.count > 0 && second.count > 0; }));
@@ -266,7 +266,7 @@ TEST_F(driver_flow, cancelling_a_ticket_ends_all_its_operations_and_no_others) {
 
 TEST_F(driver_flow, rows_of_an_operation_that_has_ended_are_absent) {
     const auto at = make(options_for(unused_port()));
-    EXPECT_FALSE(at->take_rows(at->reserve_ticket(), {}).has_value());
+    EXPECT_FALSE(at->take_rows(ticket{1}, {}).has_value());
 }
 
 TEST_F(driver_flow, closing_ends_open_operations_and_refuses_later_ones) {

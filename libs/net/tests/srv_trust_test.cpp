@@ -97,7 +97,7 @@ protected:
     }
     std::shared_ptr<driver> begin(engine::engine_options options) {
         auto made = driver::make(loop.get_executor(), std::move(options)).value();
-        made->run([at = made.get()] { at->open("bucket"); });
+        made->run([at = made.get()] { at->engine().open("bucket", at->now()); });
         return made;
     }
     // What prevents the connection; empty until something does.

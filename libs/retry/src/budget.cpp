@@ -129,6 +129,16 @@ windowed_budget::windowed_budget(const windowed_budget_options& options)
           std::chrono::duration_cast<std::chrono::milliseconds>(options.window).count()),
       shared_(std::make_shared<shared_account>(reserve_)) {}
 
+namespace {
+
+/// What a rate earns in the last `passed` ticks before `until`, in whole units. The sum over
+/// adjoining times is the same however they are divided: nothing below a unit is lost.
+double earned_until(double until, double passed, double rate) noexcept {
+    return std::floor(until * rate) - std::floor((until - passed) * rate);
+}
+
+}  // namespace
+
 windowed_budget::account windowed_budget::aged(
     std::uint64_t word, std::int64_t era, time_point now) const noexcept {
     account current = account::unpack(word);
@@ -143,7 +153,7 @@ windowed_budget::account windowed_budget::aged(
         eras_passed > 1 ? longer_than_any_window : static_cast<double>(tick - current.tick);
     if (current.level < reserve_) {
         // milli-units per ms are units per second.
-        const double earned = reserve_per_tick_ * passed;
+        const double earned = earned_until(static_cast<double>(tick), passed, reserve_per_tick_);
         if (earned < 1.0) {
             return current;  // Too little to count yet. Keeps the old time so that it accumulates.
         }

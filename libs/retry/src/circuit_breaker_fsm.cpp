@@ -18,12 +18,12 @@ std::string_view to_string(circuit_state state) noexcept {
     return "unknown";
 }
 
-std::optional<settings_error> driver::check(const circuit_breaker_options& options) {
+std::optional<driver::settings_error> driver::check(const circuit_breaker_options& options) {
     if (options.volume_threshold == 0) {
-        return settings_error{"volume_threshold", "must be at least 1"};
+        return driver::settings_error{"volume_threshold", "must be at least 1"};
     }
     if (options.error_threshold_percent == 0 || options.error_threshold_percent > 100) {
-        return settings_error{"error_threshold_percent", "must be 1 to 100"};
+        return driver::settings_error{"error_threshold_percent", "must be 1 to 100"};
     }
     constexpr duration time_max = std::chrono::hours{24 * 366};
     for (const auto& [field, time] : {
@@ -32,7 +32,7 @@ std::optional<settings_error> driver::check(const circuit_breaker_options& optio
              std::pair{"probe_timeout", options.probe_timeout},
          }) {
         if (time <= duration::zero() || time > time_max) {
-            return settings_error{field, "must be above zero and at most 366 days"};
+            return driver::settings_error{field, "must be above zero and at most 366 days"};
         }
     }
     return std::nullopt;

@@ -13,8 +13,9 @@ namespace reprise {
 
 namespace {
 
-[[nodiscard]] std::optional<settings_error> contradiction(std::string field, std::string message) {
-    return settings_error{std::move(field), std::move(message)};
+[[nodiscard]] std::optional<driver::settings_error> contradiction(
+    std::string field, std::string message) {
+    return driver::settings_error{std::move(field), std::move(message)};
 }
 
 /// A price is stored in 32 bits, in thousandths of a unit.
@@ -23,7 +24,7 @@ constexpr double capacity_max = 1e12;
 /// What is above was negative before it was converted, as in `attempts(-1)`.
 constexpr std::uint32_t attempts_limit = std::numeric_limits<std::int32_t>::max();
 
-[[nodiscard]] std::optional<settings_error> check_price(
+[[nodiscard]] std::optional<driver::settings_error> check_price(
     const char* field, double value, double capacity) {
     if (!std::isfinite(value)) {
         return contradiction(field, "must be a number");
@@ -41,14 +42,14 @@ constexpr std::uint32_t attempts_limit = std::numeric_limits<std::int32_t>::max(
     return std::nullopt;
 }
 
-[[nodiscard]] settings_error prefixed(const char* prefix, settings_error error) {
+[[nodiscard]] driver::settings_error prefixed(const char* prefix, driver::settings_error error) {
     error.field = std::string(prefix) + "." + error.field;
     return error;
 }
 
 }  // namespace
 
-void detail::throw_invalid_settings(settings_error error) {
+void detail::throw_invalid_settings(driver::settings_error error) {
 #if defined(__cpp_exceptions)
     throw invalid_settings(std::move(error));
 #else
@@ -64,7 +65,7 @@ void detail::throw_unseen_attempt_timeout() {
          "reprise::attempt& and read attempt::timeout"});
 }
 
-std::optional<settings_error> driver::check(const backoff_options& options) {
+std::optional<driver::settings_error> driver::check(const backoff_options& options) {
     if (!std::isfinite(options.factor)) {
         return contradiction("factor", "must be a number");
     }
@@ -100,7 +101,7 @@ std::optional<settings_error> driver::check(const backoff_options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const token_bucket::options& options) {
+std::optional<driver::settings_error> check(const token_bucket::options& options) {
     if (!std::isfinite(options.capacity)) {
         return contradiction("capacity", "must be a number");
     }
@@ -119,7 +120,7 @@ std::optional<settings_error> check(const token_bucket::options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> driver::check(const retry_prices& prices, double capacity) {
+std::optional<driver::settings_error> driver::check(const retry_prices& prices, double capacity) {
     if (auto error = check_price("retry", prices.retry, capacity)) {
         return error;
     }
@@ -132,7 +133,7 @@ std::optional<settings_error> driver::check(const retry_prices& prices, double c
     return check_price("refund", prices.refund, capacity);
 }
 
-std::optional<settings_error> driver::check(const attempt_limits& limits) {
+std::optional<driver::settings_error> driver::check(const attempt_limits& limits) {
     if (limits.attempts_max == 0U) {
         return contradiction("attempts_max", "must be at least 1: the first attempt counts");
     }
@@ -144,7 +145,7 @@ std::optional<settings_error> driver::check(const attempt_limits& limits) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const standard_strategy::options& options) {
+std::optional<driver::settings_error> check(const standard_strategy::options& options) {
     if (auto error = check(driver::attempt_limits{options.attempts_max})) {
         return error;
     }
@@ -160,7 +161,7 @@ std::optional<settings_error> check(const standard_strategy::options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const failure_throttle_options& options) {
+std::optional<driver::settings_error> check(const failure_throttle_options& options) {
     if (!std::isfinite(options.units_max) || options.units_max <= 0.0 ||
         options.units_max > 1000.0) {
         return contradiction("units_max", "must be above 0 and at most 1000");
@@ -171,7 +172,7 @@ std::optional<settings_error> check(const failure_throttle_options& options) {
     return std::nullopt;
 }
 
-std::optional<settings_error> check(const windowed_budget_options& options) {
+std::optional<driver::settings_error> check(const windowed_budget_options& options) {
     if (!std::isfinite(options.percent) || options.percent < 0.0 || options.percent > 1000.0) {
         return contradiction("percent", "must be between 0 and 1000");
     }

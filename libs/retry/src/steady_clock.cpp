@@ -13,6 +13,7 @@
 namespace reprise {
 
 retry_clock::~retry_clock() = default;
+driver::random_source::~random_source() = default;
 
 std::chrono::sys_seconds retry_clock::calendar_time() noexcept {
     constexpr std::chrono::sys_seconds start{

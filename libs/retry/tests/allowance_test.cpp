@@ -18,14 +18,14 @@ struct nest {
 
     testing::scripted_result run(bool hand_down) {
         return retry(
-            outer, {.history = &outer_trace, .clock = &clock, .random = random.source()},
+            outer, {.history = &outer_trace, .clock = &clock, .random = &random},
             [&](const attempt& current) {
                 return retry(
                     inner,
                     {.outer_allowance = hand_down ? current.allowance : nullptr,
                      .history = &inner_trace,
                      .clock = &clock,
-                     .random = random.source()},
+                     .random = &random},
                     [&]() -> testing::scripted_result {
                         ++sends;
                         return testing::scripted_error{0, testing::transient()};

@@ -27,7 +27,7 @@ struct fixture {
     retry_history trace;
 
     [[nodiscard]] call_options options() {
-        return {.history = &trace, .clock = &clock, .random = random.source()};
+        return {.history = &trace, .clock = &clock, .random = &random};
     }
     [[nodiscard]] std::vector<duration> planned_waits() const {
         std::vector<duration> waits;

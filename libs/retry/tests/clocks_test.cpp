@@ -194,4 +194,38 @@ TEST(clocks, a_history_saturates_where_its_fields_end) {
     EXPECT_EQ(entry.offset(), wrap_of_microseconds - 1us);
 }
 
+/// Wakes up late, as the clock of a busy machine.
+class clock_that_wakes_late final : public retry_clock {
+public:
+    [[nodiscard]] time_point now() noexcept override { return now_; }
+    bool wait_until(time_point until, const std::stop_token&) noexcept override {
+        now_ = until + 50ms;
+        return true;
+    }
+
+private:
+    time_point now_{1h};
+};
+
+// Only the planned time of a retry was compared with the deadline, not when it really started.
+TEST(late_clock, a_wait_that_takes_longer_than_planned_starts_no_attempt_after_the_deadline) {
+    clock_that_wakes_late clock;
+    retry_history history;
+    int calls = 0;
+    const auto call = [&](duration timeout) {
+        calls = 0;
+        const auto fail = [&] {
+            return ++calls, std::make_error_code(std::errc::connection_refused);
+        };
+        return retry(
+            attempts(2).every(10ms), {.timeout = timeout, .history = &history, .clock = &clock},
+            fail);
+    };
+    EXPECT_EQ(call(30ms), std::errc::connection_refused);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(history.refusal(), refusal_reason::deadline);
+    EXPECT_EQ(call(100ms), std::errc::connection_refused);
+    EXPECT_EQ(calls, 2);
+}
+
 }  // namespace reprise::clocks_test

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 
 #include <reprise/retry.hpp>
@@ -125,6 +126,30 @@ TEST(fallback, stands_in_for_a_result_that_throws_when_it_is_moved_again) {
         fails_if([](const ticket&) { return true; }, [&] { return ticket(&moves); }));
     const ticket result = retry(attempts(1), operation);
     EXPECT_EQ(result.moves, &fresh);
+}
+
+// "A caller that asked to stop gets the last error, never the fallback": also if a breaker is open,
+// and if the stop comes with the last decision.
+TEST(fallback, a_caller_that_stopped_gets_none_from_an_open_breaker_either) {
+    scale s;
+    const auto breaker =
+        std::make_shared<circuit_breaker>(circuit_breaker::options{.volume_threshold = 1});
+    breaker->on_failure(driver::breaker_permit::regular(), {}, s.clock.now());
+    std::stop_source stop;
+    stop.request_stop();
+    s.options.stop = stop.get_token();
+    EXPECT_THROW(
+        static_cast<void>(
+            retry(attempts(3).breaker(breaker), s.options, with_fallback(42, fetch_price))),
+        retry_error);
+}
+
+TEST(fallback, a_caller_that_stops_while_the_last_failure_is_decided_gets_none) {
+    scale s;
+    std::stop_source stop;
+    s.options.stop = stop.get_token();
+    const auto rule = attempts(1).on_decision([&](const decision_event&) { stop.request_stop(); });
+    EXPECT_THROW(static_cast<void>(retry(rule, s.options, with_fallback(42, fetch_price))), gone);
 }
 
 }  // namespace reprise::fallback_test

@@ -27,7 +27,7 @@ template <class Strategy>
     scripted_random random{scripted_random::half};
     retry_history trace;
     const auto result =
-        retry(strategy, {.history = &trace, .clock = &clock, .random = random.source()}, operation);
+        retry(strategy, {.history = &trace, .clock = &clock, .random = &random}, operation);
     std::string text;
     for (std::size_t i = 0; i < trace.entries.size(); ++i) {
         const retry_history::entry& entry = trace.entries[i];
@@ -102,9 +102,8 @@ TEST(presets, SM_09_every_strategy_waits_as_long_as_the_service_asks_except_aws_
         testing::virtual_clock clock;
         testing::scripted_random random{testing::scripted_random::lowest};
         auto operation = always(testing::throttled(hint));
-        static_cast<void>(retry(
-            strategy, {.timeout = 4 * hint, .clock = &clock, .random = random.source()},
-            operation));
+        static_cast<void>(
+            retry(strategy, {.timeout = 4 * hint, .clock = &clock, .random = &random}, operation));
         return clock.waits().empty() ? duration{} : *std::ranges::min_element(clock.waits());
     };
     for (const duration hint : {duration{1s}, duration{30s}, duration{1h}}) {

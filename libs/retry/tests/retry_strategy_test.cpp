@@ -208,7 +208,7 @@ TEST(plugin, SM_18_the_converter_decides_as_the_strategy_inside) {
         testing::scripted_random random{0x1111'2222'3333'4444U, 0xdddd'0000'0000'0001U};
         auto operation =
             testing::scripted_operation{testing::transient(), testing::timed_out()}.fail_forever();
-        static_cast<void>(retry(strategy, {.clock = &clock, .random = random.source()}, operation));
+        static_cast<void>(retry(strategy, {.clock = &clock, .random = &random}, operation));
         return clock.waits();
     };
     standard_strategy inlined;

@@ -41,7 +41,7 @@ struct shelf {
     int calls = 0;
 
     [[nodiscard]] call_options options() {
-        return {.history = &history, .clock = &clock, .random = random.source()};
+        return {.history = &history, .clock = &clock, .random = &random};
     }
     template <class Strategy, class Error>
     void fail(Strategy&& strategy, const Error& error, repeatability repeat = {}) {
@@ -244,6 +244,26 @@ TEST(simple_strategy, contradictions_are_refused_by_name) {
     EXPECT_THROW(static_cast<void>(attempts(3).every(-1s)), invalid_settings);
     EXPECT_THROW(static_cast<void>(attempts(3).linear(2s, 1s)), invalid_settings);
     EXPECT_EQ(check(driver::backoff_options{.step = -1s})->field, "step");
+}
+
+/// A mistake of the program that must never be repeated, and states so.
+struct bad_order : std::invalid_argument {
+    bad_order() : std::invalid_argument("bad order") {}
+    [[nodiscard]] failure_facts retry_facts() const noexcept {
+        return {.safety = retry_safety::no};
+    }
+};
+
+// Naming a programming error allows its retry, but not against what it states itself. It did.
+TEST(simple_strategy, a_named_programming_error_that_states_no_is_not_retried) {
+    shelf s;
+    s.fail(attempts(3).on<bad_order>(), bad_order());
+    EXPECT_EQ(s.calls, 1);
+    EXPECT_EQ(s.history.refusal(), refusal_reason::unsafe);
+    s.fail(attempts(3).when([](const bad_order&) { return true; }), bad_order());
+    EXPECT_EQ(s.calls, 1);
+    s.fail(attempts(3).on<std::invalid_argument>(), std::invalid_argument("typo"));
+    EXPECT_EQ(s.calls, 3) << "one that states nothing";
 }
 
 }  // namespace reprise::simple_strategy_test

@@ -32,22 +32,22 @@ duration hedge_options::current_delay() const noexcept {
     return std::min(seen->percentile(percentile).value_or(delay_max), delay_max);
 }
 
-std::optional<settings_error> check(const hedge_options& options) {
+std::optional<driver::settings_error> check(const hedge_options& options) {
     constexpr std::uint32_t attempts_limit = 16;
     if (options.delay < duration::zero()) {
-        return settings_error{"delay", "must not be negative"};
+        return driver::settings_error{"delay", "must not be negative"};
     }
     if (options.attempts_max == 0 || options.attempts_max > attempts_limit) {
-        return settings_error{"attempts_max", "must be 1 to 16"};
+        return driver::settings_error{"attempts_max", "must be 1 to 16"};
     }
     if (!(options.percentile >= 0.0 && options.percentile <= 1.0)) {
-        return settings_error{"percentile", "must be 0 to 1"};
+        return driver::settings_error{"percentile", "must be 0 to 1"};
     }
     if (options.seen_max / 2 < options.seen_min) {
-        return settings_error{"seen_max", "must be at least twice seen_min"};
+        return driver::settings_error{"seen_max", "must be at least twice seen_min"};
     }
     if (options.seen != nullptr && options.delay_max < options.delay) {
-        return settings_error{"delay_max", "must be at least delay"};
+        return driver::settings_error{"delay_max", "must be at least delay"};
     }
     return std::nullopt;
 }

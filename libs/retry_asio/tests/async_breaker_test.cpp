@@ -22,7 +22,7 @@ struct outage {
     testing::virtual_clock time;
     asio::io_context io;
     retry_history trace;
-    call_options options{.history = &trace, .clock = &time};
+    async_call_options options{.history = borrowed(&trace), .clock = borrowed(&time)};
     std::shared_ptr<circuit_breaker> breaker =
         std::make_shared<circuit_breaker>(driver::circuit_breaker_options{.volume_threshold = 2});
     error_code ec = asio::error::would_block;

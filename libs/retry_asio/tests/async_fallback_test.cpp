@@ -22,7 +22,7 @@ struct table {
     testing::virtual_clock time;
     asio::io_context io;
     retry_history trace;
-    call_options options{.history = &trace, .clock = &time};
+    async_call_options options{.history = borrowed(&trace), .clock = borrowed(&time)};
     driver::simple_strategy<> rule = attempts(3).every(1s);
     error_code ec = asio::error::would_block;
     int value = -1;
@@ -255,6 +255,34 @@ TEST(async_fallback, a_coroutine_that_is_canceled_at_the_last_decision_keeps_its
     ASSERT_NE(t.thrown, nullptr);
     EXPECT_THROW(std::rethrow_exception(t.thrown), std::runtime_error);
     EXPECT_EQ(recovered, 0);
+}
+
+// "A caller that asked to stop gets the last error, never the fallback": also if a breaker is open.
+TEST(async_fallback, a_caller_that_stopped_gets_none_from_an_open_breaker_either) {
+    table t;
+    const auto breaker =
+        std::make_shared<circuit_breaker>(circuit_breaker::options{.volume_threshold = 1});
+    breaker->on_failure(driver::breaker_permit::regular(), {}, t.time.now());
+    std::stop_source stop;
+    stop.request_stop();
+    t.options.stop = stop.get_token();
+    async_retry<void(error_code, int)>(
+        t.io, attempts(3).breaker(breaker), t.options, with_fallback(42, t.refusing()),
+        t.callback());
+    t.time.run(t.io);
+    EXPECT_EQ(t.ec, retry_errc::circuit_open);
+    EXPECT_NE(t.value, 42);
+}
+
+TEST(async_fallback, a_caller_that_stops_while_the_last_failure_is_decided_gets_none) {
+    table t;
+    std::stop_source stop;
+    t.options.stop = stop.get_token();
+    async_retry<void(error_code, int)>(
+        t.io, attempts(1).on_decision([&](const decision_event&) { stop.request_stop(); }),
+        t.options, with_fallback(42, t.refusing()), t.callback());
+    t.time.run(t.io);
+    EXPECT_EQ(t.ec, asio::error::connection_refused);
 }
 
 }  // namespace reprise::async_fallback_test

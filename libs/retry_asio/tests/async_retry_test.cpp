@@ -44,7 +44,7 @@ struct scene {
     asio::io_context io;
     standard_strategy strategy{testing::steps_of(1s)};
     retry_history trace;
-    call_options options{.history = &trace, .clock = &time};
+    async_call_options options{.history = borrowed(&trace), .clock = borrowed(&time)};
     error_code ec = asio::error::would_block;
     int value = -1;
     int completions = 0;
@@ -164,7 +164,7 @@ TEST(async_retry, memory_comes_from_the_tokens_allocator_and_is_returned_before_
             asio::io_context io;
             counting_memory memory;
             flaky operation{io, 2};
-            call_options options{.repeat = repeatability::repeatable};
+            async_call_options options{.repeat = repeatability::repeatable};
             if (has_limit) {
                 options.attempt_timeout = 1h;
             }
@@ -448,7 +448,8 @@ TEST(async_retry, nested_loops_take_from_the_outer_allowance) {
     async_retry<void(error_code)>(
         s.io, s.strategy, s.options,
         [&](const attempt& outer, auto handler) {
-            const call_options inner{.outer_allowance = outer.allowance, .clock = &s.time};
+            const async_call_options inner{
+                .outer_allowance = borrowed(outer.allowance), .clock = borrowed(&s.time)};
             async_retry<void(error_code)>(
                 s.io, s.strategy, inner,
                 [&](const attempt&, auto inner_handler) {
@@ -468,7 +469,7 @@ TEST(async_retry, nested_loops_take_from_the_outer_allowance) {
 TEST(async_retry, a_clock_that_can_only_block_is_refused_by_name) {
     scene s;
     testing::blocking_clock blocking;
-    s.options.clock = &blocking;
+    s.options.clock = borrowed(&blocking);
     flaky operation{s.io, 0};
     EXPECT_THROW(s.run(operation), invalid_settings);
     EXPECT_EQ(operation.calls, 0);
@@ -525,7 +526,7 @@ TEST(async_retry, SM_18_real_timers_wait_and_complete) {
     flaky operation{io, 2};
     int value = 0;
     async_retry<void(error_code, int)>(
-        io, strategy, call_options{.attempt_timeout = 1h}, std::ref(operation),
+        io, strategy, async_call_options{.attempt_timeout = 1h}, std::ref(operation),
         [&](error_code, int number) { value = number; });
     io.run();  // Returns: the timers of finished attempts do not keep it running.
     EXPECT_EQ(value, 3);
@@ -539,7 +540,7 @@ TEST(async_retry, SM_19_real_timers_cut_an_attempt) {
     never.expires_at(std::chrono::steady_clock::time_point::max());
     error_code last;
     async_retry<void(error_code)>(
-        io, strategy, call_options{.attempt_timeout = 100us, .history = &trace},
+        io, strategy, async_call_options{.attempt_timeout = 100us, .history = borrowed(&trace)},
         [&](const attempt&, auto handler) { never.async_wait(std::move(handler)); },
         [&](error_code code) { last = code; });
     io.run();

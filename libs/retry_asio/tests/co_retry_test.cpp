@@ -34,7 +34,7 @@ struct stage {
     asio::io_context io;
     standard_strategy strategy{testing::steps_of(1s)};
     retry_history trace;
-    call_options options{.history = &trace, .clock = &time};
+    async_call_options options{.history = borrowed(&trace), .clock = borrowed(&time)};
     std::exception_ptr thrown;
     bool done = false;
 
@@ -369,7 +369,7 @@ TEST(co_retry, nothing_happens_before_it_is_awaited_and_its_arguments_may_be_gon
     stage s;
     int calls = 0;
     const auto prepare = [&] {
-        const call_options options{.timeout = 5s, .clock = &s.time};
+        const async_call_options options{.timeout = 5s, .clock = borrowed(&s.time)};
         const auto operation =
             [&calls, text = std::string(100, 'x')](attempt a) -> asio::awaitable<std::size_t> {
             ++calls;
@@ -408,7 +408,8 @@ TEST(co_retry, nested_loops_take_from_the_outer_allowance) {
                 throw refused();
                 co_return;
             };
-            const call_options options{.outer_allowance = a.allowance, .clock = &s.time};
+            const async_call_options options{
+                .outer_allowance = borrowed(a.allowance), .clock = borrowed(&s.time)};
             auto pending = async_retry(s.strategy, options, inner);
             co_await std::move(pending);
         };
@@ -437,7 +438,7 @@ TEST(co_retry, SM_18_the_completion_token_form_works_inside_coroutines) {
 TEST(co_retry, a_clock_that_can_only_block_is_refused_by_name) {
     stage s;
     testing::blocking_clock blocking;
-    s.options.clock = &blocking;
+    s.options.clock = borrowed(&blocking);
     s.play([&]() -> asio::awaitable<void> {
         auto operation = []() -> asio::awaitable<void> { co_return; };
         co_await async_retry(s.strategy, s.options, operation);

@@ -20,7 +20,7 @@ using testing::error_code;
 struct scene {
     testing::virtual_clock time;
     asio::io_context io;
-    call_options options{.clock = &time};
+    async_call_options options{.clock = borrowed(&time)};
 };
 
 // The loop ended inside its own initiating function, which then used what had been destroyed.

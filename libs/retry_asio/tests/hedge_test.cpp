@@ -98,7 +98,7 @@ TEST(hedge, counts_as_a_retry_and_is_paid_from_the_same_budget) {
     EXPECT_EQ(limited.trace.entries.back().refusal(), refusal_reason::attempts_exhausted);
     driver::retry_allowance spent(0);
     replica inner({{200ms}, {200ms}});
-    inner.options.outer_allowance = &spent;
+    inner.options.outer_allowance = borrowed(&spent);
     inner.ask(attempts(2));
     EXPECT_EQ(inner.trace.entries.back().refusal(), refusal_reason::outer_allowance);
 }

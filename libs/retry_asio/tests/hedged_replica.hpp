@@ -28,7 +28,8 @@ struct replica {
     testing::virtual_clock time;
     asio::io_context io;
     retry_history trace;
-    call_options options{.repeat = repeatability::repeatable, .history = &trace, .clock = &time};
+    async_call_options options{
+        .repeat = repeatability::repeatable, .history = borrowed(&trace), .clock = borrowed(&time)};
     std::vector<planned> script;
     std::size_t started = 0;
     std::size_t canceled = 0;

@@ -22,7 +22,7 @@ struct bench {
     testing::virtual_clock time;
     asio::io_context io;
     retry_history trace;
-    call_options options{.history = &trace, .clock = &time};
+    async_call_options options{.history = borrowed(&trace), .clock = borrowed(&time)};
     int calls = 0;
     int value = 0;
     std::exception_ptr thrown;

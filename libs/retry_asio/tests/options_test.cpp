@@ -123,7 +123,7 @@ void start_attempt(scene& s, Handler handler) {
 
 void run_with_token(scene& s, const call_options& options) {
     async_retry<void(std::error_code)>(
-        s.io, strategy(s), options,
+        s.io, strategy(s), borrowed(options),
         [&](const attempt&, auto handler) { start_attempt(s, std::move(handler)); },
         [&](std::error_code code) { s.last = code; });
     s.clock.run(s.io);
@@ -147,7 +147,8 @@ void run_in_coroutine(scene& s, const call_options& options) {
     };
     static_cast<void>(testing::play(s.io, s.clock, [&]() -> asio::awaitable<void> {
         const auto rule = strategy(s);
-        auto pending = async_retry(rule, options, operation);
+        const async_call_options kept = borrowed(options);
+        auto pending = async_retry(rule, kept, operation);
         s.last = co_await std::move(pending);
     }));
 }
@@ -201,7 +202,7 @@ struct surroundings {
          [](const effect& seen) { return seen.name == "fetch price"; }},
         {"clock", [](call_options&) {},  // All calls have one.
          [](const effect& seen) { return seen.elapsed >= 3 * attempt_time + 2 * 50ms; }},
-        {"random", [&](call_options& o) { o.random = around.random.source(); },
+        {"random", [&](call_options& o) { o.random = &around.random; },
          [&](const effect&) { return around.random.number_count() > 0; }},
     };
 }

@@ -26,7 +26,8 @@ struct play {
     standard_strategy strategy{testing::steps_of(10s)};
     retry_history trace;
     std::stop_source stop;
-    call_options options{.stop = stop.get_token(), .history = &trace, .clock = &time};
+    async_call_options options{
+        .stop = stop.get_token(), .history = borrowed(&trace), .clock = borrowed(&time)};
     asio::cancellation_signal signal;
     std::optional<error_code> ended;
     duration ended_at{};
@@ -289,8 +290,8 @@ TEST(cancellation, a_context_destroyed_during_a_wait_destroys_the_handler_uncall
         std::stop_source stop;
         {
             asio::io_context io;
-            call_options options{.stop = stop.get_token()};
-            options.clock = real_time ? nullptr : &time;
+            async_call_options options{.stop = stop.get_token()};
+            options.clock = borrowed(real_time ? nullptr : &time);
             async_retry<void(error_code)>(
                 io, strategy, options,
                 [&](const attempt&, auto handler) {
@@ -315,7 +316,7 @@ TEST(cancellation, a_context_destroyed_during_a_limited_attempt_destroys_the_han
     auto io = std::make_unique<asio::io_context>();
     auto never = std::make_shared<steady_timer>(*io, std::chrono::steady_clock::time_point::max());
     async_retry<void(error_code)>(
-        *io, strategy, call_options{.attempt_timeout = 1h},
+        *io, strategy, async_call_options{.attempt_timeout = 1h},
         [never](const attempt&, auto handler) { never->async_wait(std::move(handler)); },
         [life](error_code) { FAIL(); });
     io->poll();
@@ -329,7 +330,7 @@ TEST(cancellation, a_context_destroyed_under_a_coroutine_destroys_its_frame) {
     for (const bool limited : {false, true}) {
         auto life = std::make_shared<int>(1);
         standard_strategy strategy(testing::steps_of(1h));
-        call_options options;
+        async_call_options options;
         if (limited) {
             options.attempt_timeout = 1h;
         }
@@ -358,8 +359,8 @@ struct co_play {
     asio::io_context io;
     standard_strategy strategy{testing::steps_of(1h)};
 
-    asio::awaitable<void> loop(call_options options, bool hang) {
-        options.clock = &time;
+    asio::awaitable<void> loop(async_call_options options, bool hang) {
+        options.clock = borrowed(&time);
         auto operation = [hang]() -> asio::awaitable<void> {
             if (hang) {
                 const auto executor = co_await asio::this_coro::executor;
@@ -390,7 +391,7 @@ TEST(cancellation, SM_19_a_thousand_coroutines_are_canceled_at_once) {
     std::size_t waiting_ended = 0;
     std::size_t attempts_ended = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        call_options options{.history = &traces[i]};
+        async_call_options options{.history = borrowed(&traces[i])};
         if (i % 4 == 0) {
             options.attempt_timeout = 2h;
         }
@@ -423,7 +424,7 @@ TEST(cancellation, a_stop_request_ends_the_wait_of_a_coroutine) {
     retry_history trace;
     std::exception_ptr thrown;
     asio::co_spawn(
-        p.io, p.loop({.stop = stop.get_token(), .history = &trace}, false),
+        p.io, p.loop({.stop = stop.get_token(), .history = borrowed(&trace)}, false),
         [&](std::exception_ptr error) { thrown = error; });
     p.time.after(5s, [&] { stop.request_stop(); });
     p.time.run(p.io);
@@ -443,7 +444,7 @@ TEST(cancellation, a_coroutine_canceled_in_the_initial_delay_throws_before_any_a
             ADD_FAILURE();
             co_return;
         };
-        const call_options options{.stop = stop.get_token(), .clock = &p.time};
+        const async_call_options options{.stop = stop.get_token(), .clock = borrowed(&p.time)};
         co_await async_retry(strategy, options, operation);
     };
     asio::co_spawn(p.io, body, [&](std::exception_ptr error) { thrown = error; });
@@ -451,6 +452,80 @@ TEST(cancellation, a_coroutine_canceled_in_the_initial_delay_throws_before_any_a
     p.time.run(p.io);
     ASSERT_NE(thrown, nullptr);
     EXPECT_THROW(std::rethrow_exception(thrown), retry_error);
+}
+
+/// Completes without regard to its handler's executor, and counts signals that come afterwards.
+struct stray_operation {
+    asio::io_context& io;
+    bool has_started = false;
+    bool has_ended = false;
+    int late_signals = 0;
+
+    [[nodiscard]] auto start() {
+        return [this](const attempt&, auto handler) {
+            has_started = true;
+            asio::get_associated_cancellation_slot(handler).assign(
+                [this](asio::cancellation_type) { late_signals += has_ended ? 1 : 0; });
+            asio::post(io, [this, handler = std::move(handler)]() mutable {
+                has_ended = true;
+                std::move(handler)(error_code{});
+            });
+        };
+    }
+};
+
+// A signal was passed on to an operation whose result was still on its way, and which was gone.
+TEST(cancellation, a_signal_does_not_reach_an_operation_that_has_completed) {
+    for (const bool is_hedged : {false, true}) {
+        asio::io_context io;
+        asio::cancellation_signal signal;
+        stray_operation operation{io};
+        int calls = 0;
+        const auto done = [&] {
+            return asio::bind_cancellation_slot(signal.slot(), [&](error_code) { ++calls; });
+        };
+        if (is_hedged) {
+            async_retry<void(error_code)>(
+                io, attempts(1), async_call_options{.repeat = repeatability::repeatable},
+                hedged(1h, operation.start()), done());
+        } else {
+            async_retry<void(error_code)>(
+                io, attempts(1), async_call_options{.attempt_timeout = 1h}, operation.start(),
+                done());
+        }
+        while (!operation.has_started) {
+            ASSERT_EQ(io.run_one(), 1U);
+        }
+        signal.emit(asio::cancellation_type::all);
+        io.run();
+        EXPECT_EQ(operation.late_signals, 0) << is_hedged;
+        EXPECT_EQ(calls, 1);
+    }
+}
+
+// Only the planned time of a retry was compared with the deadline, not when it really started.
+TEST(cancellation, a_pause_that_takes_longer_than_planned_starts_no_attempt_after_the_deadline) {
+    testing::virtual_clock time;
+    asio::io_context io;
+    retry_history trace;
+    int calls = 0;
+    error_code last;
+    async_retry<void(error_code)>(
+        io, attempts(2).every(10ms),
+        async_call_options{.timeout = 30ms, .history = borrowed(&trace), .clock = borrowed(&time)},
+        [&](const attempt&, auto handler) {
+            ++calls;
+            std::move(handler)(error_code(asio::error::connection_refused));
+        },
+        [&](error_code ec) { last = ec; });
+    io.poll();
+    ASSERT_EQ(calls, 1);
+    time.advance(60ms);  // The executor was busy with something else.
+    io.restart();
+    time.run(io);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(last, asio::error::connection_refused);
+    EXPECT_EQ(trace.refusal(), refusal_reason::deadline);
 }
 
 }  // namespace reprise::cancellation_test

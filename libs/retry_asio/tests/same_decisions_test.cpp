@@ -111,7 +111,7 @@ struct run {
         : plan_(plan), strategy(plan.strategy), options(plan.options) {
         options.clock = &clock;
         options.history = &trace;
-        options.random = random.source();
+        options.random = &random;
         options.stop = stop.get_token();
         if (plan.stop_at) {
             clock.at(time_point{} + *plan.stop_at, [this] { stop.request_stop(); });
@@ -221,7 +221,7 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
     result last;
     r.with_strategy([&](auto& strategy) {
         async_retry<void(result)>(
-            io, strategy, r.options,
+            io, strategy, borrowed(r.options),
             [&](const attempt& current, auto handler) {
                 start_step(r, io, current, std::move(handler));
             },
@@ -251,8 +251,9 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
     asio::co_spawn(
         io,
         [&]() -> asio::awaitable<void> {
+            const async_call_options options = borrowed(r.options);
             auto pending = r.with_strategy(
-                [&](auto& strategy) { return async_retry(strategy, r.options, operation); });
+                [&](auto& strategy) { return async_retry(strategy, options, operation); });
             last = co_await std::move(pending);
         },
         [&](std::exception_ptr error) {

@@ -39,7 +39,7 @@ TEST(threads, loops_complete_exactly_once_on_a_context_with_several_threads) {
     std::atomic<int> attempts = 0;
     for (std::size_t i = 0; i < count; ++i) {
         async_retry<void(error_code)>(
-            io, strategy, call_options{.attempt_timeout = 1h},
+            io, strategy, async_call_options{.attempt_timeout = 1h},
             [&io, &attempts](const attempt& current, auto handler) {
                 attempts.fetch_add(1);
                 const error_code result =
@@ -64,7 +64,7 @@ TEST(threads, an_attempt_may_end_while_its_limit_is_reached_on_another_thread) {
     for (std::size_t i = 0; i < count; ++i) {
         auto step = std::make_shared<timer>(io);
         async_retry<void(error_code)>(
-            io, strategy, call_options{.attempt_timeout = 50us},
+            io, strategy, async_call_options{.attempt_timeout = 50us},
             [step](const attempt&, auto handler) {
                 step->expires_after(50us);
                 step->async_wait(std::move(handler));
@@ -84,7 +84,7 @@ TEST(threads, hedged_attempts_may_end_at_the_same_moment_on_different_threads) {
     const auto rule = attempts(3).every(0s).breaker(breaker).observer(metrics);
     const hedge_options hedging{
         .delay = 20us, .attempts_max = 3, .seen = seen, .seen_max = 1'000'000};
-    const call_options options{
+    const async_call_options options{
         .timeout = 1h, .attempt_timeout = 1h, .repeat = repeatability::repeatable};
     std::deque<std::atomic<int>> completions(count);
     using timer = asio::basic_waitable_timer<std::chrono::steady_clock>;
@@ -119,7 +119,7 @@ TEST(threads, hedged_coroutines_run_on_a_context_with_several_threads) {
     constexpr std::size_t count = 1000;
     asio::io_context io;
     const auto rule = attempts(3).every(0s);
-    const call_options options{.repeat = repeatability::repeatable};
+    const async_call_options options{.repeat = repeatability::repeatable};
     std::atomic<std::size_t> succeeded = 0;
     for (std::size_t i = 0; i < count; ++i) {
         auto body = [&]() -> asio::awaitable<void> {
@@ -144,7 +144,7 @@ TEST(threads, a_coroutine_may_end_while_its_limit_is_reached_on_another_thread) 
     constexpr std::size_t count = 1000;
     asio::io_context io;
     const auto rule = attempts(2).every(0s);
-    const call_options options{.attempt_timeout = 50us, .repeat = repeatability::repeatable};
+    const async_call_options options{.attempt_timeout = 50us, .repeat = repeatability::repeatable};
     std::atomic<std::size_t> ended = 0;
     for (std::size_t i = 0; i < count; ++i) {
         auto body = [&]() -> asio::awaitable<void> {
@@ -168,7 +168,7 @@ TEST(threads, coroutines_of_a_concrete_strand_stay_on_it) {
     using strand = asio::strand<asio::io_context::executor_type>;
     asio::io_context io;
     const auto rule = attempts(3).every(0s);
-    const call_options options{.attempt_timeout = 1h, .repeat = repeatability::repeatable};
+    const async_call_options options{.attempt_timeout = 1h, .repeat = repeatability::repeatable};
     std::atomic<std::size_t> succeeded = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const strand place = asio::make_strand(io);
@@ -199,7 +199,7 @@ TEST(threads, SM_19_any_thread_may_request_a_stop) {
     std::atomic<std::size_t> completions = 0;
     for (std::size_t i = 0; i < count; ++i) {
         async_retry<void(error_code)>(
-            io, strategy, call_options{.stop = stop.get_token()},
+            io, strategy, async_call_options{.stop = stop.get_token()},
             [&](const attempt&, auto handler) {
                 waiting.fetch_add(1);
                 handler(error_code(asio::error::connection_refused));
@@ -225,7 +225,7 @@ TEST(threads, results_from_a_foreign_thread_return_to_the_executor) {
     std::vector<std::jthread> foreign;
     std::thread::id handler_thread;
     async_retry<void(error_code)>(
-        io, strategy, call_options{},
+        io, strategy, async_call_options{},
         [&](const attempt& current, auto handler) {
             const error_code result =
                 current.number < 3 ? error_code(asio::error::connection_refused) : error_code{};
@@ -248,7 +248,7 @@ TEST(threads, coroutines_retry_on_a_context_with_several_threads) {
                 co_return a.number < 4 ? make_error_code(std::errc::connection_refused)
                                        : std::error_code{};
             };
-            call_options options;
+            async_call_options options;
             if (i % 2 == 0) {
                 options.attempt_timeout = 1h;
             }

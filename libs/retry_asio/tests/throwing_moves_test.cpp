@@ -77,11 +77,11 @@ struct call {
     explicit call(int throws_at) : count{0, throws_at} {
         observer->completion = [this](const call_summary&) { ++observed; };
     }
-    [[nodiscard]] call_options options(const row& how) {
+    [[nodiscard]] async_call_options options(const row& how) {
         return {
             .attempt_timeout = how.attempt_timeout,
             .repeat = repeatability::repeatable,
-            .clock = &time};
+            .clock = borrowed(&time)};
     }
     void run() {
         for (bool is_idle = false; !is_idle;) {
@@ -109,7 +109,7 @@ struct call {
         auto order = [this, &how]() -> asio::awaitable<receipt> { return place_order(how.takes); };
         auto caller = [this, &how, order]() -> asio::awaitable<void> {
             const auto strategy = attempts(3).every(1ms).observer(observer);
-            const call_options wanted = options(how);
+            const async_call_options wanted = options(how);
             if (how.is_hedged) {
                 const auto operation = hedged(10ms, order);
                 auto pending = async_retry(strategy, wanted, operation);

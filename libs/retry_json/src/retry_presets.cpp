@@ -141,7 +141,7 @@ using detail::under;
 
 }  // namespace
 
-std::optional<settings_error> check(const retry_options& options) {
+std::optional<driver::settings_error> check(const retry_options& options) {
     if (options.attempts_max == 0U || options.attempts_max > 1000U) {
         return refuse("attempts_max", "must be between 1 and 1000");
     }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -9,7 +10,9 @@
 #include <boost/asio/use_future.hpp>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -48,6 +51,67 @@ TEST(thread_modes, own_thread_serves_many_threads_at_once) {
     }
     threads.clear();
     EXPECT_EQ(good, 200);
+}
+
+// A blocked caller runs the loop of the client's thread itself, but only for its own operation.
+TEST(thread_modes, a_blocked_caller_runs_no_handler_of_others) {
+    const auto server = start();
+    const auto cluster = connect(*server);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    constexpr int rounds = 300;
+    std::atomic<int> ended = 0;
+    std::atomic<int> on_callers = 0;
+    std::vector<std::jthread> callers;
+    std::mutex mutex;
+    std::set<std::thread::id> blocked;
+    for (int thread = 0; thread < 2; ++thread) {
+        callers.emplace_back([&] {
+            {
+                const std::scoped_lock lock(mutex);
+                blocked.insert(std::this_thread::get_id());
+            }
+            for (int round = 0; round < rounds; ++round) {
+                EXPECT_TRUE(at.get("k"));
+            }
+        });
+    }
+    for (int round = 0; round < rounds; ++round) {
+        at.async_get("k", {}, [&](const read_result& result) {
+            EXPECT_TRUE(result);
+            const std::scoped_lock lock(mutex);
+            on_callers += blocked.contains(std::this_thread::get_id()) ? 1 : 0;
+            ++ended;
+        });
+        std::this_thread::yield();
+    }
+    callers.clear();
+    while (ended != rounds) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(on_callers, 0);
+}
+
+TEST(thread_modes, a_call_that_takes_long_does_not_hold_up_others) {
+    const auto server = start();
+    const auto cluster = connect(*server);
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    for (int round = 0; round < 3; ++round) {
+        auto never = fault(reprise::wire::opcode::get, sandbox::fault_no_answer{});
+        never.key_pattern = "silent";
+        add_fault(*server, never);
+        auto slow = std::async(
+            std::launch::async, [&] { return at.get("silent", {.timeout = 1s}).has_value(); });
+        const auto one_is_open = [&] { return cluster.statistics()->operations_open == 1; };
+        while (!one_is_open()) {
+            std::this_thread::yield();
+        }
+        EXPECT_TRUE(at.get("k"));
+        EXPECT_TRUE(at.async_get("k", {}, asio::use_future).get());
+        EXPECT_TRUE(one_is_open()) << "the others did not wait for it";
+        EXPECT_FALSE(slow.get());
+    }
 }
 
 TEST(thread_modes, callers_drive_and_nothing_runs_between_calls) {

@@ -162,7 +162,7 @@ std::vector<decided> play_with_token(const script& plan) {
     loop_run run(plan);
     asio::io_context io;
     async_retry<void(attempt_result)>(
-        io, *run.strategy, run.options,
+        io, *run.strategy, borrowed(run.options),
         [&](const attempt&, auto handler) {
             asio::post(io, [&, handler = std::move(handler)]() mutable {
                 std::move(handler)(outcome_of(plan, run.calls++));
@@ -182,7 +182,8 @@ std::vector<decided> play_in_coroutine(const script& plan) {
     asio::co_spawn(
         io,
         [&]() -> asio::awaitable<void> {
-            auto pending = async_retry(*run.strategy, run.options, operation);
+            const async_call_options options = borrowed(run.options);
+            auto pending = async_retry(*run.strategy, options, operation);
             static_cast<void>(co_await std::move(pending));
         },
         [](const std::exception_ptr&) {});

@@ -88,6 +88,33 @@ void makes_one_attempt_if_there_is_no_other_way_to_return() {
     check(metrics->failures() == 2, "each call completes once");
 }
 
+class still_clock final : public reprise::retry_clock {
+public:
+    reprise::time_point time{1h};
+    [[nodiscard]] reprise::time_point now() noexcept override { return time; }
+    [[nodiscard]] bool wait_until(reprise::time_point, const std::stop_token&) noexcept override {
+        return true;
+    }
+};
+
+/// A call that cannot be refused must still be able to close the breaker again.
+void closes_the_breaker_again_if_there_is_no_other_way_to_return() {
+    still_clock clock;
+    const auto breaker = std::make_shared<reprise::circuit_breaker>(
+        reprise::circuit_breaker::options{.volume_threshold = 1, .sleep_window = 1s});
+    const auto rule = reprise::attempts(1).breaker(breaker).when(
+        [](const order_error& e) { return e.code == 429; });
+    const reprise::call_options options{.clock = &clock};
+    bool is_down = true;
+    const auto place = [&] { return is_down ? order_result{{}, {429}} : order_result{7, {}}; };
+    check(!reprise::retry(rule, options, place).has_value(), "the service is down");
+    check(breaker->state() == reprise::circuit_state::open, "the breaker opens");
+    is_down = false;
+    clock.time += 10s;
+    check(reprise::retry(rule, options, place).has_value(), "the service is up again");
+    check(breaker->state() == reprise::circuit_state::closed, "the call was the probe");
+}
+
 }  // namespace
 
 int main() {
@@ -95,5 +122,6 @@ int main() {
     returns_the_last_error_and_its_history();
     has_fallbacks_breakers_and_metrics();
     makes_one_attempt_if_there_is_no_other_way_to_return();
+    closes_the_breaker_again_if_there_is_no_other_way_to_return();
     std::puts("ok");
 }

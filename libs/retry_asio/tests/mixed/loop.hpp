@@ -16,8 +16,8 @@ template <class Context>
     reprise::testing::virtual_clock time;
     reprise::standard_strategy strategy({.attempts_max = 3});
     reprise::async_retry<void(std::exception_ptr)>(
-        context, strategy, reprise::call_options{.clock = &time}, failing_operation{error, &count},
-        [](const std::exception_ptr&) {});
+        context, strategy, reprise::async_call_options{.clock = reprise::borrowed(&time)},
+        failing_operation{error, &count}, [](const std::exception_ptr&) {});
     time.run(context);
     return count;
 }

@@ -25,7 +25,8 @@ struct shop {
     testing::virtual_clock time;
     asio::io_context io;
     retry_history trace;
-    call_options options{.repeat = repeatability::repeatable, .history = &trace, .clock = &time};
+    async_call_options options{
+        .repeat = repeatability::repeatable, .history = borrowed(&trace), .clock = borrowed(&time)};
     int calls = 0;
     int value = 0;
     std::error_code ec = make_error_code(std::errc::io_error);

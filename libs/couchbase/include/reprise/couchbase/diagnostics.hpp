@@ -80,7 +80,7 @@ struct ping_options {
     std::vector<service_kind> services{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 static_assert(operation_options<ping_options>);
 

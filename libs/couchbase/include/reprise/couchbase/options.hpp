@@ -31,6 +31,7 @@
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/couchbase_types/document_request.hpp>
 #include <reprise/couchbase_types/services.hpp>
+#include <reprise/retry/call_options.hpp>
 #include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/time.hpp>
 
@@ -45,9 +46,9 @@ struct common_options {
     std::shared_ptr<driver::retry_strategy> strategy{};
     /// Passed to the strategy with every question (`question.at.user_data_as<T>()`).
     std::shared_ptr<const std::any> user_data{};
-    /// The allowance of an enclosing reprise::retry. Retries of this operation are taken from it.
-    /// It must live until the operation has completed.
-    driver::retry_allowance* outer_allowance = nullptr;
+    /// The allowance of an enclosing reprise::retry, from which retries of this operation are
+    /// taken: `borrowed(outer.allowance)`. It must live until the operation has completed.
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 namespace detail {
@@ -77,7 +78,9 @@ concept operation_options =
         { with.timeout } -> std::same_as<std::optional<duration>&>;
         { with.strategy } -> std::same_as<std::shared_ptr<driver::retry_strategy>&>;
         { with.user_data } -> std::same_as<std::shared_ptr<const std::any>&>;
-        { with.outer_allowance } -> std::same_as<driver::retry_allowance*&>;
+        {
+            with.outer_allowance
+        } -> std::same_as<driver::borrowed_pointer<driver::retry_allowance>&>;
         Options{.timeout = {}, .strategy = {}, .user_data = {}, .outer_allowance = {}};
     } && detail::orders_mutation_fields<Options>;
 
@@ -123,7 +126,7 @@ struct get_options {
     std::vector<std::string> project{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 /// Options of the gets from replicas.
@@ -132,7 +135,7 @@ struct get_replica_options {
     read_preference preference = read_preference::no_preference;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 /// Options of collection::upsert.
@@ -144,7 +147,7 @@ struct upsert_options {
     durability_level durability = durability_level::none;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 /// Options of collection::insert.
@@ -154,7 +157,7 @@ struct insert_options {
     durability_level durability = durability_level::none;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 /// Options of collection::replace.
@@ -168,7 +171,7 @@ struct replace_options {
     durability_level durability = durability_level::none;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 /// Options of collection::remove, append and prepend.
@@ -179,7 +182,7 @@ struct change_options {
     durability_level durability = durability_level::none;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 using remove_options = change_options;   ///< Options of collection::remove.
@@ -199,7 +202,7 @@ struct counter_options {
     durability_level durability = durability_level::none;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 /// Options of collection::lookup_in.
@@ -209,7 +212,7 @@ struct lookup_in_options {
     bool access_deleted = false;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 using lookup_in_replica_options = get_replica_options;  ///< Options of the lookups from replicas.
@@ -229,7 +232,7 @@ struct mutate_in_options {
     bool access_deleted = false;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 static_assert(operation_options<common_options>);

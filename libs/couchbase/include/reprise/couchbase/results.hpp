@@ -13,7 +13,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -212,8 +211,6 @@ private:
     std::vector<std::string_view> rows_;
     std::shared_ptr<const void> memory_;
 };
-
-static_assert(std::ranges::forward_range<const row_list>);
 
 /// All rows of a request with its metadata.
 template <class Metadata>

@@ -11,7 +11,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <variant>
@@ -173,10 +172,6 @@ using analytics_stream = query_stream;              ///< Rows of cluster::analyt
 using search_stream = row_stream<search_metadata>;  ///< Hits of cluster::search_stream.
 using view_stream = row_stream<view_metadata>;      ///< Rows of bucket::view_stream.
 
-static_assert(std::ranges::input_range<query_stream>);
-static_assert(std::ranges::input_range<search_stream>);
-static_assert(std::ranges::input_range<view_stream>);
-
 /// A document that a scan found, with its expiry. With scan_options::keys_only it has a key and
 /// nothing else.
 struct scanned_document : get_result {
@@ -283,7 +278,5 @@ private:
 
     detail::scan_handle scan_;
 };
-
-static_assert(std::ranges::input_range<scan_stream>);
 
 }  // namespace reprise::couchbase

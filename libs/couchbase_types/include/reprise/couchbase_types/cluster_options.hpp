@@ -23,7 +23,7 @@ namespace reprise::couchbase {
 /// Which thread runs the client's I/O.
 enum class thread_mode : std::uint8_t {
     /// A thread of the client's own, or several (cluster_options::io_threads). Handlers without an
-    /// executor run there.
+    /// executor run there. While no other operation is open, a blocking call runs the I/O itself.
     own_thread,
     /// The calling threads: blocking calls and cluster::drive run the I/O. Nothing happens between
     /// calls: no keep-alive, no new configuration, no timeout of asynchronous operations. The next
@@ -216,7 +216,7 @@ struct cluster_options {
 
 /// Returns the first option that is out of its range or contradicts another one. Nothing: the
 /// options are valid. What depends on the connection string is checked by connect.
-[[nodiscard]] std::optional<settings_error> check(const cluster_options& options);
+[[nodiscard]] std::optional<driver::settings_error> check(const cluster_options& options);
 
 namespace detail {
 

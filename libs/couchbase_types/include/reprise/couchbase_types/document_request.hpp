@@ -21,6 +21,7 @@
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/error_info.hpp>
+#include <reprise/retry/call_options.hpp>
 #include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/driver/retry_strategy.hpp>
 #include <reprise/retry/time.hpp>
@@ -265,7 +266,7 @@ struct scan_options {
     std::size_t concurrency = 1;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 // What follows is shared by the client's parts. Not for users.

@@ -113,9 +113,9 @@ struct orphan_record {
     std::string_view endpoint{};   ///< Who answered.
 };
 
-/// Called on the client's threads, by several at once if `cluster_options::io_threads` is above 1:
-/// must return soon, must not throw, and must not call the client.
-/// Each function does nothing unless overridden.
+/// Called on the client's threads or on that of a blocked caller, by several at once if
+/// `cluster_options::io_threads` is above 1: must return soon, must not throw, and must not call
+/// the client. Each function does nothing unless overridden.
 class operation_observer {
 public:
     virtual ~operation_observer();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <reprise/couchbase_types/document_request.hpp>
+#include <reprise/retry/call_options.hpp>
 #include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/driver/retry_strategy.hpp>
 #include <reprise/retry/time.hpp>
@@ -80,7 +81,7 @@ struct query_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 /// Options of analytics_query and analytics_stream of a cluster or scope. Fields mean the same as
@@ -98,7 +99,7 @@ struct analytics_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 /// A search query. You can write any query of the service as JSON.
@@ -133,7 +134,7 @@ struct search_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 /// How old a view's answer may be.
@@ -170,7 +171,7 @@ struct view_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
 };
 
 /// The services of a node.

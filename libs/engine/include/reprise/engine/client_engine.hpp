@@ -174,6 +174,8 @@ public:
     // --- inspection ---
 
     [[nodiscard]] engine_statistics statistics() const noexcept;
+    // Operations that were started and have not completed.
+    [[nodiscard]] std::size_t open_count() const noexcept;
     // The configuration in use for a bucket (or for the cluster if the name is empty). Null if
     // there is none yet.
     [[nodiscard]] wire::cluster_configuration_ptr configuration(

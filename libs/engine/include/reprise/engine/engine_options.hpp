@@ -59,7 +59,7 @@ struct engine_options : couchbase::cluster_options {
 
 // Returns the name of the first option that is out of range or contradicts another one. Empty if
 // the options are valid. An engine requires valid options and does not check them again.
-[[nodiscard]] std::optional<settings_error> check(const engine_options& options);
+[[nodiscard]] std::optional<driver::settings_error> check(const engine_options& options);
 
 // Takes the nodes and the parameters of a connection string, which override the options.
 [[nodiscard]] std::expected<void, wire::connection_string_error> apply(

@@ -147,7 +147,7 @@ struct model {
 inline constexpr double requests_per_run_max = 50'000'000.0;
 
 /// Returns the first invalid option, if any, with its path: "services[1].capacity_per_second".
-[[nodiscard]] std::optional<settings_error> check(const model& checked);
+[[nodiscard]] std::optional<driver::settings_error> check(const model& checked);
 
 /// How many requests the clients are expected to send. Exact for open arrivals; for closed ones an
 /// upper limit.

@@ -43,7 +43,7 @@ struct region {
 
 /// Why this axis does not apply to the model, or nothing. Needs open arrivals, a capacity of the
 /// first service, and trouble to recover from.
-[[nodiscard]] std::optional<settings_error> check_region(
+[[nodiscard]] std::optional<driver::settings_error> check_region(
     const model& asked, region_axis axis, double value);
 
 /// Finds the edge between recovering and staying down by bisection, to 1 % of `load_max`. `asked`

@@ -55,7 +55,7 @@ public:
     explicit call_time(const call_options& options) noexcept : options_(&options) {}
 
     [[nodiscard]] driver::decision_context context() const noexcept {
-        return {clock().now(), options_->random()};
+        return {clock().now(), random_bits()};
     }
     /// Zeros if the time is not needed: a first attempt that succeeds reads no clock.
     [[nodiscard]] driver::decision_context context_if(bool is_needed) const noexcept {
@@ -112,6 +112,10 @@ public:
     }
 
 private:
+    [[nodiscard]] std::uint64_t random_bits() const noexcept {
+        return options_->random != nullptr ? options_->random->next() : thread_random();
+    }
+
     const call_options* options_;
 };
 
@@ -198,11 +202,6 @@ template <class Result, class Operation>
     return outcome.thrown ? failure_view::of(outcome.thrown) : view_of(operation, *outcome.value);
 }
 
-/// Of the last step of a loop: a retry that is not made was canceled while it waited.
-[[nodiscard]] inline bool is_canceled_by_caller(const driver::retry_step& last) noexcept {
-    return last.is_retry || last.refusal == refusal_reason::canceled;
-}
-
 /// The end of a loop that gives up: the fallback's value if there is one, otherwise what the last
 /// attempt left.
 template <class Result, class Operation>
@@ -225,10 +224,15 @@ inline constexpr bool can_be_refused =
 
 /// The result of a loop whose first attempt a circuit breaker refuses.
 template <class Result, class Operation>
-[[nodiscard]] Result refused_by_breaker([[maybe_unused]] Operation& operation) {
+[[nodiscard]] Result refused_by_breaker(
+    [[maybe_unused]] Operation& operation, [[maybe_unused]] bool is_canceled) {
     if constexpr (has_fallback<Operation>) {
-        return recovered<Result>(operation, failure_view{});
-    } else if constexpr (has_unattempted_outcome<Result>) {
+        constexpr bool has_other_way = can_throw || has_unattempted_outcome<Result>;
+        if (!is_canceled || !has_other_way) {
+            return recovered<Result>(operation, failure_view{});
+        }
+    }
+    if constexpr (has_unattempted_outcome<Result>) {
         return driver::unattempted_outcome<Result>::make(refusal_reason::circuit_open);
     } else {
         throw_circuit_open();
@@ -245,6 +249,19 @@ void wait_for_first_attempt(Session& session, call_time time, duration delay) {
         throw retry_error(retry_errc::canceled);
 #endif  // Otherwise the attempt is made: there is no other way to return a result.
     }
+}
+
+/// Waits before a retry. False if it must not be made: the caller has asked to stop, or the wait
+/// took so much longer than planned that the deadline has passed.
+template <class Session>
+[[nodiscard]] bool wait_for_retry(
+    Session& session, call_time time, duration wait, time_point decided_at) {
+    if (!time.wait(wait, decided_at)) {
+        session.on_canceled_wait(time.clock().now());
+        return false;
+    }
+    return wait <= duration::zero() || session.deadline() == driver::no_deadline ||
+           session.may_start_retry(time.clock().now());
 }
 
 /// Waits for a deferred strategy answer: until it is there, the deadline has come or the caller
@@ -294,10 +311,10 @@ Result run_loop(
     }
     if constexpr (can_be_refused<Result, Operation>) {
         if (!session.try_start_attempt(at)) [[unlikely]] {
-            return refused_by_breaker<Result>(operation);
+            return refused_by_breaker<Result>(operation, options.stop.stop_requested());
         }
     } else {
-        session.start_attempt();
+        session.start_attempt(at);
     }
     for (;;) {
         const auto current = next_attempt<Operation>(session, options, time);
@@ -319,15 +336,9 @@ Result run_loop(
             decided_at = wait_for_answer(session, time);
             next = session.on_answer(decided_at, options.stop.stop_requested());
         }
-        const bool go_on = next.is_retry && time.wait(next.wait, decided_at);
-        if (next.is_retry && !go_on) {
-            session.on_canceled_wait(time.clock().now());
-        }
-        if (!go_on) {
-            return give_up(operation, std::move(outcome), is_canceled_by_caller(next));
-        }
-        if (!session.try_start_attempt(time.context_if(session.needs_time()))) {
-            return give_up(operation, std::move(outcome), false);
+        const bool go_on = next.is_retry && wait_for_retry(session, time, next.wait, decided_at);
+        if (!go_on || !session.try_start_attempt(time.context_if(session.needs_time()))) {
+            return give_up(operation, std::move(outcome), options.stop.stop_requested());
         }
     }
 }

@@ -20,7 +20,7 @@ struct failure_throttle_options {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const failure_throttle_options& options);
 
 /// The budget with these rules.
@@ -45,7 +45,7 @@ struct windowed_budget_options {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const windowed_budget_options& options);
 
 /// One atomic word holds the level and the low bits of the time; a second one, which changes every

@@ -5,8 +5,12 @@
 /// (`fails_if`, `with_fallback`, `hedged`).
 
 #include <chrono>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <reprise/retry/clock.hpp>
@@ -16,8 +20,28 @@
 
 namespace reprise {
 
-/// Everything is optional: `{}` retries until the strategy ends it.
-struct call_options {
+namespace driver {
+
+/// How the options of a call hold what it uses if its caller waits for it.
+struct held_by_pointer {
+    template <class T>
+    using reference = T*;
+    using text = std::string_view;
+};
+
+/// How the options of a call hold what it uses if the call may outlive the function that starts it.
+struct held_by_ownership {
+    template <class T>
+    using reference = std::shared_ptr<T>;
+    using text = std::string;
+};
+
+/// The options of all forms; `Holding` is the difference.
+template <class Holding>
+struct basic_call_options {
+    template <class T>
+    using reference = typename Holding::template reference<T>;
+
     /// No retry starts after this; the first attempt is made in any case. The Asio forms also
     /// cancel an attempt that is still running then.
     std::optional<time_point> deadline{};
@@ -33,17 +57,52 @@ struct call_options {
     /// Ends waits at once and allows no further retry. A running attempt is not interrupted.
     std::stop_token stop{};
     /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
-    driver::retry_allowance* outer_allowance = nullptr;
+    reference<retry_allowance> outer_allowance{};
     /// Receives what happened on each attempt of this call, which clears it first. A call inside
     /// this one needs its own.
-    retry_history* history = nullptr;
-    /// What the call does, for logs and spans: "fetch price". Must outlive the call.
-    std::string_view name = "retry";
+    reference<retry_history> history{};
+    /// What the call does, for logs and spans: "fetch price".
+    typename Holding::text name = "retry";
     /// Null: the real clock.
-    retry_clock* clock = nullptr;
-    /// Empty: a generator per thread.
-    driver::random_source random{};
+    reference<retry_clock> clock{};
+    /// Null: a generator per thread.
+    reference<random_source> random{};
 };
+
+/// A pointer that somebody promised to be valid until the call has completed; may be null. It does
+/// not convert from a plain pointer.
+template <class T>
+class borrowed_pointer {
+public:
+    constexpr borrowed_pointer() noexcept = default;
+    constexpr borrowed_pointer(std::nullptr_t) noexcept {}
+    constexpr explicit borrowed_pointer(T* lasting) noexcept : lasting_(lasting) {}
+
+    [[nodiscard]] constexpr T* get() const noexcept { return lasting_; }
+    /// Owns nothing and allocates nothing.
+    template <class Base>
+        requires std::convertible_to<T*, Base*>
+    operator std::shared_ptr<Base>() const noexcept {
+        return {std::shared_ptr<void>{}, lasting_};
+    }
+
+private:
+    T* lasting_ = nullptr;
+};
+
+}  // namespace driver
+
+/// States that what is pointed to lives until the call that is given it has completed. Null is
+/// allowed.
+template <class T>
+[[nodiscard]] constexpr driver::borrowed_pointer<T> borrowed(T* lasting) noexcept {
+    return driver::borrowed_pointer<T>(lasting);
+}
+
+/// Options of a call that blocks. What they point to must outlive the call. Everything is optional:
+/// `{}` retries until the strategy ends it. Calls that do not block take `async_call_options`
+/// (`reprise/asio/async_retry.hpp`).
+using call_options = driver::basic_call_options<driver::held_by_pointer>;
 
 /// The current attempt, as its operation sees it.
 struct attempt {
@@ -67,6 +126,10 @@ struct attempt {
     /// The date that corresponds to it, e.g. for `http_facts`.
     [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
         return clock_or_real().calendar_time();
+    }
+    /// What an operation states about itself, or else the call's mark. For adapters.
+    [[nodiscard]] repeatability stated_or_mark(repeatability stated) const noexcept {
+        return stated != repeatability::unspecified ? stated : repeat;
     }
     [[nodiscard]] retry_clock& clock_or_real() const noexcept {
         return clock != nullptr ? *clock : retry_clock::real();

@@ -71,7 +71,7 @@ struct circuit_breaker_options {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const circuit_breaker_options& options);
 
 /// Not thread-safe.

@@ -67,12 +67,12 @@ public:
 
 namespace driver {
 
-/// Yields 64 uniform random bits per call. Not owned; the state must outlive the loops.
-struct random_source {
-    std::uint64_t (*generate)(void* state) noexcept = nullptr;
-    void* state = nullptr;
-
-    [[nodiscard]] std::uint64_t operator()() const noexcept;
+/// Must be safe to use from all threads that run loops with it.
+class REPRISE_EXPORT random_source {
+public:
+    virtual ~random_source();
+    /// Returns 64 uniform random bits.
+    [[nodiscard]] virtual std::uint64_t next() noexcept = 0;
 };
 
 }  // namespace driver
@@ -83,9 +83,5 @@ namespace detail {
 [[nodiscard]] REPRISE_EXPORT std::uint64_t thread_random() noexcept;
 
 }  // namespace detail
-
-inline std::uint64_t driver::random_source::operator()() const noexcept {
-    return generate != nullptr ? generate(state) : detail::thread_random();
-}
 
 }  // namespace reprise

@@ -113,13 +113,21 @@ struct error_row {
 /// Null if there is no such row.
 [[nodiscard]] constexpr const error_row* find_row(
     std::span<const error_row> rows, int code) noexcept {
-    const auto found = std::ranges::find(rows, code, &error_row::code);
-    return found != rows.end() ? &*found : nullptr;
+    for (const error_row& each : rows) {  // An algorithm would cost every user's compiler more.
+        if (each.code == code) {
+            return &each;
+        }
+    }
+    return nullptr;
 }
 [[nodiscard]] constexpr const error_row* find_row(
     std::span<const error_row> rows, std::string_view name) noexcept {
-    const auto found = std::ranges::find(rows, name, &error_row::name);
-    return found != rows.end() ? &*found : nullptr;
+    for (const error_row& each : rows) {
+        if (each.name == name) {
+            return &each;
+        }
+    }
+    return nullptr;
 }
 
 /// The errors of one category of error codes: "generic" holds every `std::errc`, "windows" what

@@ -80,9 +80,13 @@ concept unread_status = requires(const R& r) {
     r.category();
 };
 
+/// True for work of another kind that has not even started, such as Asio's deferred operations.
+template <class R>
+inline constexpr bool is_not_started = false;
+
 /// Work that has not ended: futures, and coroutines that nothing has awaited.
 template <class R>
-concept unfinished_work = requires(R& r) {
+concept unfinished_work = is_not_started<R> || requires(R& r) {
     r.valid();
     r.wait();
     r.get();
@@ -179,12 +183,6 @@ concept reports_failure =
     !std::is_void_v<V> && (!plain_result<V> || unread_status<V> || unfinished_work<V> ||
                            std::same_as<V, std::exception_ptr>);
 
-/// A result like `std::expected` with such a value.
-template <class R>
-concept result_of_result =
-    std::derived_from<outcome_traits<R>, expected_outcome> &&
-    requires(const R& r) { requires reports_failure<std::remove_cvref_t<decltype(*r)>>; };
-
 /// A pair, tuple, array or variant with such a value in it.
 template <class R>
 inline constexpr bool holds_result = false;
@@ -200,6 +198,12 @@ inline constexpr bool holds_result<R> = []<std::size_t... Index>(std::index_sequ
 
 template <class... V>
 inline constexpr bool holds_result<std::variant<V...>> = (is_or_holds_result<V> || ...);
+
+/// A result like `std::expected` with such a value, or with one in a part of its value.
+template <class R>
+concept result_of_result =
+    std::derived_from<outcome_traits<R>, expected_outcome> &&
+    requires(const R& r) { requires is_or_holds_result<std::remove_cvref_t<decltype(*r)>>; };
 
 /// A strategy that also decides about failures without facts, such as `attempts(3).when(...)`.
 template <class Strategy>
@@ -266,8 +270,9 @@ constexpr void check_result_type() noexcept {
             "for Boost's error codes include <reprise/asio/error_facts.hpp>");
         static_assert(
             !is_unfinished,
-            "this result is work that has not ended, a future or a coroutine, and no loop would "
-            "see it fail; wait for it inside the operation (coroutines: reprise::async_retry)");
+            "this result is work that has not ended, such as a future or a coroutine, and no loop "
+            "would see it fail; wait for it inside the operation (coroutines: "
+            "reprise::async_retry)");
         static_assert(
             !result_of_result<R> || fails_only_by_throwing<Operation>,
             "the value of this result is a result itself, and no loop would see it fail; return "

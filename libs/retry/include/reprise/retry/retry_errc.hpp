@@ -110,18 +110,22 @@ private:
     refusal_reason refusal_;
 };
 
+namespace driver {
+
 /// One setting that cannot work, and why.
 struct settings_error {
     std::string field;    ///< As written in the options struct, e.g. "backoff.cap".
     std::string message;  ///< One sentence for people.
 };
 
+}  // namespace driver
+
 /// Thrown by constructors that take options. Programs without a handler for it can call
 /// `check(options)` first, which returns the same thing as a value. Built with `-fno-exceptions`,
 /// the constructors write the message to stderr and abort.
 class REPRISE_EXPORT invalid_settings : public retry_error {
 public:
-    explicit invalid_settings(settings_error error)
+    explicit invalid_settings(driver::settings_error error)
         : retry_error(retry_errc::invalid_settings),
           error_(std::move(error)),
           text_(error_.field + ": " + error_.message) {}
@@ -132,13 +136,13 @@ public:
     [[nodiscard]] const std::string& message() const noexcept { return error_.message; }
 
 private:
-    settings_error error_;
+    driver::settings_error error_;
     std::string text_;
 };
 
 namespace detail {
 
-[[noreturn]] REPRISE_EXPORT void throw_invalid_settings(settings_error error);
+[[noreturn]] REPRISE_EXPORT void throw_invalid_settings(driver::settings_error error);
 /// For a blocking operation that takes no `attempt`.
 [[noreturn]] REPRISE_EXPORT void throw_unseen_attempt_timeout();
 
@@ -146,7 +150,7 @@ namespace detail {
 /// initialiser lists.
 template <class Options>
 [[nodiscard]] Options checked(const Options& options) {
-    if (std::optional<settings_error> error = check(options)) {
+    if (std::optional<driver::settings_error> error = check(options)) {
         throw_invalid_settings(std::move(*error));
     }
     return options;

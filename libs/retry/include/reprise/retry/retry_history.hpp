@@ -288,7 +288,8 @@ struct REPRISE_EXPORT retry_history {
         return entries.empty() || entries.back().is_hedge() ? refusal_reason::none
                                                             : entries.back().refusal();
     }
-    /// Attempts that failed, all of them.
+    /// Failures that were decided about, all of them. Hedged attempts that fail together count as
+    /// one.
     [[nodiscard]] std::size_t failed_attempts() const noexcept { return failed_attempts_; }
 
     /// The place of `category` among `categories`, from 1; added if there is room, otherwise 0.

@@ -49,11 +49,11 @@ public:
     [[nodiscard]] std::uint64_t failures() const noexcept { return load(failures_); }
     /// All attempts of all calls that have ended.
     [[nodiscard]] std::uint64_t attempts() const noexcept { return load(attempts_); }
-    /// Retries after failures of one kind.
+    /// Retries that were admitted after failures of one kind, also those whose wait was canceled.
     [[nodiscard]] std::uint64_t retries(failure_kind kind) const noexcept {
         return load(retries_[static_cast<std::size_t>(kind)]);
     }
-    /// Hedges that were started.
+    /// Hedges that were admitted.
     [[nodiscard]] std::uint64_t hedges() const noexcept { return load(hedges_); }
     /// Hedges that were refused.
     [[nodiscard]] std::uint64_t refused_hedges() const noexcept { return load(refused_hedges_); }

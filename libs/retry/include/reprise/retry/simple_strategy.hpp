@@ -241,7 +241,7 @@ struct selected_failures {
         const bool is_named = refusal == refusal_reason::programming_error && result_or(false, [&] {
                                   return selection.names_programming_error(question);
                               });
-        return is_named ? refusal_reason::none : refusal;
+        return is_named ? check_own_facts(question) : refusal;
     }
 
 private:

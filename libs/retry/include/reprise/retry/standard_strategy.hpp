@@ -51,7 +51,7 @@ private:
 
 /// The first contradiction, if any (cap below base, no attempts, a price above the capacity, not a
 /// number, ...). The constructor throws the same as `invalid_settings`.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const standard_strategy::options& options);
 
 }  // namespace reprise

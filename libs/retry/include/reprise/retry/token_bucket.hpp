@@ -101,7 +101,7 @@ private:
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const token_bucket::options& options);
 
 namespace driver {
@@ -177,7 +177,7 @@ struct retry_prices {
 };
 
 /// The first contradiction between prices and a bucket of the given capacity, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
     const retry_prices& prices, double capacity);
 
 /// A token bucket with prices. Copies share the bucket.

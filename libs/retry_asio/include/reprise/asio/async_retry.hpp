@@ -2,7 +2,7 @@
 
 /// The loop for asynchronous operations, with any Asio completion token.
 /// ```
-///     const reprise::call_options options{.timeout = 5s};
+///     const reprise::async_call_options options{.timeout = 5s};
 ///     const auto read = [&](const reprise::attempt&, auto handler) {
 ///         socket.async_read_some(buffer, std::move(handler));
 ///     };
@@ -86,6 +86,27 @@ struct retry_signature<void(First, Rest...)> {
 }  // namespace detail::inline REPRISE_VARIANT
 /// @endcond
 
+/// `call_options` for calls that do not block. The name is copied. Everything that would be a
+/// pointer there is owned here: a `std::shared_ptr`, or `borrowed(&history)`, which states that it
+/// lives until the call has completed.
+using async_call_options = driver::basic_call_options<driver::held_by_ownership>;
+
+/// The options of a call that blocks, for one that does not: states that all that they point to
+/// lives until it has completed.
+[[nodiscard]] inline async_call_options borrowed(const call_options& all) {
+    const auto& [deadline, timeout, limit, repeat, stop, outer, history, name, clock, random] = all;
+    return {deadline,
+            timeout,
+            limit,
+            repeat,
+            stop,
+            borrowed(outer),
+            borrowed(history),
+            std::string(name),
+            borrowed(clock),
+            borrowed(random)};
+}
+
 inline namespace REPRISE_VARIANT {
 
 /// Runs an asynchronous operation until it succeeds or the strategy, deadline or caller ends the
@@ -98,12 +119,12 @@ inline namespace REPRISE_VARIANT {
 /// initiate)`.
 ///
 /// `initiate(const attempt&, handler)` is called once per attempt and starts the operation with the
-/// move-only `handler`. The first call is made inside `async_retry`, the others from the handler's
-/// executor. The handler carries the executor and allocator of the token and a cancellation slot.
-/// It may be called from any thread, also before `initiate` returns; a second call is ignored. If
-/// `initiate` throws and `First` is `std::exception_ptr`, that is a failed attempt. Otherwise the
-/// exception leaves through the function that runs the loop at that moment and the handler is
-/// destroyed without being called.
+/// move-only `handler`. The first call is made inside `async_retry` unless the attempt has a limit
+/// or is hedged, and all others on the handler's executor. The handler carries the executor and
+/// allocator of the token and a cancellation slot. It may be called from any thread, also before
+/// `initiate` returns; a second call is ignored. If `initiate` throws and `First` is
+/// `std::exception_ptr`, that is a failed attempt. Otherwise the exception leaves through the
+/// function that runs the loop at that moment and the handler is destroyed without being called.
 ///
 /// Limits: at `attempt::deadline` (the earlier of the call's deadline and the attempt's timeout)
 /// the attempt is canceled through its slot. If it then fails, the failure counts as a timeout of
@@ -111,39 +132,40 @@ inline namespace REPRISE_VARIANT {
 /// for.
 ///
 /// Cancellation: a signal on the token's slot ends a wait at once, is passed on to a running
-/// attempt with its type unchanged, and allows no further attempt. `call_options::stop` may be
-/// requested from any thread; it ends waits and allows no further attempt, but leaves a running one
-/// alone.
+/// attempt with its type unchanged, and allows no further attempt. The stop token may be requested
+/// from any thread; it ends waits and allows no further attempt, but leaves a running one alone.
 ///
 /// Slow attempts can be hedged: `hedged(50ms, initiate)` (`hedge.hpp`).
 ///
-/// `strategy` is copied if it is a value (`attempts(3)`); any other strategy and what `options`
-/// points to (history, clock, outer allowance, random state, the text of the name) must live
-/// until completion. Signals must be emitted where the handler runs (as always in Asio); otherwise
-/// the executor may be run by several threads, with or without a strand.
+/// `strategy` is copied if it is a value (`attempts(3)`); any other strategy must live until
+/// completion. `options` own what they refer to, or state that it is `borrowed`. Signals must be
+/// emitted where the handler runs (as always in Asio); otherwise the executor may be run by several
+/// threads, with or without a strand; an operation that uses its slot then completes through the
+/// handler's executor.
 ///
 /// With GCC 12 and a token whose result is awaited, give `options` and `initiate` names before the
 /// call, as in the form for coroutines.
 template <
     class Signature, class Source, driver::strategy_argument Strategy, class Initiate,
     class Token = detail::default_token_t<Source>,
-    detail::call_options_argument Options = call_options>
+    detail::call_options_argument Options = async_call_options>
 [[nodiscard]] auto async_retry(
     Source&& source, Strategy&& strategy, Options&& options, Initiate&& initiate,
     Token&& token = detail::default_token_t<Source>{}) {
     using kept = detail::kept_strategy<Strategy>;
+    detail::check_options_argument<Options>();
     detail::retry_signature<Signature>::template check_first_argument<
         std::remove_cvref_t<Strategy>, std::decay_t<Initiate>>();
     if constexpr (detail::is_hedged<std::decay_t<Initiate>>) {
-        detail::check_hedge(static_cast<const call_options&>(options).repeat);
+        detail::check_hedge(options.repeat);
     }
     auto executor = detail::executor_of(source);
     auto start = [executor, target = detail::strategy_holder<kept>{strategy}](
-                     auto handler, const call_options& wanted, auto call) {
+                     auto handler, async_call_options wanted, auto call) {
         using loop = typename detail::retry_signature<Signature>::template loop<
             kept, decltype(call), decltype(handler), decltype(executor)>;
         auto shared = detail::allocate_state<loop>(
-            handler, std::move(handler), executor, target, wanted, std::move(call));
+            handler, std::move(handler), executor, target, std::move(wanted), std::move(call));
         shared->start();
     };
     using result = decltype(detail::asio::async_initiate<Token, Signature>(
@@ -159,8 +181,8 @@ template <
 
 /// The loop for operations that are coroutines.
 /// ```
-///     const reprise::call_options options{
-///         .timeout = 10s, .attempt_timeout = 300ms, .history = &history};
+///     const reprise::async_call_options options{
+///         .timeout = 10s, .attempt_timeout = 300ms, .history = reprise::borrowed(&history)};
 ///     co_return co_await reprise::async_retry(strategy, options, [service] { return ask(service);
 ///     });
 /// ```
@@ -196,7 +218,7 @@ inline namespace REPRISE_VARIANT {
 ///
 /// Nothing happens before the returned awaitable is awaited; time is counted from then. `options`
 /// and `operation` are moved into the coroutine, and so is a strategy that is a value
-/// (`attempts(3)`); any other strategy and what `options` points to must outlive it. The operation
+/// (`attempts(3)`); any other strategy must outlive it. The operation
 /// runs on the awaiting coroutine's executor.
 ///
 /// At `attempt::deadline` the attempt is canceled and, if it then fails, counts as a timeout, as
@@ -206,9 +228,9 @@ inline namespace REPRISE_VARIANT {
 /// on that executor: on several threads, use a strand.
 ///
 /// Cancellation of the awaiting coroutine reaches the running attempt or ends the wait at once; the
-/// last failure is then the result. `call_options::stop` ends waits only. Canceled before the first
+/// last failure is then the result. The stop token ends waits only. Canceled before the first
 /// attempt: throws a `retry_error` with `retry_errc::canceled`. Throws `invalid_settings` for a
-/// `call_options::clock` that can only block.
+/// clock that can only block.
 ///
 /// A result that throws while the loop moves it repeats nothing. What it throws while Asio moves it
 /// out of the operation's coroutine counts as thrown by the operation.
@@ -218,7 +240,7 @@ inline namespace REPRISE_VARIANT {
 /// is refused.
 template <
     driver::strategy_argument Strategy, class... Exceptions, class Operation,
-    detail::call_options_argument Options = call_options>
+    detail::call_options_argument Options = async_call_options>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(
     Strategy&& strategy, Options&& options, detail::catching_t<Exceptions...> list,
@@ -227,12 +249,13 @@ template <
     using result = typename detail::awaited<stored>::stored;
     using kept_strategy = detail::kept_strategy<Strategy>;
     if constexpr (detail::is_hedged<stored>) {
-        detail::check_hedge(static_cast<const call_options&>(options).repeat);
+        detail::check_hedge(options.repeat);
     }
+    detail::check_options_argument<Options>();
     detail::check_co_await_arguments<true, Strategy, Options, Operation>();
     detail::check_result_type<std::remove_cvref_t<Strategy>, stored, result, true>();
     detail::strategy_holder<kept_strategy> held{std::forward<Strategy>(strategy)};
-    call_options own(std::forward<Options>(options));
+    async_call_options own(std::forward<Options>(options));
     stored kept(std::forward<Operation>(operation));
     if constexpr (std::is_void_v<typename detail::awaited<stored>::result>) {
         return detail::run_void_coroutine(std::move(held), std::move(own), std::move(kept), list);
@@ -244,7 +267,7 @@ template <
 /// The same without a list of exceptions.
 template <
     driver::strategy_argument Strategy, class Operation,
-    detail::call_options_argument Options = call_options>
+    detail::call_options_argument Options = async_call_options>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(Strategy&& strategy, Options&& options, Operation&& operation) {
     return async_retry(
@@ -256,7 +279,7 @@ template <
 template <driver::strategy_argument Strategy, class Operation>
     requires retry_coroutine<std::decay_t<Operation>>
 [[nodiscard]] auto async_retry(Strategy&& strategy, Operation&& operation) {
-    const call_options options;
+    const async_call_options options;
     return async_retry(
         std::forward<Strategy>(strategy), options, catching<>, std::forward<Operation>(operation));
 }
@@ -268,7 +291,8 @@ void async_retry(Strategy&&, Operation&&) {
     detail::check_coroutine_arguments<Strategy, Operation>();
 }
 /// The same with options.
-template <class Strategy, class Operation, detail::call_options_argument Options = call_options>
+template <
+    class Strategy, class Operation, detail::call_options_argument Options = async_call_options>
     requires(!driver::strategy_argument<Strategy> || !retry_coroutine<std::decay_t<Operation>>)
 void async_retry(Strategy&&, Options&&, Operation&&) {
     detail::check_coroutine_arguments<Strategy, Operation>();

@@ -3,8 +3,8 @@
 /// Hedging: when an attempt takes unusually long, a second one starts in parallel. The first good
 /// answer wins, and the others are canceled.
 /// ```
-///     const reprise::call_options options{
-///         .repeat = reprise::repeatability::repeatable, .history = &history};
+///     const reprise::async_call_options options{
+///         .repeat = reprise::repeatability::repeatable, .history = reprise::borrowed(&history)};
 ///     const auto hedged_read = reprise::hedged(20ms, read_replica);
 ///     answer = co_await reprise::async_retry(reprise::attempts(3), options, hedged_read);
 /// ```
@@ -75,7 +75,8 @@ struct hedge_options {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const hedge_options& options);
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
+    const hedge_options& options);
 
 /// An operation whose attempts are hedged. Made by `hedged`.
 template <class Operation>

@@ -76,7 +76,7 @@ struct retry_options {
 };
 
 /// Returns the first invalid option, if any, with the name of the member.
-[[nodiscard]] std::optional<settings_error> check(const retry_options& options);
+[[nodiscard]] std::optional<driver::settings_error> check(const retry_options& options);
 
 /// A retry configuration by name.
 struct retry_preset {

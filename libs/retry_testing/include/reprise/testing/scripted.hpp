@@ -108,7 +108,7 @@ private:
 };
 
 /// Randomness from a list, which repeats its last value. `half` is the middle of every range.
-class scripted_random {
+class scripted_random final : public driver::random_source {
 public:
     scripted_random(std::initializer_list<std::uint64_t> values)
         : values_(values.begin(), values.end()) {}
@@ -118,16 +118,7 @@ public:
     /// The longest delay. Jitter draws from [0, limit), so it is one nanosecond below the limit.
     static constexpr std::uint64_t highest = ~std::uint64_t{0};
 
-    /// Not owning: the script must outlive the loop.
-    [[nodiscard]] driver::random_source source() noexcept {
-        return {
-            [](void* state) noexcept { return static_cast<scripted_random*>(state)->next(); },
-            this};
-    }
-    [[nodiscard]] std::size_t number_count() const noexcept { return number_count_; }
-
-private:
-    std::uint64_t next() noexcept {
+    [[nodiscard]] std::uint64_t next() noexcept override {
         const std::uint64_t value = values_.front();
         if (values_.size() > 1) {
             values_.pop_front();
@@ -135,7 +126,9 @@ private:
         ++number_count_;
         return value;
     }
+    [[nodiscard]] std::size_t number_count() const noexcept { return number_count_; }
 
+private:
     std::deque<std::uint64_t> values_;
     std::size_t number_count_ = 0;
 };

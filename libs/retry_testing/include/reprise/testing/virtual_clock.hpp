@@ -8,7 +8,7 @@
 ///     reprise::testing::virtual_clock clock;
 ///     boost::asio::io_context io;
 ///     reprise::async_retry<void(boost::system::error_code)>(
-///         io, strategy, {.clock = &clock}, operation, handler);
+///         io, strategy, {.clock = reprise::borrowed(&clock)}, operation, handler);
 ///     clock.run(io);  // runs until idle
 /// ```
 

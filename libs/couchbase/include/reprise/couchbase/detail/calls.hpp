@@ -103,7 +103,7 @@ template <class Options>
     call.timeout = options.timeout;
     call.strategy = options.strategy;
     call.user_data = options.user_data;
-    call.outer_allowance = options.outer_allowance;
+    call.outer_allowance = options.outer_allowance.get();
     if constexpr (requires { options.cas; }) {
         call.cas = options.cas.value;
     }

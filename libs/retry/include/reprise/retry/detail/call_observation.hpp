@@ -71,12 +71,15 @@ public:
         if (permit_.is_refused()) {
             return false;
         }
-        start_attempt(number);
+        begin_attempt(number);
         return true;
     }
-    void start_attempt(std::uint32_t number) noexcept {
-        is_running_ = true;
-        observation.on_attempt(number);
+    /// Even if the breaker refuses it. It may still be the probe that closes the breaker again.
+    void start_attempt(std::uint32_t number, time_point now) noexcept {
+        if (!try_start_attempt(number, now)) {
+            permit_ = driver::breaker_permit::regular();
+            begin_attempt(number);
+        }
     }
     /// The breaker is closed (`allows_hedge`), so all that run are regular attempts now, also one
     /// that started as a probe.
@@ -123,6 +126,11 @@ public:
     }
 
 private:
+    void begin_attempt(std::uint32_t number) noexcept {
+        is_running_ = true;
+        observation.on_attempt(number);
+    }
+
     circuit_breaker* breaker_;  // null: none
     driver::breaker_permit permit_ = driver::breaker_permit::regular();
     bool is_running_ = false;

@@ -182,7 +182,8 @@ struct backoff_options {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const backoff_options& options);
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
+    const backoff_options& options);
 
 }  // namespace driver
 
@@ -353,7 +354,8 @@ struct attempt_limits {
 };
 
 /// The first contradiction, if any.
-[[nodiscard]] REPRISE_EXPORT std::optional<settings_error> check(const attempt_limits& limits);
+[[nodiscard]] REPRISE_EXPORT std::optional<driver::settings_error> check(
+    const attempt_limits& limits);
 
 /// The three policies and what follows from them. A value; copies share what their budget shares.
 template <class Retryable, class Backoff, budget_policy Budget, class Parts = no_parts>

@@ -175,9 +175,9 @@ public:
     }
     /// Instead of `try_start_attempt`, for a driver that could not return without an attempt:
     /// bypasses the circuit breaker but still reports the outcome to it.
-    void start_attempt() noexcept {
+    void start_attempt(time_point now) noexcept {
         if (attached_) {
-            attached_->start_attempt(progress_.retries() + 1);
+            attached_->start_attempt(progress_.retries() + 1, now);
         }
     }
 
@@ -265,8 +265,11 @@ public:
             return false;
         }
         if (is_canceled()) {
-            on_not_attempted(refusal_reason::canceled, terms, now);
+            forgo_retry(terms, now);
             progress_ = before;
+            record(
+                entry_kind::hedge, before.retries() + 1, {.refusal = refusal_reason::canceled},
+                nothing_failed, terms, now);
             return false;
         }
         if (attached_) {

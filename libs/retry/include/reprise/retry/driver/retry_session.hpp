@@ -131,7 +131,7 @@ public:
     }
     /// Instead of `try_start_attempt`, for a driver that could not return without an attempt:
     /// bypasses the circuit breaker but still reports the outcome to it.
-    void start_attempt() noexcept { core().start_attempt(); }
+    void start_attempt(const decision_context& at) noexcept { core().start_attempt(at.now); }
 
     /// The running attempt succeeded. At most once.
     void on_success(const decision_context& at) noexcept { core().on_success(at); }
@@ -200,6 +200,16 @@ public:
     /// The wait before the next attempt was interrupted by the caller: that attempt is not made.
     void on_canceled_wait(time_point now) noexcept {
         end_unattempted(refusal_reason::canceled, now);
+    }
+
+    /// After a wait before a retry, which may have taken longer than planned. False if the deadline
+    /// has passed: the attempt is not made.
+    [[nodiscard]] bool may_start_retry(time_point now) noexcept {
+        if (now < deadline_) {
+            return true;
+        }
+        end_unattempted(refusal_reason::deadline, now);
+        return false;
     }
 
     /// The number of the attempt to make now; the first is 1.

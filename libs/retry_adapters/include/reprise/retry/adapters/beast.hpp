@@ -135,7 +135,7 @@ template <class RequestBody, class Fields>
     namespace http = boost::beast::http;
     beast_result<> result;
     result.method = std::string(request.method_string());
-    result.repeat = repeat;
+    result.repeat = current.stated_or_mark(repeat);
     const auto executor = co_await asio::this_coro::executor;
     auto checked = asio::redirect_error(asio::use_awaitable, result.error);
     const auto ended = [&result, &current] {

@@ -195,11 +195,10 @@ inline failure_facts curl_result::retry_facts() const noexcept {
     curl_result result;
     detail::curl_body body{&result.body, options.body_size_max};
     const detail::curl_transfer_options set(
-        handle, body, current.timeout,
-        options.repeat != repeatability::unspecified ? options.repeat : current.repeat);
+        handle, body, current.timeout, current.stated_or_mark(options.repeat));
     result.code = curl_easy_perform(handle);
     result.ended_at = current.calendar_time();
-    result.repeat = options.repeat;
+    result.repeat = current.stated_or_mark(options.repeat);
     detail::read_curl_answer(handle, result);
     return result;
 }

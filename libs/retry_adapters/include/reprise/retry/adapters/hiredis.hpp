@@ -65,8 +65,9 @@ public:
 
     /// Executes one command within the time of the attempt. Throws `redis_error`.
     ///
-    /// A command whose answer was lost is repeated only if it is in `is_redis_read` or you state
-    /// that it is repeatable: an INCR that is executed twice counts twice.
+    /// A command whose answer was lost is repeated only if it is in `is_redis_read` or you state,
+    /// here or in the call's options, that it is repeatable: an INCR that is executed twice counts
+    /// twice.
     redis_reply command(
         const attempt& current, const std::vector<std::string>& words,
         repeatability repeat = repeatability::unspecified) {
@@ -75,11 +76,11 @@ public:
             limit_time(other.get(), current);
             static_cast<void>(send(other.get(), {"ASKING"}, true));
             limit_time(other.get(), current);
-            return execute(other.get(), *asked, words, repeat);
+            return execute(other.get(), *asked, words, current.stated_or_mark(repeat));
         }
         open(time_left(current));
         limit_time(native(), current);
-        return execute(native(), redis_address(address()), words, repeat);
+        return execute(native(), redis_address(address()), words, current.stated_or_mark(repeat));
     }
     [[nodiscard]] bool is_open() const noexcept { return context_ != nullptr; }
     void close() noexcept { context_.reset(); }

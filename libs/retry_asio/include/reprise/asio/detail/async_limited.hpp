@@ -28,22 +28,6 @@
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 
-/// Passes the signals of a handler's slot on to `State::on_signal(state, type)`, on its strand. In
-/// the initiating call, so that no signal after it is missed.
-template <class State, class Handler>
-void connect_slot(const std::shared_ptr<State>& state, const Handler& handler) {
-    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
-        slot.assign([weak = std::weak_ptr<State>(state)](asio::cancellation_type_t type) {
-            if (auto self = weak.lock()) {
-                auto& strand = self->strand();
-                asio::dispatch(strand, [self = std::move(self), type]() mutable {
-                    State::on_signal(std::move(self), type);
-                });
-            }
-        });
-    }
-}
-
 /// A function object that carries an executor and an allocator.
 template <class Function, class Executor, class Allocator>
 struct bound_function {
@@ -199,6 +183,8 @@ template <class Place, class... Args>
 struct attempt_handler : Place, completion_taker<attempt_handler<Place, Args...>, Args...> {
     continuation<attempt_end<Args...>> then;
     std::uint64_t which;
+    /// Of the owner: the operation has completed, and signals must not reach it any more.
+    std::atomic<bool>* has_completed = nullptr;
 
     attempt_handler(
         Place place, continuation<attempt_end<Args...>> next, std::uint64_t number) noexcept
@@ -208,6 +194,9 @@ struct attempt_handler : Place, completion_taker<attempt_handler<Place, Args...>
     void operator()(limit_result limit, kept_result<Args...> result) {
         if (then.owner == nullptr) {
             return;  // An operation that completes twice; the first result counts.
+        }
+        if (has_completed != nullptr) {
+            has_completed->store(true, std::memory_order_release);
         }
         const auto where = this->executor;
         asio::dispatch(
@@ -460,6 +449,7 @@ public:
             if (state == nullptr) {
                 return;  // An operation that completes twice; the first result counts.
             }
+            state->has_completed_.store(true, std::memory_order_release);
             auto& strand = state->strand_;
             asio::dispatch(strand, [self = std::move(state), kept = std::move(result)]() mutable {
                 on_result(std::move(self), std::move(kept));
@@ -469,12 +459,12 @@ public:
 
     void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
     static void on_signal(std::shared_ptr<limited_state> self, asio::cancellation_type_t type) {
-        run(std::move(self), [type](limited_state& state) { state.signal_.emit(type); });
+        run(std::move(self), [type](limited_state& state) { state.cancel(type); });
     }
     static void on_limit(std::shared_ptr<limited_state> self) {
         run(std::move(self), [](limited_state& state) {
             state.timed_out_ = true;
-            state.signal_.emit(asio::cancellation_type::all);
+            state.cancel(asio::cancellation_type::all);
         });
     }
     [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
@@ -532,6 +522,13 @@ private:
         }
     }
 
+    /// An operation that has completed may be gone although its result is still on its way.
+    void cancel(asio::cancellation_type_t type) {
+        if (!has_completed_.load(std::memory_order_acquire)) {
+            signal_.emit(type);
+        }
+    }
+
     static void on_result(std::shared_ptr<limited_state> self, kept_result<Args...> result) {
         run(std::move(self), [&result](limited_state& state) {
             if (state.result_.is_empty()) {  // Not if an operation both threw and completed.
@@ -560,6 +557,7 @@ private:
     std::shared_ptr<timer_type> timer_;  // Null until the attempt has started.
     Handler handler_;
     asio::cancellation_signal signal_;
+    std::atomic<bool> has_completed_{false};
     kept_result<Args...> result_;
     bool is_running_ = false;  // Something that may end the attempt.
     bool is_finished_ = false;

@@ -116,6 +116,7 @@ private:
         std::uint32_t number = 1;
         time_point started{};
         bool is_running = true;
+        std::atomic<bool> has_completed{false};  // Its result may still be on its way.
     };
 
     /// What may end an attempt runs in this: initiating functions, cancellations, and what the loop
@@ -145,12 +146,12 @@ private:
         added.started = driver_.now();
         ++running_;
         const std::uint64_t which = runners_.size() - 1;
+        attempt_handler<place_type, Args...> handler{
+            place(added.signal.slot()),
+            continue_with<&hedge_group::on_ended>::of(this->shared_from_this()), which};
+        handler.has_completed = &added.has_completed;
         try {
-            driver_.start_one(
-                next,
-                attempt_handler<place_type, Args...>{
-                    place(added.signal.slot()),
-                    continue_with<&hedge_group::on_ended>::of(this->shared_from_this()), which});
+            driver_.start_one(next, std::move(handler));
         } catch (...) {
             if constexpr (carries_exception<Args...>) {
                 on_ended(
@@ -244,7 +245,7 @@ private:
 
     void cancel_all(asio::cancellation_type_t type) {
         for (runner& each : runners_) {
-            if (each.is_running) {
+            if (each.is_running && !each.has_completed.load(std::memory_order_acquire)) {
                 each.signal.emit(type);
             }
         }

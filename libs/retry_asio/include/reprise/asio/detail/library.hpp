@@ -8,6 +8,9 @@
 #include <memory>
 #include <utility>
 
+#include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/outcome.hpp>
+
 #if defined(REPRISE_STANDALONE_ASIO)
 
 #include <system_error>
@@ -37,8 +40,6 @@
 #if !defined(ASIO_HAS_CO_AWAIT)
 #error "This Asio does not know the compiler's coroutines: define ASIO_HAS_CO_AWAIT for all sources"
 #endif
-
-#include <reprise/retry/detail/compiler.hpp>
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 
@@ -109,6 +110,22 @@ template <class State, class Handler, class... Args>
         allocator(asio::get_associated_allocator(handler)), std::forward<Args>(args)...);
 }
 
+/// Passes the signals of a handler's slot on to `State::on_signal(state, type)`, on its strand. In
+/// the initiating call, so that no signal after it is missed.
+template <class State, class Handler>
+void connect_slot(const std::shared_ptr<State>& state, const Handler& handler) {
+    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
+        slot.assign([weak = std::weak_ptr<State>(state)](asio::cancellation_type_t type) {
+            if (auto self = weak.lock()) {
+                auto& strand = self->strand();
+                asio::dispatch(strand, [self = std::move(self), type]() mutable {
+                    State::on_signal(std::move(self), type);
+                });
+            }
+        });
+    }
+}
+
 /// Clears a handler's slot at the end of an operation: a later signal must find no operation.
 template <class Handler>
 void clear_slot(const Handler& handler) noexcept {
@@ -118,3 +135,11 @@ void clear_slot(const Handler& handler) noexcept {
 }
 
 }  // namespace reprise::detail::inline REPRISE_VARIANT
+
+namespace reprise::detail {
+
+template <class R>
+    requires is_deferred<R>
+inline constexpr bool is_not_started<R> = true;
+
+}  // namespace reprise::detail

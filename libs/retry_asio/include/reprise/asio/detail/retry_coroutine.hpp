@@ -228,19 +228,19 @@ private:
     bool throws_if_canceled_;
 };
 
-/// Starts the loop; completes with the outcome of its last attempt.
+/// Starts the loop, which takes the options; completes with the outcome of its last attempt.
 template <class Kept, class Initiation, class Executor>
 [[nodiscard]] auto start_coroutine_loop(
-    const strategy_holder<Kept>& strategy, const call_options& options, Initiation initiation,
+    const strategy_holder<Kept>& strategy, owned_options& options, Initiation initiation,
     const Executor& executor, bool is_canceled) {
     using outcome = typename Initiation::outcome_type;
     asio::use_awaitable_t<Executor> token;
     return asio::async_initiate<asio::use_awaitable_t<Executor>, void(outcome)>(
-        [executor, is_canceled, strategy](
-            auto handler, const call_options* wanted, Initiation call) {
+        [executor, is_canceled, strategy](auto handler, owned_options* wanted, Initiation call) {
             using loop = retry_loop<Kept, Initiation, decltype(handler), Executor, outcome>;
             auto shared = allocate_state<loop>(
-                handler, std::move(handler), executor, strategy, *wanted, std::move(call));
+                handler, std::move(handler), executor, strategy, std::move(*wanted),
+                std::move(call));
             shared->start(is_canceled);
         },
         token, &options, std::move(initiation));
@@ -252,12 +252,13 @@ template <class Kept, class Initiation, class Executor>
 template <class Kept, class Operation, class... Exceptions>
 asio::awaitable<typename awaited<Operation>::stored, typename awaited<Operation>::executor>
 run_coroutine(
-    strategy_holder<Kept> kept, call_options options, Operation operation,
+    strategy_holder<Kept> kept, owned_options options, Operation operation,
     detail::catching_t<Exceptions...> /*list*/) {
     using initiation_type = coroutine_initiation<Operation, Exceptions...>;
     using stored = typename initiation_type::stored;
     using executor_type = typename initiation_type::executor_type;
-    static_cast<void>(driver::async_clock_of(options.clock));  // throws for one that can only block
+    // Throws for a clock that can only block.
+    static_cast<void>(driver::async_clock_of(options.clock.get()));
     const executor_type executor = co_await asio::this_coro::executor;
     const auto signals = co_await asio::this_coro::cancellation_state;
     const bool throws_if_canceled = co_await asio::this_coro::throw_if_cancelled();
@@ -297,7 +298,7 @@ run_coroutine(
 /// An operation that returns nothing: drops the placeholder.
 template <class Kept, class Operation, class... Exceptions>
 asio::awaitable<void, typename awaited<Operation>::executor> run_void_coroutine(
-    strategy_holder<Kept> kept, call_options options, Operation operation,
+    strategy_holder<Kept> kept, owned_options options, Operation operation,
     detail::catching_t<Exceptions...> list) {
     auto pending = run_coroutine(std::move(kept), std::move(options), std::move(operation), list);
     co_await std::move(pending);

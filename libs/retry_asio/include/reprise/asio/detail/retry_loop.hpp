@@ -30,10 +30,31 @@
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 
-/// A parameter that is a `call_options` and knows whether it is a temporary. Braced initialisers
-/// work as well: they take the default argument.
+/// `async_call_options`, as users call them.
+using owned_options = driver::basic_call_options<driver::held_by_ownership>;
+
+/// The same options for a loop that lives no longer than `own`. A member that is forgotten here
+/// does not compile.
+[[nodiscard]] inline call_options as_call_options(const owned_options& own) noexcept {
+    const auto& [deadline, timeout, limit, repeat, stop, outer, history, name, clock, random] = own;
+    return {deadline,    timeout,       limit, repeat,      stop,
+            outer.get(), history.get(), name,  clock.get(), random.get()};
+}
+
+/// A parameter that is an `async_call_options` and knows whether it is a temporary. Braced
+/// initialisers work as well: they take the default argument. `call_options` are refused later,
+/// with a sentence.
 template <class Given>
-concept call_options_argument = std::same_as<std::remove_cvref_t<Given>, call_options>;
+concept call_options_argument = std::same_as<std::remove_cvref_t<Given>, owned_options> ||
+                                std::same_as<std::remove_cvref_t<Given>, call_options>;
+
+template <class Given>
+constexpr void check_options_argument() noexcept {
+    static_assert(
+        !std::same_as<std::remove_cvref_t<Given>, call_options>,
+        "call_options are for calls that block: what they point to could be gone when this one "
+        "completes. Use reprise::async_call_options.");
+}
 
 /// An attempt that the loop has cut short counts as a timeout, whatever error it reports about it;
 /// whether it reached the service is unknown unless the operation says more.
@@ -74,9 +95,10 @@ class retry_loop final : public std::enable_shared_from_this<
 public:
     retry_loop(
         Handler handler, const IoExecutor& executor, const strategy_holder<Kept>& strategy,
-        const call_options& options, Initiate initiate)
+        owned_options options, Initiate initiate)
         : strategy_(strategy),
-          options_(options),
+          owned_(std::move(options)),
+          options_(as_call_options(owned_)),
           clock_(driver::async_clock_of(options_.clock)),
           time_(options_),
           session_(strategy_.strategy, options_),
@@ -305,13 +327,10 @@ private:
     static void follow(
         std::shared_ptr<retry_loop> self, const driver::retry_step& next, time_point decided_at) {
         if (!next.is_retry) {
-            if (next.refusal != refusal_reason::canceled) {
-                self->recover(self->view());
-            }
-            complete(std::move(self));
+            give_up(std::move(self));
         } else if (next.wait <= duration::zero() || self->is_canceled()) {
             // Canceled during the decision: that signal would not end a pause that starts now.
-            on_paused(std::move(self), true);
+            start_retry(std::move(self), true);
         } else {
             self->pause(driver::add_saturated(decided_at, next.wait));
         }
@@ -340,6 +359,18 @@ private:
     }
 
     static void on_paused(std::shared_ptr<retry_loop> self, bool reached) {
+        const bool is_retry = !self->result_.is_empty();
+        if (reached && is_retry && !self->is_canceled() &&
+            self->session_.deadline() != driver::no_deadline &&
+            !self->session_.may_start_retry(self->time_.clock().now())) {
+            give_up(std::move(self));  // The pause took longer than planned.
+        } else {
+            start_retry(std::move(self), reached);
+        }
+    }
+
+    /// The next attempt, unless the caller has canceled it.
+    static void start_retry(std::shared_ptr<retry_loop> self, bool reached) {
         if (reached && !self->is_canceled()) {
             self->start_attempt();
         } else if (!self->result_.is_empty()) {
@@ -348,6 +379,15 @@ private:
         } else {
             complete_canceled(std::move(self));
         }
+    }
+
+    /// Completes with the last failure, or the fallback's value in its place. A caller that has
+    /// asked to stop gets no fallback.
+    static void give_up(std::shared_ptr<retry_loop> self) {
+        if (!self->is_canceled()) {
+            self->recover(self->view());
+        }
+        complete(std::move(self));
     }
 
     /// What strategies and fallbacks see of the last failure.
@@ -408,9 +448,11 @@ private:
     /// A circuit breaker has refused the next attempt.
     static void refuse(std::shared_ptr<retry_loop> self) {
         if (!self->result_.is_empty()) {
-            self->recover(self->view());
-        } else {
-            self->result_ = unattempted(refusal_reason::circuit_open);
+            give_up(std::move(self));
+            return;
+        }
+        self->result_ = unattempted(refusal_reason::circuit_open);
+        if (!self->is_canceled()) {
             self->recover(failure_view{});
         }
         complete(std::move(self));
@@ -437,7 +479,8 @@ private:
     }
 
     strategy_holder<Kept> strategy_;
-    const call_options options_;
+    const owned_options owned_;
+    const call_options options_;  // Refers to the former.
     driver::async_clock* clock_;
     const call_time time_;
     driver::retry_session<std::remove_reference_t<Kept>> session_;

@@ -18,10 +18,10 @@
 
 namespace reprise::retry_json::detail {
 
-using invalid_option = std::optional<settings_error>;
+using invalid_option = std::optional<driver::settings_error>;
 
 [[nodiscard]] inline invalid_option refuse(std::string field, std::string message) {
-    return settings_error{std::move(field), std::move(message)};
+    return driver::settings_error{std::move(field), std::move(message)};
 }
 
 /// Puts `path` before the field of an error, if there is one.
