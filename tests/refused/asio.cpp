@@ -124,7 +124,7 @@ const auto operation = reprise::hedged(
     std::chrono::seconds(1), reprise::hedged(std::chrono::seconds(2), [] { return 1U; }));
 
 // refused: SM_08_a_coroutine_that_the_blocking_loop_would_not_await
-// message: this result is work that has not ended, such as a future or a coroutine see
+// message: this result is work that has not ended, such as a future or a coroutine
 const auto result = reprise::retry(reprise::attempts(3), [] { return fetch<unsigned>(); });
 
 // refused: a_history_that_an_asynchronous_call_may_outlive
