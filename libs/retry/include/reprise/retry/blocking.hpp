@@ -251,19 +251,6 @@ void wait_for_first_attempt(Session& session, call_time time, duration delay) {
     }
 }
 
-/// Waits before a retry. False if it must not be made: the caller has asked to stop, or the wait
-/// took so much longer than planned that the deadline has passed.
-template <class Session>
-[[nodiscard]] bool wait_for_retry(
-    Session& session, call_time time, duration wait, time_point decided_at) {
-    if (!time.wait(wait, decided_at)) {
-        session.on_canceled_wait(time.clock().now());
-        return false;
-    }
-    return wait <= duration::zero() || session.deadline() == driver::no_deadline ||
-           session.may_start_retry(time.clock().now());
-}
-
 /// Waits for a deferred strategy answer: until it is there, the deadline has come or the caller
 /// asked to stop. Returns the time.
 template <class Session>
@@ -336,7 +323,13 @@ Result run_loop(
             decided_at = wait_for_answer(session, time);
             next = session.on_answer(decided_at, options.stop.stop_requested());
         }
-        const bool go_on = next.is_retry && wait_for_retry(session, time, next.wait, decided_at);
+        bool go_on = next.is_retry && time.wait(next.wait, decided_at);
+        if (next.is_retry && !go_on) {
+            session.on_canceled_wait(time.clock().now());
+        } else if (go_on && session.deadline() != driver::no_deadline) {
+            // The wait may have taken longer than planned.
+            go_on = session.may_start_retry(time.clock().now());
+        }
         if (!go_on || !session.try_start_attempt(time.context_if(session.needs_time()))) {
             return give_up(operation, std::move(outcome), options.stop.stop_requested());
         }
