@@ -323,16 +323,17 @@ Result run_loop(
             decided_at = wait_for_answer(session, time);
             next = session.on_answer(decided_at, options.stop.stop_requested());
         }
-        bool go_on = next.is_retry && time.wait(next.wait, decided_at);
-        if (next.is_retry && !go_on) {
-            session.on_canceled_wait(time.clock().now());
-        } else if (go_on && session.deadline() != driver::no_deadline) {
+        if (next.is_retry && time.wait(next.wait, decided_at)) [[likely]] {
             // The wait may have taken longer than planned.
-            go_on = session.may_start_retry(time.clock().now());
+            const bool is_in_time = session.deadline() == driver::no_deadline ||
+                                    session.may_start_retry(time.clock().now());
+            if (is_in_time && session.try_start_attempt(time.context_if(session.needs_time()))) {
+                continue;
+            }
+        } else if (next.is_retry) {
+            session.on_canceled_wait(time.clock().now());
         }
-        if (!go_on || !session.try_start_attempt(time.context_if(session.needs_time()))) {
-            return give_up(operation, std::move(outcome), options.stop.stop_requested());
-        }
+        return give_up(operation, std::move(outcome), options.stop.stop_requested());
     }
 }
 
