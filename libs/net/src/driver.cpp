@@ -270,7 +270,11 @@ void driver::stop() {
 }
 
 void driver::take_submissions() {
-    if (is_lent_ || queue_.empty()) {
+    if (queue_.empty()) {
+        return;
+    }
+    if (is_lent_) {
+        has_missed_queue_ = true;
         return;
     }
     queue_.take(taken_);

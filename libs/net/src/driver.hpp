@@ -93,7 +93,7 @@ public:
     // For the loop's thread, when its turn begins.
     void take_back() {
         is_lent_ = false;
-        if (!queue_.empty()) {
+        if (std::exchange(has_missed_queue_, false)) {
             wake_loop();
         }
     }
@@ -178,8 +178,9 @@ private:
     std::vector<engine::keyspace_id> keyspaces_;
     cancelable_operations cancelable_;
     bool is_stopping_ = false;
-    bool is_lent_ = false;         // to a caller that waits for its operation
-    loop_shift* shift_ = nullptr;  // null: the loop has no thread of ours
+    bool has_missed_queue_ = false;  // while the loop was lent
+    bool is_lent_ = false;           // to a caller that waits for its operation
+    loop_shift* shift_ = nullptr;    // null: the loop has no thread of ours
     std::vector<submission> taken_;
     std::shared_ptr<submission_places> places_;
     submission_queue queue_;

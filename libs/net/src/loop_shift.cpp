@@ -46,7 +46,8 @@ bool loop_shift::try_begin() {
     }
     if (holder_ == holder::thread) {
         is_wanted_ = true;
-        boost::asio::post(context_, [] {});  // ends its wait for events
+        // Ends its wait for events.
+        boost::asio::post(context_, stored_handler(interrupt_memory_, [] {}));
         changed_.wait(lock, [this] { return holder_ == holder::nobody; });
         is_wanted_ = false;
         if (is_ended_) {
