@@ -1,7 +1,5 @@
 #include "loop_shift.hpp"
 
-#include <boost/asio/post.hpp>
-
 namespace reprise::net {
 
 void loop_shift::attend(const std::function<void()>& begin) {
@@ -10,15 +8,13 @@ void loop_shift::attend(const std::function<void()>& begin) {
         wait_for_turn(lock);
         holder_ = holder::thread;
         is_called_ = false;
+        context_.restart();  // Under the lock: a caller that comes now stops it again.
         lock.unlock();
         begin();
-        bool has_work = true;
-        while (has_work && !is_wanted_) {
-            has_work = context_.run_one() > 0;
-        }
+        context_.run();
         lock.lock();
         holder_ = holder::nobody;
-        is_ended_ = !has_work;
+        is_ended_ = !is_wanted_;
         changed_.notify_all();
     }
 }
@@ -46,8 +42,7 @@ bool loop_shift::try_begin() {
     }
     if (holder_ == holder::thread) {
         is_wanted_ = true;
-        // Ends its wait for events.
-        boost::asio::post(context_, stored_handler(interrupt_memory_, [] {}));
+        context_.stop();
         changed_.wait(lock, [this] { return holder_ == holder::nobody; });
         is_wanted_ = false;
         if (is_ended_) {
@@ -55,6 +50,7 @@ bool loop_shift::try_begin() {
         }
     }
     holder_ = holder::caller;
+    context_.restart();
     ++calls_;
     return true;
 }

@@ -9,8 +9,6 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "handler_memory.hpp"
-
 namespace reprise::net {
 
 // Who runs a loop: its own thread, or a blocked caller that would otherwise wait for that thread. A
@@ -60,7 +58,6 @@ private:
     static constexpr int calls_left_out = 64;
 
     boost::asio::io_context& context_;
-    handler_memory interrupt_memory_;
     std::mutex mutex_;
     std::condition_variable changed_;
     holder holder_ = holder::nobody;
