@@ -258,8 +258,8 @@ const auto result = reprise::retry(
     [] { return outcome<silent_error>{}; });
 
 // refused: SM_08_a_future_whose_failure_comes_later
-// message: this result is work that has not ended, such as a future or a coroutine
-// message: it fail; wait for it inside the operation (coroutines: reprise::async_retry)
+// message: this result is work that has not ended, such as a future or a coroutine, and no loop
+// message: would see it fail; wait for it inside the operation (coroutines: reprise::async_retry)
 // errors: 1
 const auto result =
     reprise::retry(strategy, [] { return std::async([] { throw silent_exception{}; }); });
