@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <system_error>
 #include <utility>
 
@@ -97,6 +98,24 @@ public:
     }
 };
 
+/// The only way to return without an attempt is the fallback, also for a caller that stopped.
+void falls_back_if_there_is_no_other_way_to_return() {
+    const auto breaker = std::make_shared<reprise::circuit_breaker>(
+        reprise::circuit_breaker::options{.volume_threshold = 1});
+    const auto rule = reprise::attempts(1).breaker(breaker).when(
+        [](const order_error& e) { return e.code == 429; });
+    int calls = 0;
+    auto place = reprise::with_fallback(
+        order_result{42, {}}, [&] { return ++calls, order_result{{}, {429}}; });
+    check(reprise::retry(rule, place).value == 42, "instead of the last failure");
+    check(breaker->state() == reprise::circuit_state::open, "the failure opens the breaker");
+    check(reprise::retry(rule, place).value == 42 && calls == 1, "instead of an attempt");
+    std::stop_source stop;
+    stop.request_stop();
+    const reprise::call_options stopped{.stop = stop.get_token()};
+    check(reprise::retry(rule, stopped, place).value == 42 && calls == 1, "there is nothing else");
+}
+
 /// A call that cannot be refused must still be able to close the breaker again.
 void closes_the_breaker_again_if_there_is_no_other_way_to_return() {
     still_clock clock;
@@ -122,6 +141,7 @@ int main() {
     returns_the_last_error_and_its_history();
     has_fallbacks_breakers_and_metrics();
     makes_one_attempt_if_there_is_no_other_way_to_return();
+    falls_back_if_there_is_no_other_way_to_return();
     closes_the_breaker_again_if_there_is_no_other_way_to_return();
     std::puts("ok");
 }

@@ -218,8 +218,8 @@ inline namespace REPRISE_VARIANT {
 ///
 /// Nothing happens before the returned awaitable is awaited; time is counted from then. `options`
 /// and `operation` are moved into the coroutine, and so is a strategy that is a value
-/// (`attempts(3)`); any other strategy must outlive it. The operation
-/// runs on the awaiting coroutine's executor.
+/// (`attempts(3)`); any other strategy must outlive it. The operation runs on the awaiting
+/// coroutine's executor.
 ///
 /// At `attempt::deadline` the attempt is canceled and, if it then fails, counts as a timeout, as
 /// described at the completion-token form. Each attempt is a coroutine of its own. With such a
