@@ -38,7 +38,7 @@ struct block_pool::home {
         block* first = nullptr;
         std::size_t count = 0;
     };
-    static constexpr std::size_t class_count = 15;  // 64 bytes, 128 bytes, ... 1 MiB
+    static constexpr std::size_t class_count = 16;  // 64 bytes, 128 bytes, ... 2 MiB
     static_assert(size_min << (class_count - 1) == size_max);
 
     static block closed;  // the value of `returned` after the pool is destroyed

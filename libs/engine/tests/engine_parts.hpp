@@ -60,12 +60,13 @@ class recording_starter final : public connect_starter {
 public:
     explicit recording_starter(engine_context& context) : context_(context) {}
     std::vector<std::string> begun;
+    base::block_pool pool;
     std::deque<kv_connection> made;
 
     bool begin_connect(connect_request& wish, time_point) override {
         auto& link = static_cast<node_link&>(wish);
         begun.push_back(link.endpoint->name);
-        made.emplace_back(context_.next_connection(), link, context_.options.pipeline_credit);
+        made.emplace_back(context_.next_connection(), link, context_.options.pipeline_credit, pool);
         link.connection = &made.back();
         return true;
     }

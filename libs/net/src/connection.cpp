@@ -40,7 +40,9 @@ connection::connection(connection_owner& owner, engine::connect_action target)
     : owner_(owner),
       target_(std::move(target)),
       socket_(owner.executor()),
-      timer_(owner.executor()) {}
+      timer_(owner.executor()) {
+    blocks_.set_read_size_max(target_.read_size_max);
+}
 
 // Binds the function and keeps everything alive that it uses.
 template <class Function>

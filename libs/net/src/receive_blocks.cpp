@@ -14,6 +14,9 @@ base::mutable_byte_view receive_blocks::space() {
         if (size == wanted) {
             return all;
         }
+        if (size > wanted) {
+            kept_.clear();
+        }
         block_ = take(wanted);
     } else if (!block_ || size - used_ < std::max(space_min, size / 8)) {
         base::block_ref next = take(wanted);
@@ -34,6 +37,7 @@ base::byte_view receive_blocks::received(std::size_t size) {
     const auto bytes = all.subspan(used_, size);
     used_ += size;
     is_filled_ = size == all.size();
+    small_count_ = size < all.size() / 4 ? small_count_ + 1 : 0;
     return bytes;
 }
 
@@ -46,7 +50,7 @@ void receive_blocks::set_read_size_max(std::size_t size) {
 
 std::size_t receive_blocks::size_after(std::size_t last) const noexcept {
     const std::size_t size = std::max(last, size_default);
-    if (size > read_size_max_) {
+    if (size > read_size_max_ || small_count_ >= small_count_max) {
         return size_default;
     }
     return is_filled_ ? std::min(2 * size, read_size_max_) : size;

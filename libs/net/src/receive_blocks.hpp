@@ -12,14 +12,17 @@ namespace reprise::net {
 //
 //     space() -> [the read] -> received(size) -> the bytes, in block()
 //
-// A block without other owners is reused from its start. While large reads are enabled (for
-// streaming rows), blocks grow as long as reads fill them, and released blocks are kept for reuse,
-// because their memory is still in the processor's cache.
+// A block without other owners is reused from its start. While large reads are enabled, blocks grow
+// as long as reads fill them, and released blocks are kept for reuse, because their memory is still
+// in the processor's cache. After many reads in a row that leave most of a block empty, its size is
+// the default again.
 class receive_blocks {
 public:
     // The block size without large reads.
     static constexpr std::size_t size_default = engine::read_size_default;
     static constexpr std::size_t kept_count_max = 6;
+    // After this many small reads in a row a large block is given up.
+    static constexpr std::size_t small_count_max = 64;
 
     // Space for the next read, at least space_min bytes.
     [[nodiscard]] base::mutable_byte_view space();
@@ -39,7 +42,8 @@ private:
 
     base::block_ref block_;
     std::size_t used_ = 0;
-    bool is_filled_ = false;  // one read filled the space
+    bool is_filled_ = false;       // one read filled the space
+    std::size_t small_count_ = 0;  // reads in a row that left three quarters of the block empty
     std::size_t read_size_max_ = size_default;
     std::vector<base::block_ref> kept_;  // used before; others may still own them
 };

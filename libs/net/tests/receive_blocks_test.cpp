@@ -111,4 +111,25 @@ TEST(receive_blocks, a_limited_number_is_kept_and_none_without_large_reads) {
     EXPECT_EQ(static_cast<std::size_t>(count_unique()), held.size() - 1);
 }
 
+TEST(receive_blocks, after_many_small_reads_a_large_block_is_given_up) {
+    receive_blocks blocks;
+    blocks.set_read_size_max(large_size);
+    for (int round = 0; round < 3; ++round) {
+        fill(blocks);
+    }
+    const auto read = [&](std::size_t size) {
+        const std::size_t space = blocks.space().size();
+        (void)blocks.received(size);
+        return space;
+    };
+    for (std::size_t round = 0; round < 2 * receive_blocks::small_count_max; ++round) {
+        EXPECT_EQ(read(round % 10 == 0 ? large_size / 4 : 100), large_size) << "not in a row";
+    }
+    EXPECT_EQ(read(large_size / 4), large_size);
+    for (std::size_t round = 0; round < receive_blocks::small_count_max; ++round) {
+        EXPECT_EQ(read(100), large_size);
+    }
+    EXPECT_EQ(read(100), small_size);
+}
+
 }  // namespace

@@ -52,7 +52,8 @@ void connections::on_bytes(
             break;
         }
         connection.has_answered = true;
-        on_frame(connection, **next, {owner, value_pool_}, now);
+        const base::block_ref* const gathered = connection.reader.gathered_block();
+        on_frame(connection, **next, {gathered != nullptr ? gathered : owner, value_pool_}, now);
     }
     if (connection.state != connection_state::closed) {
         connection.request_write(context_.actions);

@@ -15,6 +15,9 @@
 namespace reprise::engine {
 namespace {
 
+// Large values take fewer reads if these may grow.
+constexpr std::size_t read_size_max = 4 * read_size_default;
+
 // Whether abandoned requests occupy half of the window.
 bool is_clogged(const kv_connection& connection, const engine_options& options) noexcept {
     return connection.waiting.abandoned_count() > options.pipeline_credit / 2;
@@ -51,7 +54,8 @@ bool connections::begin_connect(connect_request& wish, time_point now) {
     link.is_silent = false;
     link.begun = now;
     const connection_id id = context_.next_connection();
-    auto made = std::make_unique<kv_connection>(id, link, context_.options.pipeline_credit);
+    auto made =
+        std::make_unique<kv_connection>(id, link, context_.options.pipeline_credit, value_pool_);
     link.connection = made.get();
     context_.wheel.arm(*made, driver::add_saturated(now, context_.options.connect_timeout));
     connections_.emplace(id, std::move(made));
@@ -61,7 +65,8 @@ bool connections::begin_connect(connect_request& wish, time_point now) {
 
 // Decides for which names the node's certificate may be valid.
 connect_action connections::connect_action_for(connection_id id, const endpoint_record& to) const {
-    connect_action action{id, to.host, to.port, context_.options.transport, to.host, {}};
+    connect_action action{id,      to.host, to.port,      context_.options.transport,
+                          to.host, {},      read_size_max};
     if (!to.srv_name.empty()) {
         const srv_trust trust = trust_in_srv_target(to.host, to.srv_name, context_.options);
         REPRISE_ASSERT(trust != srv_trust::none);

@@ -116,10 +116,10 @@ private:
 
     engine_context& context_;
     connection_owners owners_;
+    base::block_pool value_pool_;  // users' results may outlive it
     std::unordered_map<connection_id, std::unique_ptr<kv_connection>> connections_;
     kv_connection* found_last_ = nullptr;  // what the driver reports is often about the same one
     key_derivations keys_{context_.client.derivations};
-    base::block_pool value_pool_;  // users' results may outlive it
 };
 
 }  // namespace reprise::engine

@@ -14,11 +14,12 @@ constexpr std::size_t own_request_count = 256;
 
 }  // namespace
 
-kv_connection::kv_connection(connection_id given, node_link& owner, std::size_t credit)
+kv_connection::kv_connection(
+    connection_id given, node_link& owner, std::size_t credit, base::block_pool& pool)
     : engine_timer(timer_kind::connection),
       id(given),
       link(&owner),
-      reader(client_limits()),
+      reader(client_limits(), &pool),
       waiting(credit + own_request_count),
       credit_(credit) {}
 

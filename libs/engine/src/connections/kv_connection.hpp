@@ -34,7 +34,8 @@ enum class connection_state : std::uint8_t {
 //
 class kv_connection : public engine_timer {
 public:
-    kv_connection(connection_id id, node_link& owner, std::size_t credit);
+    // Answers that arrive in parts are gathered in blocks of `pool`.
+    kv_connection(connection_id id, node_link& owner, std::size_t credit, base::block_pool& pool);
 
     const connection_id id;
     node_link* link;  // null once the link has dropped it

@@ -25,8 +25,7 @@ decoding_error unreadable(wire::wire_errc error) {
     return unreadable(wire::to_string(error).data());
 }
 
-// Shares large values with the receive block. A frame that crossed chunks lies in the reader's
-// buffer instead, so its value is copied.
+// Shares large values with the block that they were received into.
 [[gnu::always_inline]] inline void keep(
     base::byte_view bytes, const frame_source& source, base::slice& kept) {
     if (bytes.size() >= share_size_min_bytes && source.owner != nullptr &&

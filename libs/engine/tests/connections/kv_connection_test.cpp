@@ -10,7 +10,7 @@ namespace reprise::engine::testing {
 namespace kv_connection_tests {
 
 struct one_connection {
-    explicit one_connection(std::size_t credit) : connection(connection_id{7}, link, credit) {
+    explicit one_connection(std::size_t credit) : connection(connection_id{7}, link, credit, pool) {
         connection.state = connection_state::open;
     }
     ~one_connection() {
@@ -20,6 +20,7 @@ struct one_connection {
     bucket_state bucket{"travel"};
     endpoint_record endpoint;
     node_link link{bucket, endpoint, 0};
+    base::block_pool pool;
     kv_connection connection;
     action_list actions;
 

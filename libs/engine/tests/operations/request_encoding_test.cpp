@@ -298,4 +298,33 @@ TEST(operations, large_values_share_the_receive_block_and_small_ones_do_not) {
     }
 }
 
+// Its two halves are in blocks of their own; the frame is whole only in the reader's block.
+TEST(operations, a_large_value_that_arrives_in_parts_is_copied_once) {
+    kinds_scene scene;
+    std::optional<seen_request> held;
+    scene.cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
+        held = seen;
+        return answer{.is_silent = true};
+    };
+    const auto read = scene.driver.get("k");
+    scene.driver.settle();
+    const std::string value(10'000, 'x');
+    wire::document_response body;
+    body.value = base::as_bytes(value);
+    const std::string frame = frame_text(*held, status::success, body);
+    for (const std::string_view part :
+         {std::string_view(frame).substr(0, 5'000), std::string_view(frame).substr(5'000)}) {
+        const auto block = base::block_ref::make(part.size());
+        std::ranges::copy(base::as_bytes(part), block.bytes().begin());
+        scene.driver.engine().on_bytes(held->connection, block, block.bytes(), scene.driver.now);
+        EXPECT_TRUE(block.is_unique());
+    }
+    scene.driver.settle();
+    ASSERT_EQ(read->calls, 1);
+    EXPECT_EQ(read->result.value.text(), value);
+    // The extras are directly before a value only where the frame itself was received.
+    const std::byte* const before = read->result.value.view().data() - sizeof(std::uint32_t);
+    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(before), 4), frame.substr(24, 4));
+}
+
 }  // namespace reprise::engine::testing

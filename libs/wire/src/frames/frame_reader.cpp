@@ -1,6 +1,7 @@
 #include <reprise/wire/frame_reader.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <reprise/base/assert.hpp>
 
@@ -35,26 +36,21 @@ std::expected<const frame_view*, wire_errc> frame_reader::next_in_parts() {
         return std::unexpected(*failure_);
     }
     if (is_gathered_shown_) {
-        gathered_.clear();
-        is_gathered_shown_ = false;
+        release_gathered();
         if (chunk_.size() >= header_size) {
             return next();
         }
     }
-    if (!gathered_.empty()) {
-        return next_gathered();
+    if (gathered_size_ == 0 && chunk_.empty()) {
+        return nullptr;
     }
-    if (!chunk_.empty()) {
-        gathered_.assign(chunk_.begin(), chunk_.end());
-        chunk_ = {};
-    }
-    return nullptr;
+    return next_gathered();
 }
 
 // Takes from the chunk only what the current frame still needs: first its header, then its body.
 std::expected<const frame_view*, wire_errc> frame_reader::next_gathered() {
     for (;;) {
-        const auto scan = scan_frame(gathered_, limits_);
+        const auto scan = scan_frame(gathered_.bytes().first(gathered_size_), limits_);
         if (!scan) {
             return fail(scan.error());
         }
@@ -66,10 +62,36 @@ std::expected<const frame_view*, wire_errc> frame_reader::next_gathered() {
         if (chunk_.empty()) {
             return nullptr;
         }
-        const std::size_t taken = std::min(scan->size - gathered_.size(), chunk_.size());
-        gathered_.insert(
-            gathered_.end(), chunk_.begin(), chunk_.begin() + static_cast<std::ptrdiff_t>(taken));
-        chunk_ = chunk_.subspan(taken);
+        gather(scan->size - gathered_size_, scan->size);
+    }
+}
+
+void frame_reader::gather(std::size_t size, std::size_t frame_size) {
+    const base::byte_view taken = chunk_.first(std::min(size, chunk_.size()));
+    make_room(taken.size(), frame_size);
+    std::ranges::copy(taken, gathered_.bytes().subspan(gathered_size_).begin());
+    gathered_size_ += taken.size();
+    chunk_ = chunk_.subspan(taken.size());
+}
+
+void frame_reader::make_room(std::size_t size, std::size_t frame_size) {
+    const std::size_t needed = gathered_size_ + size;
+    if (gathered_.bytes().size() >= needed) {
+        return;
+    }
+    const std::size_t wanted =
+        std::min(frame_size, std::max(block_size_min, block_growth * needed));
+    base::block_ref larger = pool_ != nullptr ? pool_->make(wanted) : base::block_ref::make(wanted);
+    std::ranges::copy(gathered_.bytes().first(gathered_size_), larger.bytes().begin());
+    gathered_ = std::move(larger);
+}
+
+// A small block that nobody shares is kept for the next frame.
+void frame_reader::release_gathered() noexcept {
+    is_gathered_shown_ = false;
+    gathered_size_ = 0;
+    if (gathered_.bytes().size() > block_size_min || !gathered_.is_unique()) {
+        gathered_.reset();
     }
 }
 

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -122,16 +124,71 @@ TEST(frame_reader, single_bytes_and_random_pieces_give_the_same_frames) {
     }
 }
 
+std::vector<std::byte> document_of(std::size_t size) {
+    std::vector<std::byte> stream;
+    reprise::base::byte_writer writer(stream);
+    const std::string value(size, 'v');
+    frame_parts parts;
+    parts.magic = magic::response;
+    parts.value = text(value);
+    EXPECT_TRUE(encode_frame(writer, parts));
+    return stream;
+}
+
 TEST(frame_reader, memory_grows_with_the_bytes_received_and_not_with_the_length_announced) {
+    constexpr std::size_t piece = 1000;
+    const auto stream = document_of(std::size_t{4} * 1024 * 1024);
     frame_reader reader({});
-    const auto header =
-        from_hex("81 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00");
-    reader.feed(header);
-    const auto frame = reader.next();
-    ASSERT_TRUE(frame.has_value());
-    EXPECT_EQ(*frame, nullptr);
-    EXPECT_EQ(reader.gathered_size(), header_size);
+    for (byte_view rest = stream; rest.size() > piece; rest = rest.subspan(piece)) {
+        reader.feed(rest.first(piece));
+        const auto frame = reader.next();
+        ASSERT_TRUE(frame.has_value());
+        ASSERT_EQ(*frame, nullptr);
+        const std::size_t received = stream.size() - rest.size() + piece;
+        ASSERT_EQ(reader.gathered_size(), received);
+        ASSERT_LE(
+            reader.block_size(),
+            std::max(frame_reader::block_size_min, frame_reader::block_growth * received));
+    }
     EXPECT_FALSE(reader.is_at_boundary());
+    EXPECT_EQ(reader.block_size(), stream.size());
+}
+
+// A large value that arrives in parts is copied once, into the block that its result shares.
+TEST(frame_reader, a_gathered_frame_lives_as_long_as_its_block) {
+    const auto stream = document_of(10'000);
+    reprise::base::block_pool pool;
+    frame_reader reader({}, &pool);
+    std::vector<reprise::base::slice> values;
+    for (int round = 0; round < 3; ++round) {
+        reader.feed(byte_view(stream).first(100));
+        ASSERT_EQ(reader.next().value(), nullptr);
+        EXPECT_EQ(reader.gathered_block(), nullptr);
+        reader.feed(byte_view(stream).subspan(100));
+        const frame_view* const frame = reader.next().value();
+        ASSERT_NE(frame, nullptr);
+        ASSERT_NE(reader.gathered_block(), nullptr);
+        values.push_back(reprise::base::slice::cut(*reader.gathered_block(), frame->value()));
+        ASSERT_EQ(reader.next().value(), nullptr);
+        EXPECT_EQ(reader.gathered_block(), nullptr);
+        EXPECT_EQ(reader.block_size(), 0u) << "its value owns it";
+    }
+    for (const auto& each : values) {
+        EXPECT_EQ(each.text(), std::string(10'000, 'v'));
+    }
+}
+
+TEST(frame_reader, a_small_block_that_nobody_shares_is_used_again) {
+    frame_reader reader({});
+    for (const auto& [size, kept] : {std::pair{10'000u, true}, std::pair{100'000u, false}}) {
+        const auto stream = document_of(size);
+        reader.feed(byte_view(stream).first(100));
+        ASSERT_EQ(reader.next().value(), nullptr);
+        reader.feed(byte_view(stream).subspan(100));
+        ASSERT_NE(reader.next().value(), nullptr);
+        ASSERT_EQ(reader.next().value(), nullptr);
+        EXPECT_EQ(reader.block_size() != 0, kept) << size;
+    }
 }
 
 TEST(frame_reader, an_error_is_found_with_the_header_and_is_final) {

@@ -16,7 +16,7 @@ namespace reprise::base {
 class block_pool {
 public:
     static constexpr std::size_t size_min = 64;
-    static constexpr std::size_t size_max = std::size_t{1024} * 1024;
+    static constexpr std::size_t size_max = std::size_t{2048} * 1024;
     /// For each size, blocks up to this many bytes are kept, and always this many blocks.
     static constexpr std::size_t kept_size_max = std::size_t{256} * 1024;
     static constexpr std::size_t kept_count_min = 4;

@@ -20,6 +20,9 @@ struct resolve_srv_action {
     std::string name{};  // "_couchbase._tcp.example.com"
 };
 
+// The size of a read, in bytes, as long as reads do not fill their space.
+inline constexpr std::size_t read_size_default = std::size_t{64} * 1024;
+
 // Open a connection: resolve `host`, try its addresses, and do the TLS handshake if required.
 // Answer with exactly one of on_connected and on_connect_failed.
 struct connect_action {
@@ -31,6 +34,8 @@ struct connect_action {
     std::string server_name{};
     // A second name for which the certificate may be valid. Empty: there is none.
     std::string other_name{};
+    // The largest read, in bytes, unless a read_action changes it.
+    std::size_t read_size_max = read_size_default;
 };
 
 // There are bytes to write: call begin_write once no write is outstanding on the connection. Issued
@@ -47,9 +52,6 @@ struct write_action {
 struct close_action {
     connection_id connection{};
 };
-
-// The largest read, in bytes, unless a read_action changes it.
-inline constexpr std::size_t read_size_default = std::size_t{64} * 1024;
 
 // Pause or resume reading from an open connection. Bytes that were already on their way may still
 // be reported. Connections start with reading enabled.

@@ -3,9 +3,10 @@
 #include <cstddef>
 #include <expected>
 #include <optional>
-#include <vector>
 
+#include <reprise/base/block_pool.hpp>
 #include <reprise/base/bytes.hpp>
+#include <reprise/base/slice.hpp>
 #include <reprise/wire/frame.hpp>
 #include <reprise/wire/header_decoding.hpp>
 #include <reprise/wire/wire_error.hpp>
@@ -32,11 +33,18 @@ std::expected<frame_scan, wire_errc> scan_frame(
 ///     feed(chunk) -> next() until it returns nothing -> feed(next chunk) -> ...
 ///
 /// A frame that lies entirely within a chunk is returned in place. Only a frame that crosses chunks
-/// is copied into the reader's buffer. That buffer never exceeds one frame within the limits, and
-/// it grows with the bytes received, not with the length announced.
+/// is gathered in a block of the reader's. That block never exceeds one frame within the limits,
+/// and it grows with the bytes received, not with the length announced.
 class frame_reader {
 public:
-    explicit frame_reader(const frame_limits& limits) noexcept : limits_(limits) {}
+    /// A block below this size may be larger than the bytes received justify.
+    static constexpr std::size_t block_size_min = std::size_t{64} * 1024;
+    /// A larger block has at most this many times the size of the bytes received.
+    static constexpr std::size_t block_growth = 16;
+
+    /// With a `pool`, which must outlive the reader, blocks are taken from there.
+    explicit frame_reader(const frame_limits& limits, base::block_pool* pool = nullptr) noexcept
+        : limits_(limits), pool_(pool) {}
 
     /// `chunk` must stay valid and unchanged until `next()` returns nothing or an error. Asserts
     /// that the previous chunk was consumed that way.
@@ -48,19 +56,33 @@ public:
     std::expected<const frame_view*, wire_errc> next();
 
     /// True between frames. If the stream ends elsewhere, it ends in the middle of a frame.
-    bool is_at_boundary() const noexcept { return chunk_.empty() && gathered_.empty(); }
+    bool is_at_boundary() const noexcept { return chunk_.empty() && gathered_size_ == 0; }
     /// Number of bytes stored of an incomplete frame.
-    std::size_t gathered_size() const noexcept { return gathered_.size(); }
+    std::size_t gathered_size() const noexcept { return gathered_size_; }
+    /// Size of the block that they are stored in.
+    std::size_t block_size() const noexcept { return gathered_.bytes().size(); }
+    /// The block that the last frame was gathered in; null if it lies within its chunk. Whoever
+    /// keeps a reference to the block may use the frame's bytes as long as they like.
+    const base::block_ref* gathered_block() const noexcept {
+        return is_gathered_shown_ ? &gathered_ : nullptr;
+    }
 
 private:
     std::expected<const frame_view*, wire_errc> next_in_parts();
     std::expected<const frame_view*, wire_errc> next_gathered();
     std::expected<const frame_view*, wire_errc> fail(wire_errc error) noexcept;
+    // Moves up to `size` bytes from the chunk to the gathered ones. `frame_size` is that of the
+    // whole frame, as far as it is known.
+    void gather(std::size_t size, std::size_t frame_size);
+    void make_room(std::size_t size, std::size_t frame_size);
+    void release_gathered() noexcept;
 
     frame_limits limits_;
+    base::block_pool* pool_;
     base::byte_view chunk_;
     // The beginning of a frame that crosses chunks, or the whole frame until the next call.
-    std::vector<std::byte> gathered_;
+    base::block_ref gathered_;
+    std::size_t gathered_size_ = 0;
     bool is_gathered_shown_ = false;
     frame_view shown_;  // the frame that the last call returned
     std::optional<wire_errc> failure_;
@@ -69,7 +91,7 @@ private:
 // Inline, because each answer passes here. Nearly every frame lies entirely within its chunk; then
 // its header is decoded where the caller looks at it. After a failure there is no chunk.
 inline std::expected<const frame_view*, wire_errc> frame_reader::next() {
-    if (!gathered_.empty() || chunk_.size() < header_size) {
+    if (gathered_size_ != 0 || chunk_.size() < header_size) {
         return next_in_parts();
     }
     frame_header& header = shown_.header_;
