@@ -120,6 +120,7 @@ private:
         start_kv_check({}, [self = shared_from_this()](std::optional<error>&& failure) {
             self->on_reached(std::move(failure));
         });
+        cancellation_.apply();
     }
 
     void on_reached(std::optional<error>&& failure) {

@@ -50,6 +50,9 @@ struct deferred_list {
         : client(asked.client),
           on(asked.on),
           options(asked.options),
+          deadline(driver::add_saturated(
+              net::steady_now(), asked.options.timeout.value_or(engine::timeout_of(
+                                     wire::service::query, asked.client->facts().options)))),
           receiver(to),
           cancellation(given) {}
 
@@ -57,6 +60,7 @@ struct deferred_list {
     std::weak_ptr<detail::session> client;
     index_target on;
     query_options options;
+    time_point deadline;  // of both requests together
     detail::result_receiver<change_result> receiver;
     detail::step_cancellation cancellation;
 
@@ -75,8 +79,10 @@ struct deferred_list {
         if (!held) {
             return next.complete(std::unexpected(held.error()), is_inline);
         }
+        query_options rest = self->options;
+        rest.timeout = driver::time_left(net::steady_now(), self->deadline);
         detail::start_work<change_result>(
-            detail::make_build_indexes_work(*held, self->on, names, self->options), next,
+            detail::make_build_indexes_work(*held, self->on, names, rest), next,
             self->cancellation.ticket());
         self->cancellation.apply();
     }

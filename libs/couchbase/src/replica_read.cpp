@@ -254,12 +254,8 @@ private:
             return;
         }
         if constexpr (is_first_enough) {
-            if (!read_.empty()) {
-                // The other reads have the same ticket.
-                if (const auto client = open_count_ > 0 ? client_.lock() : nullptr) {
-                    client->client().cancel(ticket_);
-                }
-                return finish(to_copy<copy_type>(std::move(read_.front()), paths_.get()));
+            if (!read_.empty() && open_count_ > 0) {
+                return end_others();
             }
         }
         if (open_count_ == 0) {
@@ -267,13 +263,22 @@ private:
         }
     }
 
+    // The call ends after them, because they use what its options point to.
+    void end_others() {
+        if (const auto client = std::exchange(is_ending_, true) ? nullptr : client_.lock()) {
+            client->client().cancel(ticket_);  // which all reads have
+        }
+    }
+
     void finish_all() {
         std::ranges::sort(failed_, {}, &copy_outcome::copy);
-        std::ranges::sort(read_, {}, &copy_outcome::copy);
         if (read_.empty()) {
             return finish(std::unexpected(combine_failures(failed_, replica_call<Result>::name)));
         }
-        if constexpr (!is_first_enough) {
+        if constexpr (is_first_enough) {
+            finish(to_copy<copy_type>(std::move(read_.front()), paths_.get()));
+        } else {
+            std::ranges::sort(read_, {}, &copy_outcome::copy);
             Result all;
             all.reserve(read_.size());
             for (copy_outcome& each : read_) {
@@ -298,6 +303,7 @@ private:
     std::optional<result_receiver<Result>> receiver_;  // empty once it was notified
     call_ticket ticket_;                               // shared by all reads
     std::size_t open_count_ = 0;
+    bool is_ending_ = false;  // one copy was enough
     std::vector<copy_outcome> read_;
     std::vector<copy_outcome> failed_;
 };

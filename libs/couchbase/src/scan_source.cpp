@@ -85,6 +85,7 @@ public:
 
     // May be called from any thread.
     void cancel(session& client) noexcept {
+        is_left_.store(true, std::memory_order_relaxed);
         if (!is_ended_.load(std::memory_order_relaxed)) {
             (void)client.client().post([self = shared_from_this()] { self->stop(); }, loop_);
         }
@@ -126,7 +127,7 @@ private:
     // operation waits for the bucket.
     void start_more() {
         const auto client = client_.lock();
-        if (client == nullptr || is_stopped_) {
+        if (client == nullptr || is_stopped_ || is_left_.load(std::memory_order_relaxed)) {
             return;
         }
         if (!schedule_) {
@@ -326,6 +327,7 @@ private:
     const time_point deadline_;
     std::atomic<bool> is_ended_{false};
     std::atomic<bool> is_reading_{false};
+    std::atomic<bool> is_left_{false};  // no further scan begins; the loop stops the others soon
 
     // Used by the reader, except while it waits.
     engine::row_batch batch_;

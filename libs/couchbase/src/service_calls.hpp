@@ -49,7 +49,7 @@ service_work finish_work(
         request->timeout = options.timeout;
         request->strategy = options.strategy;
         request->user_data = options.user_data;
-        request->outer_allowance = options.outer_allowance.get();
+        request->outer_allowance = options.outer_allowance;
         if constexpr (requires { options.rows_size_max_bytes; }) {
             request->rows_size_max_bytes = options.rows_size_max_bytes.value_or(
                 mode == row_mode::kept ? result_size_max_bytes_default

@@ -31,8 +31,11 @@ void set_server(retry_tracer::span& span, std::string_view endpoint) noexcept {
     if (record.user_data == nullptr) {
         return nullptr;
     }
-    retry_tracer::span* const* const given = std::any_cast<retry_tracer::span*>(record.user_data);
-    return given == nullptr ? nullptr : *given;
+    if (const auto* lent = std::any_cast<retry_tracer::span*>(record.user_data)) {
+        return *lent;
+    }
+    const auto* const shared = std::any_cast<std::shared_ptr<retry_tracer::span>>(record.user_data);
+    return shared == nullptr ? nullptr : shared->get();
 }
 
 }  // namespace

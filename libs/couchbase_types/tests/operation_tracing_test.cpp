@@ -138,6 +138,11 @@ TEST(operation_tracing, the_callers_span_is_the_parent) {
     const std::any parent = static_cast<retry_tracer::span*>(&handler);
     t.start(&parent);
     EXPECT_EQ(t.seen.lines.front(), "start handler/get travel");
+    const std::any shared =
+        std::shared_ptr<retry_tracer::span>(std::make_shared<written_span>(t.seen, "owner"));
+    t.get.id = 9;
+    t.start(&shared);
+    EXPECT_TRUE(t.seen.has("start owner/get travel"));
     const std::any other = 5;
     t.get.id = 8;
     t.start(&other);

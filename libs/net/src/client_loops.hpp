@@ -25,6 +25,7 @@
 
 #include "driver.hpp"
 #include "loop_shift.hpp"
+#include "loop_turn.hpp"
 
 namespace reprise::net {
 
@@ -60,13 +61,17 @@ public:
             std::unique_lock lock(mutex_);
             ready_.wait(lock, [this] { return value_.has_value(); });
         }
-        while (!is_released_.load(std::memory_order_acquire)) {
+        while (!is_released()) {
             std::this_thread::yield();
         }
         return std::move(*value_);
     }
     // Only for the thread that also runs the loop.
     [[nodiscard]] bool is_set() const noexcept { return value_.has_value(); }
+    // For any thread. Once it is true, set() no longer uses this object.
+    [[nodiscard]] bool is_released() const noexcept {
+        return is_released_.load(std::memory_order_acquire);
+    }
 
 private:
     std::mutex mutex_;
@@ -82,8 +87,8 @@ struct own_loop {
     boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{
         context.get_executor()};
     std::shared_ptr<driver> engine_driver;  // after the context, so that it is destroyed first
-    // caller_drives: held by the caller that runs the loop.
-    std::mutex driving;
+    // caller_drives: which caller runs the loop.
+    loop_turn turn;
     // own_thread: who runs the loop.
     loop_shift shift{context};
     std::atomic<std::thread::id> runner{};
@@ -195,6 +200,28 @@ void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
     while (is_wanted() && loop.context.run_one() > 0) {
     }
     loop.runner.store(std::thread::id{}, std::memory_order_relaxed);
+}
+
+// Waits for `result` from a loop that callers drive. If the loop is free, begins with `start_here`
+// and runs it. If another caller runs it, `submit` gives that caller the work, and a loop that
+// becomes free meanwhile is run here. Whoever sets a submitted result announces it.
+template <class Here, class Submit, class Value>
+[[nodiscard]] refusal drive_until_set(
+    own_loop& loop, const waiter<Value>& result, const Here& start_here, const Submit& submit) {
+    const auto is_missing = [&] { return !result.is_set(); };
+    if (loop.turn.try_take()) {
+        const turn_end at_end(loop.turn);
+        run_while(loop, start_here, is_missing);
+        return refusal::none;
+    }
+    if (const refusal refused = submit(); refused != refusal::none) {
+        return refused;
+    }
+    if (loop.turn.take_unless([&] { return result.is_released(); })) {
+        const turn_end at_end(loop.turn);
+        run_while(loop, [] {}, is_missing);
+    }
+    return refusal::none;
 }
 
 // A blocked caller runs the loop for its own operation. False if `try_start` could not start it. If

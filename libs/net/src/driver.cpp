@@ -108,20 +108,20 @@ driver::~driver() {
 
 void driver::cancel_all() {
     read_clock();
+    running_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     take_submissions();
     engine_->close(now_);
     while (engine_->has_completions()) {
         engine_->drain_completions();
     }
+    running_thread_.store(std::thread::id{}, std::memory_order_relaxed);
 }
 
 // The caller's executor must not outlive its context: the last copy of a strand uses services.
 void driver::on_context_gone() noexcept {
     const auto self = shared_from_this();
     gate_.close();
-    running_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     cancel_all();
-    running_thread_.store(std::thread::id{}, std::memory_order_relaxed);
     connections_.forget_context();
     key_worker_.reset();
     timer_.reset();
@@ -150,9 +150,11 @@ void driver::wake_loop() {
         self->read_clock();
         self->run_engine();
     };
-    asio::post(executor_, stored_handler(wake_memory_, std::move(wake)));
+    const auto post = [&] { asio::post(executor_, stored_handler(wake_memory_, std::move(wake))); };
     if (shift_ != nullptr) {
-        shift_->call();
+        shift_->call_then(post);
+    } else {
+        post();
     }
 }
 

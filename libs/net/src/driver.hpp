@@ -68,7 +68,10 @@ public:
     template <class Source>
     void start_here(keyspace_number where, Source&& source, engine::completion&& done) {
         read_clock();
-        take_submissions();  // earlier submissions go first
+        // Earlier submissions go first, inside the iteration: what they start must not wait behind
+        // what cancels it.
+        running_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+        take_submissions();
         if constexpr (std::is_same_v<Source, engine::document_call>) {
             engine_->start(keyspaces_[where], std::forward<Source>(source), std::move(done), now_);
         } else {

@@ -48,6 +48,13 @@ public:
 
     // There is something to do that no caller may do.
     void call() noexcept;
+    // The same, and `post` adds it to the loop. In this order: a caller that runs the loop looks
+    // whether the thread was called only after it has run something.
+    template <class Post>
+    void call_then(const Post& post) {
+        call();
+        post();
+    }
 
 private:
     enum class holder : std::uint8_t { nobody, thread, caller };

@@ -32,8 +32,8 @@ protected:
     std::future<std::thread::id> run_somewhere() {
         auto ran = std::make_shared<std::promise<std::thread::id>>();
         auto here = ran->get_future();
-        asio::post(context_, [ran] { ran->set_value(std::this_thread::get_id()); });
-        shift_.call();
+        shift_.call_then(
+            [&] { asio::post(context_, [ran] { ran->set_value(std::this_thread::get_id()); }); });
         return here;
     }
 
@@ -83,6 +83,15 @@ TEST_F(attended_loop, a_caller_that_is_called_leaves_the_loop_to_the_thread) {
         EXPECT_FALSE(shift_.try_begin()) << refused;
     }
     EXPECT_TRUE(shift_.try_begin());
+    shift_.end();
+}
+
+// It would run what is posted, find nothing that concerns it, and wait for the next event.
+TEST_F(attended_loop, a_caller_is_called_before_it_can_see_what_is_posted) {
+    ASSERT_TRUE(shift_.try_begin());
+    bool was_called = false;
+    shift_.call_then([&] { was_called = shift_.is_called(); });
+    EXPECT_TRUE(was_called);
     shift_.end();
 }
 

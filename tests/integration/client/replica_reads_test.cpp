@@ -92,6 +92,48 @@ TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
     EXPECT_EQ(cluster_.statistics()->operations_open, 0U);
 }
 
+// A read that waited for its retry used to return that retry after the call had ended.
+TEST_P(replica_reads, nothing_uses_the_options_after_the_call) {
+    ASSERT_TRUE(at().upsert("k", "v"));
+    add_fault(
+        *server_, fault(opcode::get, sandbox::fault_status{reprise::wire::status::etmpfail, {}}));
+    add_fault(*server_, fault(opcode::get_replica, sandbox::fault_delay{30ms}));
+    for (int round = 0; round < 5; ++round) {
+        reprise::driver::retry_allowance outer(1000);
+        const auto any = at().get_any_replica(
+            "k", {.timeout = 60s, .outer_allowance = reprise::borrowed(&outer)});
+        ASSERT_TRUE(any) << words(any);
+        const auto left = outer.left();
+        EXPECT_LT(left, 1000U);
+        ASSERT_TRUE(at().upsert("k", "v")) << "the loop runs once more";
+        EXPECT_EQ(outer.left(), left);
+    }
+}
+
+// Also if the read begins together with its cancellation, in the next call that drives the client.
+TEST_P(replica_reads, a_cancellation_that_comes_at_once_is_kept) {
+    ASSERT_TRUE(at().upsert("k", "v"));
+    add_fault(*server_, fault(opcode::get_replica, sandbox::fault_no_answer{}));
+    auto rule = fault(opcode::get, sandbox::fault_no_answer{});
+    rule.key_pattern = "k";
+    add_fault(*server_, rule);
+    asio::cancellation_signal signal;
+    std::promise<std::error_code> ended;
+    auto code = ended.get_future();
+    at().async_get_any_replica(
+        "k", {.timeout = 5s},
+        asio::bind_cancellation_slot(signal.slot(), [&](const any_result& any) {
+            ended.set_value(any ? std::error_code() : any.error().code());
+        }));
+    signal.emit(asio::cancellation_type::terminal);
+    EXPECT_FALSE(at().get("missing"));
+    ASSERT_TRUE(await([&] {
+        (void)cluster_.drive(1ms);
+        return code.wait_for(0s) == std::future_status::ready;
+    }));
+    EXPECT_EQ(code.get(), errc::request_canceled);
+}
+
 TEST_P(replica_reads, an_error_that_all_copies_share_is_reported_once) {
     ASSERT_TRUE(at().upsert("k", "v"));
     add_fault(*server_, fault(opcode::get, sandbox::fault_no_answer{}));

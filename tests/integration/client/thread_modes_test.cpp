@@ -156,6 +156,46 @@ TEST(thread_modes, several_threads_may_call_a_driven_client) {
     EXPECT_EQ(good, 60);
 }
 
+// The deadline of a call that finds the loop taken used to begin when the loop was free.
+TEST(thread_modes, a_driven_client_serves_others_while_one_call_waits) {
+    const auto server = start();
+    const auto cluster = connect(*server, app_options_in(couchbase::thread_mode::caller_drives));
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("k", "v"));
+    auto never = fault(reprise::wire::opcode::get, sandbox::fault_no_answer{});
+    never.key_pattern = "silent";
+    add_fault(*server, never);
+    auto slow = std::async(
+        std::launch::async, [&] { return at.get("silent", {.timeout = 2s}).has_value(); });
+    const auto one_is_open = [&] { return cluster.statistics()->operations_open == 1; };
+    ASSERT_TRUE(await(one_is_open)) << "figures do not wait for it";
+    EXPECT_TRUE(at.get("k"));
+    EXPECT_EQ(
+        at.get("silent", {.timeout = 1ms}).error().code(), couchbase::errc::unambiguous_timeout);
+    EXPECT_TRUE(cluster.drive(1ms));
+    EXPECT_TRUE(cluster.ping());
+    EXPECT_TRUE(one_is_open()) << "the others did not wait for it";
+    EXPECT_FALSE(slow.get());
+}
+
+TEST(thread_modes, a_call_goes_on_driving_when_the_one_before_has_ended) {
+    const auto server = start();
+    const auto cluster = connect(*server, app_options_in(couchbase::thread_mode::caller_drives));
+    const auto at = documents(cluster);
+    ASSERT_TRUE(at.upsert("late", "v"));
+    auto never = fault(reprise::wire::opcode::get, sandbox::fault_no_answer{});
+    never.key_pattern = "silent";
+    add_fault(*server, never);
+    auto late = fault(reprise::wire::opcode::get, sandbox::fault_delay{200ms});
+    late.key_pattern = "late";
+    add_fault(*server, late);
+    auto first = std::async(
+        std::launch::async, [&] { return at.get("silent", {.timeout = 100ms}).has_value(); });
+    ASSERT_TRUE(await([&] { return cluster.statistics()->operations_open == 1; }));
+    EXPECT_TRUE(at.get("late")) << "answered after the first call has left the loop";
+    EXPECT_FALSE(first.get());
+}
+
 TEST(thread_modes, the_programs_executor_runs_everything_on_its_thread) {
     const auto server = start();
     asio::io_context context;

@@ -90,6 +90,26 @@ TEST_F(asynchronous_reports, a_canceled_ping_reports_what_has_not_answered) {
     }
 }
 
+TEST_F(asynchronous_reports, the_first_ping_of_a_client_can_be_canceled_at_once) {
+    server_->with_cluster([](sandbox::cluster& cluster) {
+        sandbox::fault_rule silent;
+        silent.ops = {reprise::wire::opcode::hello};
+        silent.effect = sandbox::fault_no_answer{};
+        cluster.faults().add(silent);
+    });
+    const couchbase::ping_options patient{.timeout = 5s, .services = {service_kind::key_value}};
+    const auto another = connect(*server_);
+    asio::cancellation_signal signal;
+    auto running =
+        another.async_ping(patient, asio::bind_cancellation_slot(signal.slot(), asio::use_future));
+    signal.emit(asio::cancellation_type::terminal);
+    const auto report = running.get();
+    ASSERT_TRUE(report) << words(report);
+    ASSERT_FALSE(report->services.empty());
+    ASSERT_TRUE(report->services[0].failure);
+    EXPECT_EQ(report->services[0].failure->code(), errc::request_canceled);
+}
+
 TEST_F(asynchronous_reports, they_complete_on_the_loop_where_blocking_calls_are_refused) {
     asio::io_context context;
     const auto own = couchbase::connect(
@@ -251,6 +271,15 @@ TEST_F(asynchronous_reports, a_cancellation_between_two_requests_of_a_call_is_ke
     const auto listed = indexes.list();
     ASSERT_TRUE(listed && listed->indexes.size() == 1) << words(listed);
     EXPECT_TRUE(listed->indexes[0].is_deferred);
+}
+
+TEST_F(asynchronous_reports, both_requests_of_build_deferred_share_its_timeout) {
+    const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
+    ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
+    add_rule(*server_, disturb(service::query, sandbox::fault_delay{600ms}, 1000));
+    const auto built = indexes.build_deferred({.timeout = 1s});
+    ASSERT_FALSE(built) << "each of them takes more than half of it";
+    EXPECT_EQ(built.error().code(), errc::ambiguous_timeout) << built.error();
 }
 
 TEST_F(asynchronous_reports, a_failed_list_is_the_error_of_build_deferred) {

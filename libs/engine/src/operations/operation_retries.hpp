@@ -181,7 +181,7 @@ retry_subject operation_retries::subject_of(Slot& slot) {
     subject.deadline = slot.deadline;
     subject.user_data = slot.request.user_data.get();
     subject.strategy = slot.request.strategy.get();
-    subject.allowance = slot.request.outer_allowance;
+    subject.allowance = std::to_address(slot.request.outer_allowance);
     subject.budget = context_.client.budgets.of(subject.names.service);
     subject.ticket = {subject.names.id.value, slot.decision};
     subject.progress = &slot.progress;

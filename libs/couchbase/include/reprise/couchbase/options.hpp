@@ -78,9 +78,8 @@ concept operation_options =
         { with.timeout } -> std::same_as<std::optional<duration>&>;
         { with.strategy } -> std::same_as<std::shared_ptr<driver::retry_strategy>&>;
         { with.user_data } -> std::same_as<std::shared_ptr<const std::any>&>;
-        {
-            with.outer_allowance
-        } -> std::same_as<driver::borrowed_pointer<driver::retry_allowance>&>;
+        requires std::convertible_to<
+            driver::borrowed_pointer<driver::retry_allowance>, decltype(with.outer_allowance)>;
         Options{.timeout = {}, .strategy = {}, .user_data = {}, .outer_allowance = {}};
     } && detail::orders_mutation_fields<Options>;
 

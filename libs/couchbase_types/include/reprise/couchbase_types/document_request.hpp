@@ -266,7 +266,8 @@ struct scan_options {
     std::size_t concurrency = 1;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
+    /// Shared, or borrowed; see query_options.
+    std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 
 // What follows is shared by the client's parts. Not for users.

@@ -109,7 +109,8 @@ private:
 ///
 /// Spans start on the client's thread, where nothing is known about the caller's span. To make
 /// one the parent, pass a `retry_tracer::span*` in the operation's options
-/// (`.user_data = std::make_shared<std::any>(&span)`); it must live until the operation ends.
+/// (`.user_data = std::make_shared<std::any>(&span)`); it must live until the operation ends. For a
+/// stream that may be left before its end pass a `std::shared_ptr<retry_tracer::span>`.
 class operation_tracing final : public operation_observer {
 public:
     /// `tracer` is called under a lock.

@@ -81,7 +81,9 @@ struct query_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
+    /// Shared, or `borrowed(outer.allowance)`. A stream that you leave before its end ends soon
+    /// after, on the client's thread. What you lend to it must live until the client is destroyed.
+    std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 
 /// Options of analytics_query and analytics_stream of a cluster or scope. Fields mean the same as
@@ -99,7 +101,7 @@ struct analytics_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
+    std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 
 /// A search query. You can write any query of the service as JSON.
@@ -134,7 +136,7 @@ struct search_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
+    std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 
 /// How old a view's answer may be.
@@ -171,7 +173,7 @@ struct view_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::borrowed_pointer<driver::retry_allowance> outer_allowance{};
+    std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 
 /// The services of a node.

@@ -48,7 +48,7 @@ struct http_request : services::service_operation {
     time_point deadline = driver::no_deadline;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    driver::retry_allowance* outer_allowance = nullptr;
+    std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 
 // The HTTP part of an operation_result.

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace reprise::net {
+
+// Which caller runs a loop that callers drive. Whoever finds the loop taken submits what it wants
+// and waits until that is done or the loop is free, whichever comes first.
+class loop_turn {
+public:
+    [[nodiscard]] bool try_take() {
+        const std::scoped_lock lock(mutex_);
+        return !std::exchange(is_taken_, true);
+    }
+    void take() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return !is_taken_; });
+        is_taken_ = true;
+    }
+    // Returns false if the time is over first.
+    [[nodiscard]] bool take_until(std::chrono::steady_clock::time_point until) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_until(lock, until, [this] { return !is_taken_; }) &&
+               !std::exchange(is_taken_, true);
+    }
+    // Returns false if `is_done` first. Whoever makes it true calls `announce`.
+    template <class Condition>
+    [[nodiscard]] bool take_unless(const Condition& is_done) {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return is_done() || !is_taken_; });
+        return !is_done() && !std::exchange(is_taken_, true);
+    }
+    void leave() noexcept {
+        {
+            const std::scoped_lock lock(mutex_);
+            is_taken_ = false;
+        }
+        changed_.notify_all();
+    }
+    // Something that a caller waits for is done.
+    void announce() noexcept {
+        {
+            const std::scoped_lock lock(mutex_);
+        }
+        changed_.notify_all();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool is_taken_ = false;
+};
+
+// Ends a caller's turn when it is destroyed.
+class turn_end {
+public:
+    explicit turn_end(loop_turn& turn) noexcept : turn_(turn) {}
+    turn_end(const turn_end&) = delete;
+    turn_end& operator=(const turn_end&) = delete;
+    ~turn_end() { turn_.leave(); }
+
+private:
+    loop_turn& turn_;
+};
+
+}  // namespace reprise::net
