@@ -28,6 +28,7 @@ public:
 
     [[nodiscard]] std::expected<void, error> begin(
         session& client, engine::http_request&& request) {
+        is_lent_ = is_lent(request.outer_allowance);
         request.on_rows = [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {
                 self->on_rows();
@@ -85,6 +86,11 @@ public:
         }
     }
 
+    // Whether its request still uses what the user has lent.
+    [[nodiscard]] bool uses_lent() const noexcept {
+        return is_lent_ && !is_ended_.load(std::memory_order_acquire);
+    }
+    [[nodiscard]] net::loop_number loop() const noexcept { return 0; }
     [[nodiscard]] row_cursor& cursor() noexcept { return cursor_; }
     [[nodiscard]] call_ticket ticket() const noexcept { return ticket_; }
     [[nodiscard]] std::size_t size_peak() const noexcept { return size_peak_; }
@@ -127,7 +133,7 @@ private:
             waiting_.push_back(std::move(result.http->rows));
         }
         ended_ = std::move(result);
-        is_ended_.store(true, std::memory_order_relaxed);
+        is_ended_.store(true, std::memory_order_release);
         notify();
     }
 
@@ -159,6 +165,7 @@ private:
 
     const std::weak_ptr<session> client_;
     const call_ticket ticket_;
+    bool is_lent_ = false;  // set before it begins
     std::atomic<bool> is_ended_{false};
     std::atomic<bool> is_reading_{false};
 
@@ -203,6 +210,10 @@ void start_next_row(
 
 void cancel_rows(const row_handle& rows) noexcept {
     rows.source->cancel(*rows.client);
+}
+
+void leave_rows(const row_handle& rows) noexcept {
+    leave(rows);
 }
 
 call_ticket ticket_of(const row_handle& rows) noexcept {

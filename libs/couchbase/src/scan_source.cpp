@@ -91,6 +91,12 @@ public:
         }
     }
 
+    // Whether its scans still use what the user has lent.
+    [[nodiscard]] bool uses_lent() const noexcept {
+        return is_lent(asked_->options.outer_allowance) &&
+               !is_ended_.load(std::memory_order_acquire);
+    }
+    [[nodiscard]] net::loop_number loop() const noexcept { return loop_; }
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }
     [[nodiscard]] const operation_trace& trace() const noexcept { return trace_; }
     // What ended the documents, or else why the last attempt to read one was refused.
@@ -258,7 +264,7 @@ private:
     // Gives a waiting reader what there is.
     void serve() {
         const bool is_ended = running_.empty() && (is_stopped_ || is_complete());
-        is_ended_.store(is_ended, std::memory_order_relaxed);
+        is_ended_.store(is_ended, std::memory_order_release);
         if (!waiter_) {
             return;
         }
@@ -363,6 +369,10 @@ void start_next_document(
 
 void cancel_scan(const scan_handle& scan) noexcept {
     scan.source->cancel(*scan.client);
+}
+
+void leave_scan(const scan_handle& scan) noexcept {
+    leave(scan);
 }
 
 std::move_only_function<void()> make_cancel(const scan_handle& scan) {

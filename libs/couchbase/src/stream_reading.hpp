@@ -11,7 +11,7 @@
 #include "session.hpp"
 
 // Reading from a stream that a reader and the loop share. A handle has `client` and `source`, and a
-// source has try_begin_read, try_next, ask, set_refused and end_read.
+// source has try_begin_read, try_next, ask, set_refused, end_read, cancel, uses_lent and loop.
 
 namespace reprise::couchbase::detail {
 
@@ -76,6 +76,30 @@ void start_reading(const Handle& stream, const result_receiver<std::optional<Ite
         source.end_read();
         receiver.complete(std::unexpected(to_error(refused)), true);
     }
+}
+
+// Ends a stream that nobody reads any more. See leave_rows.
+template <class Handle>
+void leave(const Handle& stream) noexcept {
+    const Handle held = stream;  // NOLINT(performance-unnecessary-copy-initialization)
+    held.source->cancel(*held.client);
+    net::client& client = held.client->client();
+    if (!held.source->uses_lent() || !client.has_own_loop()) {
+        return;
+    }
+    const net::loop_number loop = held.source->loop();
+    // Tasks run in order, and the first one may cancel its operations with further ones.
+    (void)client.await([&](std::move_only_function<void()> done) {
+        (void)client.post(
+            [&client, loop, done = std::move(done)]() mutable {
+                (void)client.post(std::move(done), loop);
+            },
+            loop);
+    });
+}
+
+[[nodiscard]] inline bool is_lent(const std::shared_ptr<driver::retry_allowance>& given) noexcept {
+    return given != nullptr && given.use_count() == 0;
 }
 
 }  // namespace reprise::couchbase::detail

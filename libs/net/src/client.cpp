@@ -314,6 +314,10 @@ refusal client::start_describe(figures_receiver<client_report> done) {
     return runtime_->start_figures(std::move(done));
 }
 
+bool client::has_own_loop() const noexcept {
+    return runtime_->first_own() != nullptr;
+}
+
 bool client::is_loop_thread() const noexcept {
     return runtime_->is_loop_thread();
 }

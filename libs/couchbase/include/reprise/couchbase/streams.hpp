@@ -106,12 +106,12 @@ public:
     row_stream(row_stream&&) noexcept = default;
     row_stream& operator=(row_stream&& other) noexcept {
         if (this != &other) {
-            cancel();
+            leave();
             rows_ = std::move(other.rows_);
         }
         return *this;
     }
-    ~row_stream() { cancel(); }
+    ~row_stream() { leave(); }
 
     /// Reads the next row and returns an iterator to it. Call it once; a second range continues
     /// where the first one stopped.
@@ -162,6 +162,11 @@ public:
 
 private:
     friend struct detail::stream_access;
+    void leave() noexcept {
+        if (rows_.source) {
+            detail::leave_rows(rows_);
+        }
+    }
     explicit row_stream(detail::row_handle rows) noexcept : rows_(std::move(rows)) {}
 
     detail::row_handle rows_;
@@ -193,6 +198,7 @@ struct scan_handle {
 void start_next_document(
     const scan_handle& scan, const result_receiver<std::optional<scanned_document>>& receiver);
 void cancel_scan(const scan_handle& scan) noexcept;
+void leave_scan(const scan_handle& scan) noexcept;  // as leave_rows
 // Cancels the scan if it still exists, from any thread.
 [[nodiscard]] std::move_only_function<void()> make_cancel(const scan_handle& scan);
 [[nodiscard]] std::expected<operation_trace, error> finish_scan(const scan_handle& scan);
@@ -228,12 +234,12 @@ public:
     scan_stream(scan_stream&&) noexcept = default;
     scan_stream& operator=(scan_stream&& other) noexcept {
         if (this != &other) {
-            cancel();
+            leave();
             scan_ = std::move(other.scan_);
         }
         return *this;
     }
-    ~scan_stream() { cancel(); }
+    ~scan_stream() { leave(); }
 
     /// Reads the next document and returns an iterator to it. Call it once; a second range
     /// continues where the first one stopped.
@@ -274,6 +280,11 @@ public:
 
 private:
     friend struct detail::stream_access;
+    void leave() noexcept {
+        if (scan_.source) {
+            detail::leave_scan(scan_);
+        }
+    }
     explicit scan_stream(detail::scan_handle scan) noexcept : scan_(std::move(scan)) {}
 
     detail::scan_handle scan_;

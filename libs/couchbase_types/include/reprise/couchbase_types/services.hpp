@@ -81,8 +81,9 @@ struct query_options {
     std::optional<std::size_t> rows_size_max_bytes{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    /// Shared, or `borrowed(outer.allowance)`. A stream that you leave before its end ends soon
-    /// after, on the client's thread. What you lend to it must live until the client is destroyed.
+    /// Shared, or `borrowed(outer.allowance)`, which must live until the call has completed. That
+    /// of a stream must live until the stream is destroyed, but until the client is destroyed if
+    /// the client runs on an executor of yours or the stream is destroyed in one of its handlers.
     std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 
