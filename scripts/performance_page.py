@@ -142,7 +142,8 @@ def http_section(report):
                              name.replace("_", " "), each["ratio"], each["bar"] or ""))
     return "\n\n".join([
         "## Streamed rows (`./dev bench http`)",
-        "Processor time per byte of an answer, as a multiple of curl's, which discards it.",
+        prose("Processor time per byte of an answer (*cpu*) as a multiple of curl's, which discards "
+              "it, and bytes per second (*speed*) as a share of what curl's library reaches."),
         table(("answer in", "rows with", "ratio", "seen", "bar"), rows)])
 
 

@@ -262,6 +262,8 @@ HTTP_SHAPES = ("one_field", "five_fields")
 # The client's CPU time per byte of a streamed answer, as a maximum multiple of `curl -o /dev/null`.
 # The report also has the cost of curl's library with a callback that does nothing.
 HTTP_CPU_BAR = 3.0
+# Bytes per second, as a minimum share of what curl's library passes to a function that drops them.
+HTTP_SPEED_BAR = 0.9
 # The peak memory may grow this much while ten times as many rows pass. Rows are in the blocks that
 # received them (waiting and being read: each up to 1 MiB and one read; up to six more for reuse),
 # and how many exist at once varies from run to run.
@@ -319,6 +321,12 @@ def http_ratio(client_ns, curl_ns, bar):
             "within_bar": None if bar is None else ratio <= bar}
 
 
+def http_speed_ratio(client_mb, curl_mb, bar):
+    """As http_ratio, of bytes per second: the bar is a minimum."""
+    compared = http_ratio(client_mb, curl_mb, bar)
+    return {**compared, "within_bar": None if bar is None else compared["ratio"] >= bar}
+
+
 def http_shape(rounds, has_bar):
     """Returns medians over the rounds. All sides read the same bytes; curl counts them."""
     body_bytes = rounds[0][1]["body_bytes"]
@@ -343,6 +351,10 @@ def http_shape(rounds, has_bar):
         report["ratios"][f"{mode}_cpu_to_curl"] = http_ratio(
             client_ns, program_ns, HTTP_CPU_BAR if has_bar else None)
         report["ratios"][f"{mode}_cpu_to_curl_library"] = http_ratio(client_ns, library_ns, None)
+        report["ratios"][f"{mode}_speed_to_curl_library"] = http_speed_ratio(
+            [each["rows_per_second"] * body_bytes / each["rows"] / 1e6 for each in seen],
+            [library["mb_per_second"] for _, library, _ in rounds],
+            HTTP_SPEED_BAR if has_bar else None)
         report["limits"][f"{mode}_memory_growth_kib"] = {
             "value": growth, "bar": HTTP_GROWTH_BAR_KIB,
             "within_bar": growth <= HTTP_GROWTH_BAR_KIB}
