@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <memory_resource>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/retry/simple_strategy.hpp>
@@ -8,6 +7,7 @@
 #include <reprise/testing/virtual_clock.hpp>
 
 #include "chosen_asio.hpp"
+#include "counting_memory.hpp"
 #include "fast_strategy.hpp"
 
 template <>
@@ -19,6 +19,7 @@ namespace reprise::async_retry_test {
 
 using namespace std::chrono_literals;
 namespace asio = testing::asio;
+using testing::counting_memory;
 using testing::error_code;
 using testing::virtual_clock;
 
@@ -133,27 +134,6 @@ TEST(async_retry, handler_and_attempts_run_on_the_tokens_executor) {
     EXPECT_TRUE(attempt_inside);
     EXPECT_TRUE(handler_inside);
 }
-
-/// Counts allocations and deallocations.
-class counting_memory final : public std::pmr::memory_resource {
-public:
-    std::size_t allocations = 0;
-    std::size_t live = 0;
-
-private:
-    void* do_allocate(std::size_t size, std::size_t alignment) override {
-        ++allocations;
-        ++live;
-        return std::pmr::new_delete_resource()->allocate(size, alignment);
-    }
-    void do_deallocate(void* place, std::size_t size, std::size_t alignment) override {
-        --live;
-        std::pmr::new_delete_resource()->deallocate(place, size, alignment);
-    }
-    bool do_is_equal(const memory_resource& other) const noexcept override {
-        return this == &other;
-    }
-};
 
 // A handler may own the memory that its allocator uses. With a time limit the wait of the timer was
 // still in it, and with a hedge the group of attempts.

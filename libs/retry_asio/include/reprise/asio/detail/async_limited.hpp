@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -27,24 +26,6 @@
 /// compiled once per signature and executor, not once per call of `async_retry`.
 
 namespace reprise::detail::inline REPRISE_VARIANT {
-
-/// A function object that carries an executor and an allocator.
-template <class Function, class Executor, class Allocator>
-struct bound_function {
-    using executor_type = Executor;
-    using allocator_type = Allocator;
-
-    Function function;
-    Executor executor;
-    Allocator allocator;
-
-    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor; }
-    [[nodiscard]] const allocator_type& get_allocator() const noexcept { return allocator; }
-    template <class... Args>
-    void operator()(Args&&... args) {
-        function(std::forward<Args>(args)...);
-    }
-};
 
 /// What happens next: a loop, kept alive, and one of its functions.
 template <class... Args>
@@ -222,26 +203,25 @@ struct pause_request {
 /// that is destroyed during the wait destroys the handler with it. With a virtual clock that timer
 /// is set to "never" and the clock's wake-up cancels it.
 ///
-/// All members but `wake` and the stop callback run on the strand, so that a stop request, a signal
-/// and the timer may come from different threads.
+/// Everything runs on the strand, so that a stop request, a signal and the timer may come from
+/// different threads.
 template <class Handler, class IoExecutor>
-class pause_state final : public driver::wake_target,
-                          public std::enable_shared_from_this<pause_state<Handler, IoExecutor>> {
+class pause_state final : public linked_state<pause_state<Handler, IoExecutor>> {
 public:
+    using strand_type = asio::strand<asio::associated_executor_t<Handler, IoExecutor>>;
+    using io_executor_type = IoExecutor;
+
     pause_state(Handler handler, const IoExecutor& executor)
         : strand_(asio::make_strand(asio::get_associated_executor(handler, executor))),
           timer_(executor),
           handler_(std::move(handler)) {}
 
-    void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
-    static void on_signal(const std::shared_ptr<pause_state>& self, asio::cancellation_type_t) {
-        self->cancel();
-    }
+    void connect_slot() { linked_state<pause_state>::connect_slot(handler_); }
 
     void start(const pause_request& request) {
         if (request.clock != nullptr) {
             timer_.expires_at(std::chrono::steady_clock::time_point::max());
-            request.clock->arm(request.until, this->weak_from_this());
+            request.clock->arm(request.until, this->link());
         } else {
             timer_.expires_at(request.until);
         }
@@ -250,48 +230,32 @@ public:
                 finish(std::move(self));
             }));
         if (request.stop.stop_possible()) {
-            on_stop_.emplace(request.stop, stop_request{this->weak_from_this()});
+            on_stop_.emplace(request.stop, stop_request{this->link()});
         }
     }
 
-    void wake() noexcept override {
-        // By way of the I/O executor: a handler's own executor may be the system's thread pool
-        // (that of `use_future` is), on which nothing should run that was not started there.
-        asio::post(timer_.get_executor(), bound_on_strand([self = this->shared_from_this()] {
-                       self->timer_.cancel();
-                   }));
+    static void on_signal(const std::shared_ptr<pause_state>& self, asio::cancellation_type_t) {
+        on_stop(self);
     }
+    static void on_stop(const std::shared_ptr<pause_state>& self) {
+        self->canceled_ = true;
+        self->timer_.cancel();
+    }
+    static void on_wake(const std::shared_ptr<pause_state>& self) { self->timer_.cancel(); }
 
-    [[nodiscard]] const auto& strand() const noexcept { return strand_; }
+    [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
+    [[nodiscard]] IoExecutor io_executor() noexcept { return timer_.get_executor(); }
 
 private:
-    using executor_type = asio::associated_executor_t<Handler, IoExecutor>;
-    using strand_type = asio::strand<executor_type>;
-
     struct stop_request {
-        std::weak_ptr<pause_state> state;
-        void operator()() const noexcept {
-            if (auto self = state.lock()) {
-                self->post_cancel();
-            }
-        }
+        std::shared_ptr<state_link<pause_state>> link;
+        void operator()() const noexcept { link->template post<&pause_state::on_stop>(); }
     };
 
     template <class Function>
     [[nodiscard]] auto bound_on_strand(Function function) const {
         return bound_function<Function, strand_type, allocator_of<Handler>>{
             std::move(function), strand_, asio::get_associated_allocator(handler_)};
-    }
-
-    void post_cancel() {
-        asio::post(timer_.get_executor(), bound_on_strand([self = this->shared_from_this()] {
-                       self->cancel();
-                   }));
-    }
-
-    void cancel() {
-        canceled_ = true;
-        timer_.cancel();
     }
 
     static void finish(std::shared_ptr<pause_state> self) {
@@ -352,80 +316,18 @@ template <class First, class... Rest>
     return kept_result<First, Rest...>::of(exception_as<First>::make(std::move(thrown)), Rest{}...);
 }
 
-/// The timer of a limit. It is not in the handler's memory: the wait of a timer that was canceled
-/// ends later, and a handler that runs must find all of its memory returned. It does not keep the
-/// attempt alive either: one that drops its handler would be noticed only at the limit.
-template <class State, class Strand, class IoExecutor>
-class limit_timer final
-    : public driver::wake_target,
-      public std::enable_shared_from_this<limit_timer<State, Strand, IoExecutor>> {
-public:
-    limit_timer(std::weak_ptr<State> state, const Strand& strand, const IoExecutor& executor)
-        : strand_(strand), timer_(executor), state_(std::move(state)) {}
-
-    /// Calls `State::on_limit(state)` on the strand at the given time, unless it is stopped before.
-    void start(time_point until, driver::async_clock* clock) {
-        timer_.expires_at(clock != nullptr ? std::chrono::steady_clock::time_point::max() : until);
-        timer_.async_wait(
-            on_strand([self = this->shared_from_this()](const asio_error_code&) mutable {
-                if (auto state = self->state()) {
-                    State::on_limit(std::move(state));
-                }
-            }));
-        if (clock != nullptr) {
-            clock->arm(until, this->weak_from_this());
-        }
-    }
-    void stop() noexcept {
-        {
-            const std::lock_guard lock(mutex_);
-            state_.reset();
-        }
-        timer_.cancel();
-    }
-    /// By way of the I/O executor; see `pause_state::wake`.
-    void wake() noexcept override {
-        asio::post(timer_.get_executor(), on_strand([self = this->shared_from_this()] {
-                       self->timer_.cancel();
-                   }));
-    }
-
-private:
-    template <class Function>
-    [[nodiscard]] auto on_strand(Function function) const {
-        return bound_function<Function, Strand, std::allocator<void>>{
-            std::move(function), strand_, {}};
-    }
-    [[nodiscard]] std::shared_ptr<State> state() noexcept {
-        const std::lock_guard lock(mutex_);
-        return state_.lock();
-    }
-
-    Strand strand_;
-    steady_timer_on<IoExecutor> timer_;
-    std::mutex mutex_;  // A state that nobody needs any more may end on any thread.
-    std::weak_ptr<State> state_;
-};
-
 /// Everything runs on the strand: the attempt may end on one thread while the limit is reached on
 /// another.
 template <class Handler, class IoExecutor, class... Args>
-class limited_state final
-    : public std::enable_shared_from_this<limited_state<Handler, IoExecutor, Args...>> {
+class limited_state final : public linked_state<limited_state<Handler, IoExecutor, Args...>> {
 public:
     using strand_type = asio::strand<asio::associated_executor_t<Handler, IoExecutor>>;
+    using io_executor_type = IoExecutor;
 
     limited_state(Handler handler, const IoExecutor& executor)
         : strand_(asio::make_strand(asio::get_associated_executor(handler, executor))),
           io_executor_(executor),
           handler_(std::move(handler)) {}
-    ~limited_state() {
-        if (timer_ != nullptr) {
-            timer_->stop();
-        }
-    }
-    limited_state(const limited_state&) = delete;
-    limited_state& operator=(const limited_state&) = delete;
 
     /// What the attempt gets: runs on the strand, is canceled at the limit or by the caller.
     struct attempt_handler : completion_taker<attempt_handler, Args...> {
@@ -457,17 +359,21 @@ public:
         }
     };
 
-    void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
+    void connect_slot() { linked_state<limited_state>::connect_slot(handler_); }
     static void on_signal(std::shared_ptr<limited_state> self, asio::cancellation_type_t type) {
         run(std::move(self), [type](limited_state& state) { state.cancel(type); });
     }
-    static void on_limit(std::shared_ptr<limited_state> self) {
+    static void on_wake(std::shared_ptr<limited_state> self) {
         run(std::move(self), [](limited_state& state) {
             state.timed_out_ = true;
             state.cancel(asio::cancellation_type::all);
         });
     }
+    static void on_timer(std::shared_ptr<limited_state> self, const asio_error_code&) {
+        on_wake(std::move(self));
+    }
     [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
+    [[nodiscard]] const IoExecutor& io_executor() const noexcept { return io_executor_; }
 
     /// How the attempt is started, without the type of the loop that it belongs to.
     struct starter {
@@ -517,9 +423,20 @@ private:
             }
         }
         if (result_.is_empty()) {
-            timer_ = std::make_shared<timer_type>(self, strand_, io_executor_);
-            timer_->start(request.current.deadline, request.clock);
+            start_timer(request);
         }
+    }
+
+    /// The wait of a timer that is canceled ends later: it is not in the handler's memory. It does
+    /// not keep the attempt alive either: one that drops its handler would be noticed only at the
+    /// limit.
+    void start_timer(const limit_request& request) {
+        if (request.clock != nullptr) {
+            request.clock->arm(request.current.deadline, this->link());
+            return;
+        }
+        timer_.emplace(io_executor_, request.current.deadline);
+        timer_->async_wait(this->link()->template on_strand<&limited_state::on_timer>());
     }
 
     /// An operation that has completed may be gone although its result is still on its way.
@@ -539,9 +456,7 @@ private:
 
     static void finish(std::shared_ptr<limited_state> self) {
         self->is_finished_ = true;
-        if (self->timer_ != nullptr) {
-            self->timer_->stop();
-        }
+        self->timer_.reset();  // An operation may keep its handler.
         clear_slot(self->handler_);
         const limit_result limit{self->timed_out_};
         kept_result<Args...> result(std::move(self->result_));
@@ -550,11 +465,9 @@ private:
         std::move(handler)(limit, std::move(result));
     }
 
-    using timer_type = limit_timer<limited_state, strand_type, IoExecutor>;
-
     strand_type strand_;
     IoExecutor io_executor_;
-    std::shared_ptr<timer_type> timer_;  // Null until the attempt has started.
+    std::optional<steady_timer_on<IoExecutor>> timer_;  // Of the limit, in real time.
     Handler handler_;
     asio::cancellation_signal signal_;
     std::atomic<bool> has_completed_{false};

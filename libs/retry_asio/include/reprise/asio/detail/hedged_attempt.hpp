@@ -80,10 +80,10 @@ template <class Session, class IsCanceled>
 ///
 /// Everything runs on the strand: attempts may end on one thread while the delay ends on another.
 template <class Driver, class Handler, class IoExecutor, class... Args>
-class hedge_group final
-    : public std::enable_shared_from_this<hedge_group<Driver, Handler, IoExecutor, Args...>> {
+class hedge_group final : public linked_state<hedge_group<Driver, Handler, IoExecutor, Args...>> {
 public:
     using strand_type = asio::strand<asio::associated_executor_t<Handler, IoExecutor>>;
+    using io_executor_type = IoExecutor;
 
     hedge_group(
         Handler handler, const IoExecutor& executor, Driver& driver, const hedge_options& options)
@@ -93,7 +93,7 @@ public:
           options_(options),
           handler_(std::move(handler)) {}
 
-    void connect_slot() { detail::connect_slot(this->shared_from_this(), handler_); }
+    void connect_slot() { linked_state<hedge_group>::connect_slot(handler_); }
     static void on_signal(std::shared_ptr<hedge_group> self, asio::cancellation_type_t type) {
         run(std::move(self), [type](hedge_group& group) { group.cancel_all(type); });
     }
@@ -106,6 +106,7 @@ public:
     }
 
     [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
+    [[nodiscard]] const IoExecutor& io_executor() const noexcept { return io_executor_; }
 
 private:
     using place_type = call_place<strand_type, allocator_of<Handler>>;

@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include <reprise/retry/detail/compiler.hpp>
+#include <reprise/retry/driver/async_clock.hpp>
 #include <reprise/retry/outcome.hpp>
 
 #if defined(REPRISE_STANDALONE_ASIO)
@@ -110,21 +112,121 @@ template <class State, class Handler, class... Args>
         allocator(asio::get_associated_allocator(handler)), std::forward<Args>(args)...);
 }
 
-/// Passes the signals of a handler's slot on to `State::on_signal(state, type)`, on its strand. In
-/// the initiating call, so that no signal after it is missed.
-template <class State, class Handler>
-void connect_slot(const std::shared_ptr<State>& state, const Handler& handler) {
-    if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
-        slot.assign([weak = std::weak_ptr<State>(state)](asio::cancellation_type_t type) {
-            if (auto self = weak.lock()) {
-                auto& strand = self->strand();
-                asio::dispatch(strand, [self = std::move(self), type]() mutable {
-                    State::on_signal(std::move(self), type);
-                });
-            }
-        });
+/// A function object that carries an executor and an allocator.
+template <class Function, class Executor, class Allocator>
+struct bound_function {
+    using executor_type = Executor;
+    using allocator_type = Allocator;
+
+    Function function;
+    Executor executor;
+    Allocator allocator;
+
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor; }
+    [[nodiscard]] const allocator_type& get_allocator() const noexcept { return allocator; }
+    template <class... Args>
+    void operator()(Args&&... args) {
+        function(std::forward<Args>(args)...);
     }
-}
+};
+
+/// The way to the state of an operation for what may come after that operation has ended: signals,
+/// stop requests, timers and wake-ups of a clock. It is not in the handler's memory, and a function
+/// on its way to the state owns nothing but the link: a handler that runs must find all of its
+/// memory returned.
+template <class State>
+class state_link final : public driver::wake_target,
+                         public std::enable_shared_from_this<state_link<State>> {
+public:
+    explicit state_link(const std::shared_ptr<State>& state)
+        : strand_(state->strand()), io_executor_(state->io_executor()), state_(state) {}
+
+    /// Calls `Function(state, args...)` on the strand, unless the operation has ended by then.
+    template <auto Function>
+    [[nodiscard]] auto on_strand() {
+        auto call = [self = this->shared_from_this()](const auto&... args) {
+            if (auto state = self->state()) {
+                Function(std::move(state), args...);
+            }
+        };
+        return bound_function<decltype(call), strand_type, std::allocator<void>>{call, strand_, {}};
+    }
+    /// By way of the I/O executor: a handler's own executor may be the system's thread pool (that
+    /// of `use_future` is), on which nothing should run that was not started there.
+    template <auto Function>
+    void post() {
+        asio::post(io_executor_, on_strand<Function>());
+    }
+    void dispatch_signal(asio::cancellation_type_t type) {
+        asio::dispatch(
+            strand_, [call = on_strand<&State::on_signal>(), type]() mutable { call(type); });
+    }
+    void wake() noexcept override {
+        if constexpr (requires { &State::on_wake; }) {
+            post<&State::on_wake>();
+        }
+    }
+    /// The state is gone, and its memory with it.
+    void cut() noexcept {
+        const std::lock_guard lock(mutex_);
+        state_.reset();
+    }
+
+private:
+    using strand_type = typename State::strand_type;
+    using io_executor_type = typename State::io_executor_type;
+
+    [[nodiscard]] std::shared_ptr<State> state() noexcept {
+        const std::lock_guard lock(mutex_);
+        return state_.lock();
+    }
+
+    strand_type strand_;
+    io_executor_type io_executor_;
+    std::mutex mutex_;  // A state that nobody needs any more may end on any thread.
+    std::weak_ptr<State> state_;
+};
+
+/// The base of a state with a link. `State` has `strand()` and `io_executor()`.
+template <class State>
+class linked_state : public std::enable_shared_from_this<State> {
+public:
+    linked_state(const linked_state&) = delete;
+    linked_state& operator=(const linked_state&) = delete;
+
+    /// Passes the signals of a handler's slot on to `State::on_signal(state, type)`, on its strand.
+    /// In the initiating call, so that no signal after it is missed.
+    template <class Handler>
+    void connect_slot(const Handler& handler) {
+        if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
+            // The slot may outlive the executors in the link.
+            slot.assign([weak = std::weak_ptr(link())](asio::cancellation_type_t type) {
+                if (const auto linked = weak.lock()) {
+                    linked->dispatch_signal(type);
+                }
+            });
+        }
+    }
+
+protected:
+    linked_state() = default;
+    ~linked_state() {
+        if (link_ != nullptr) {
+            link_->cut();
+        }
+    }
+
+    /// Made for the first that needs it.
+    [[nodiscard]] const std::shared_ptr<state_link<State>>& link() {
+        if (link_ == nullptr) {
+            link_ = std::make_shared<state_link<State>>(this->shared_from_this());
+        }
+        return link_;
+    }
+
+private:
+    std::shared_ptr<state_link<State>> link_;
+};
 
 /// Clears a handler's slot at the end of an operation: a later signal must find no operation.
 template <class Handler>

@@ -144,7 +144,7 @@ private:
     [[nodiscard]] place_type place() const noexcept {
         return {get_executor(), asio::get_associated_allocator(handler_), cancellation_.slot()};
     }
-    /// To the handler's executor, by way of the I/O executor (see `pause_state::wake`).
+    /// To the handler's executor, by way of the I/O executor (see `state_link::post`).
     template <auto Function>
     void post() {
         auto next = continue_with<Function>::of(this->shared_from_this());
