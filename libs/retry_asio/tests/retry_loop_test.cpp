@@ -528,4 +528,34 @@ TEST(cancellation, a_pause_that_takes_longer_than_planned_starts_no_attempt_afte
     EXPECT_EQ(trace.refusal(), refusal_reason::deadline);
 }
 
+// A retry without a delay was started without another look at the clock, and so was a hedge.
+TEST(cancellation, a_decision_that_takes_longer_than_planned_starts_no_attempt_after_the_deadline) {
+    for (const bool is_hedged : {false, true}) {
+        SCOPED_TRACE(is_hedged);
+        play p;
+        p.options.timeout = 15s;
+        p.options.repeat = repeatability::repeatable;
+        const auto bucket = std::make_shared<token_bucket>();
+        const auto full = bucket->milli_level();
+        const auto slow_log = reprise::attempts(3).every(0s).budget(bucket).on_decision(
+            [&p](const decision_event& event) {
+                if (event.is_retried() || event.entry.is_hedge()) {
+                    p.time.advance(20s);
+                }
+            });
+        const auto done = [&p](error_code code) { p.ended = code; };
+        if (is_hedged) {
+            async_retry<void(error_code)>(
+                p.io, slow_log, p.options, hedged(1s, p.attempts()), done);
+        } else {
+            async_retry<void(error_code)>(p.io, slow_log, p.options, p.attempts(), done);
+        }
+        p.time.run(p.io);
+        EXPECT_EQ(p.ended, asio::error::connection_refused);
+        EXPECT_EQ(p.calls, 1);
+        EXPECT_EQ(bucket->milli_level(), full) << "its price is returned";
+        EXPECT_EQ(p.trace.refusal(), refusal_reason::deadline);
+    }
+}
+
 }  // namespace reprise::cancellation_test

@@ -251,10 +251,12 @@ public:
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
     /// reported afterwards is the outcome of all that run. An observer of the admission may cancel
-    /// the request: then nothing has changed but the history.
-    template <class IsCanceled>
+    /// the request, or take so long that the deadline has passed: then nothing has changed but the
+    /// history. `clock` returns the time after that.
+    template <class IsCanceled, class Clock>
     [[nodiscard]] bool admit_hedge(
-        request_terms& terms, time_point now, const IsCanceled& is_canceled) noexcept {
+        request_terms& terms, time_point now, const IsCanceled& is_canceled,
+        const Clock& clock) noexcept {
         const retry_progress before = progress_;
         const failed_attempt nothing_failed;
         const admission answer = progress_.on_proposal(
@@ -264,12 +266,17 @@ public:
         if (!answer.is_admitted()) {
             return false;
         }
-        if (is_canceled()) {
-            forgo_retry(terms, now);
+        const time_point start = clock();
+        const bool is_late = time_left(start, terms.limits.deadline) <= duration::zero();
+        const refusal_reason why = is_canceled() ? refusal_reason::canceled
+                                   : is_late     ? refusal_reason::deadline
+                                                 : refusal_reason::none;
+        if (why != refusal_reason::none) {
+            forgo_retry(terms, start);
             progress_ = before;
             record(
-                entry_kind::hedge, before.retries() + 1, {.refusal = refusal_reason::canceled},
-                nothing_failed, terms, now);
+                entry_kind::hedge, before.retries() + 1, {.refusal = why}, nothing_failed, terms,
+                start);
             return false;
         }
         if (attached_) {

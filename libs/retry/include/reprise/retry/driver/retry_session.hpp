@@ -174,13 +174,20 @@ public:
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
-    /// reported afterwards is the outcome of all that run. `is_canceled` is asked again after
-    /// observers of the admission were notified.
+    /// reported afterwards is the outcome of all that run. `is_canceled` and `clock`, which returns
+    /// the time, are asked again after observers of the admission were notified.
+    template <class IsCanceled, class Clock>
+    [[nodiscard]] bool admit_hedge(
+        const decision_context& at, const IsCanceled& is_canceled, const Clock& clock) noexcept {
+        return with_terms([&](request_terms& terms) {
+            return core().admit_hedge(terms, at.now, is_canceled, clock);
+        });
+    }
+    /// The same for a driver whose time stands still while it decides.
     template <class IsCanceled>
     [[nodiscard]] bool admit_hedge(
         const decision_context& at, const IsCanceled& is_canceled) noexcept {
-        return with_terms(
-            [&](request_terms& terms) { return core().admit_hedge(terms, at.now, is_canceled); });
+        return admit_hedge(at, is_canceled, [&at] { return at.now; });
     }
     /// One of several attempts that run at the same time has failed. `is_lost`: another one was
     /// better. True if the failure forbids a retry.

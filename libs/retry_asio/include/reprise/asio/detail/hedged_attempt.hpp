@@ -61,7 +61,8 @@ template <class Session, class IsCanceled>
 [[nodiscard]] std::optional<attempt> admit_one_more(
     Session& session, const call_options& options, call_time time,
     const IsCanceled& is_canceled) noexcept {
-    if (is_canceled() || !session.admit_hedge(time.context(), is_canceled)) {
+    const auto now = [&time] { return time.clock().now(); };
+    if (is_canceled() || !session.admit_hedge(time.context(), is_canceled, now)) {
         return std::nullopt;
     }
     return make_attempt(session, options, time);

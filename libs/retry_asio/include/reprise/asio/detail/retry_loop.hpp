@@ -330,7 +330,7 @@ private:
             give_up(std::move(self));
         } else if (next.wait <= duration::zero() || self->is_canceled()) {
             // Canceled during the decision: that signal would not end a pause that starts now.
-            start_retry(std::move(self), true);
+            on_paused(std::move(self), true);
         } else {
             self->pause(driver::add_saturated(decided_at, next.wait));
         }
@@ -363,7 +363,7 @@ private:
         if (reached && is_retry && !self->is_canceled() &&
             self->session_.deadline() != driver::no_deadline &&
             !self->session_.may_start_retry(self->time_.clock().now())) {
-            give_up(std::move(self));  // The pause took longer than planned.
+            give_up(std::move(self));  // The pause or the decision took longer than planned.
         } else {
             start_retry(std::move(self), reached);
         }
