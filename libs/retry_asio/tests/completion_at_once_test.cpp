@@ -93,4 +93,45 @@ TEST(async_retry, an_attempt_that_completes_at_once_is_reported_after_its_initia
     }
 }
 
+// With a time limit, Asio asked the handler for an executor that it had no more; without one, for a
+// slot that was gone.
+TEST(async_retry, an_operation_that_completes_and_then_waits_with_the_same_handler_completes_once) {
+    for (const bool is_inside : {true, false}) {
+        for (const bool has_limit : {false, true}) {
+            for (const bool is_hedged : {false, true}) {
+                SCOPED_TRACE(is_inside * 4 + has_limit * 2 + is_hedged);
+                scene s;
+                s.options.repeat = repeatability::repeatable;
+                if (has_limit) {
+                    s.options.attempt_timeout = 1h;
+                }
+                asio::steady_timer timer(s.io);
+                asio::cancellation_signal signal;
+                int completed = 0;
+                const auto forgotten_return = [&](const attempt&, auto handler) {
+                    auto body = [&timer, handler = std::move(handler)]() mutable {
+                        handler(error_code());
+                        timer.expires_after(0s);
+                        timer.async_wait(std::move(handler));
+                    };
+                    is_inside ? body() : asio::post(s.io, std::move(body));
+                };
+                auto done =
+                    asio::bind_cancellation_slot(signal.slot(), [&](error_code) { ++completed; });
+                if (is_hedged) {
+                    async_retry<void(error_code)>(
+                        s.io, attempts(3), s.options, hedged(1h, forgotten_return), done);
+                } else {
+                    async_retry<void(error_code)>(
+                        s.io, attempts(3), s.options, forgotten_return, done);
+                }
+                s.time.run(s.io);
+                s.io.restart();
+                s.io.run();
+                EXPECT_EQ(completed, 1);
+            }
+        }
+    }
+}
+
 }  // namespace reprise::completion_at_once_test

@@ -171,6 +171,11 @@ struct attempt_handler : Place, completion_taker<attempt_handler<Place, Args...>
         Place place, continuation<attempt_end<Args...>> next, std::uint64_t number) noexcept
         : Place(std::move(place)), then(std::move(next)), which(number) {}
 
+    /// Not connected after the first call: by a second one, the slot may be gone.
+    [[nodiscard]] asio::cancellation_slot get_cancellation_slot() const noexcept {
+        return then.owner != nullptr ? this->slot : asio::cancellation_slot();
+    }
+
     using completion_taker<attempt_handler, Args...>::operator();
     void operator()(limit_result limit, kept_result<Args...> result) {
         if (then.owner == nullptr) {
@@ -330,22 +335,18 @@ public:
           handler_(std::move(handler)) {}
 
     /// What the attempt gets: runs on the strand, is canceled at the limit or by the caller.
-    struct attempt_handler : completion_taker<attempt_handler, Args...> {
-        using executor_type = strand_type;
-        using allocator_type = allocator_of<Handler>;
-        using cancellation_slot_type = asio::cancellation_slot;
-
+    /// What it inherits outlives the first call: an operation may complete twice.
+    struct attempt_handler : call_place<strand_type, allocator_of<Handler>>,
+                             completion_taker<attempt_handler, Args...> {
         std::shared_ptr<limited_state> state;  // Null after the first call.
 
         explicit attempt_handler(std::shared_ptr<limited_state> owner) noexcept
-            : state(std::move(owner)) {}
+            : call_place<strand_type, allocator_of<Handler>>{
+                  owner->strand_, asio::get_associated_allocator(owner->handler_), owner->signal_.slot()},
+              state(std::move(owner)) {}
 
-        [[nodiscard]] executor_type get_executor() const noexcept { return state->strand_; }
-        [[nodiscard]] allocator_type get_allocator() const noexcept {
-            return asio::get_associated_allocator(state->handler_);
-        }
-        [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
-            return state->signal_.slot();
+        [[nodiscard]] asio::cancellation_slot get_cancellation_slot() const noexcept {
+            return state != nullptr ? this->slot : asio::cancellation_slot();
         }
         void take(kept_result<Args...> result) {
             if (state == nullptr) {
