@@ -227,32 +227,64 @@ TEST(throwing_moves, SM_10_a_lost_result_is_final_although_another_attempt_fails
     EXPECT_EQ(c.completed, 0);
 }
 
-// What was to be reported instead of the lost result was lost as well, and was used all the same.
-TEST(throwing_moves, a_result_that_cannot_even_be_made_leaves_through_the_executor) {
-    struct without_memory {
-        without_memory() = default;
-        without_memory(without_memory&&) { throw std::runtime_error("no memory"); }
-        without_memory& operator=(without_memory&&) = delete;
-        ~without_memory() = default;
+/// Its moves always throw, and it cannot be made again.
+struct unmovable {
+    unmovable() {
+        if (!can_be_made) {
+            throw std::runtime_error("no memory");
+        }
+    }
+    unmovable(unmovable&&) { throw std::runtime_error("moved"); }
+    unmovable& operator=(unmovable&&) = delete;
+    ~unmovable() = default;
+
+    inline static bool can_be_made = true;
+};
+
+/// `can_be_made`: an argument in place of the lost one.
+void lose_result(call& c, bool is_hedged, bool can_be_made) {
+    const auto initiate = [&c, can_be_made](const attempt&, auto handler) {
+        ++c.executed;
+        c.pause(1ms, [handler = std::move(handler), can_be_made](bool) mutable {
+            unmovable given;
+            unmovable::can_be_made = can_be_made;
+            std::move(handler)(std::exception_ptr(), std::move(given));
+        });
     };
+    const auto done = [&c](const std::exception_ptr& thrown, const unmovable&) {
+        EXPECT_NE(thrown, nullptr);
+        ++c.completed;
+    };
+    using signature = void(std::exception_ptr, unmovable);
+    const auto strategy = attempts(3).every(1ms).observer(c.observer);
+    if (is_hedged) {
+        async_retry<signature>(c.io, strategy, c.options(rows[0]), hedged(10ms, initiate), done);
+    } else {
+        async_retry<signature>(c.io, strategy, c.options(rows[0]), initiate, done);
+    }
+    c.run();
+    unmovable::can_be_made = true;
+}
+
+// What was to be reported instead of the lost result was lost as well, because it was moved.
+TEST(
+    throwing_moves,
+    an_argument_that_can_never_be_moved_does_not_keep_the_exception_from_its_caller) {
     for (const bool is_hedged : {false, true}) {
         call c(0);
-        const auto initiate = [&](const attempt&, auto handler) {
-            ++c.executed;
-            c.pause(1ms, [handler = std::move(handler)](bool) mutable {
-                std::move(handler)(std::exception_ptr(), without_memory());
-            });
-        };
-        const auto done = [&](const std::exception_ptr&, const without_memory&) { ++c.completed; };
-        using signature = void(std::exception_ptr, without_memory);
-        const auto strategy = attempts(3).every(1ms).observer(c.observer);
-        if (is_hedged) {
-            async_retry<signature>(
-                c.io, strategy, c.options(rows[0]), hedged(10ms, initiate), done);
-        } else {
-            async_retry<signature>(c.io, strategy, c.options(rows[0]), initiate, done);
-        }
-        c.run();
+        lose_result(c, is_hedged, true);
+        EXPECT_EQ(c.executed, 1);
+        EXPECT_EQ(c.observed, 1);
+        EXPECT_EQ(c.left_by_throwing, 0);
+        EXPECT_EQ(c.completed, 1);
+    }
+}
+
+// A result that was not there was used all the same.
+TEST(throwing_moves, a_result_that_cannot_even_be_made_leaves_through_the_executor) {
+    for (const bool is_hedged : {false, true}) {
+        call c(0);
+        lose_result(c, is_hedged, false);
         EXPECT_EQ(c.executed, 1);
         EXPECT_EQ(c.observed, 1);
         EXPECT_EQ(c.left_by_throwing, 1);

@@ -315,10 +315,28 @@ inline constexpr bool carries_exception = requires(std::exception_ptr thrown) {
     exception_as<First>::make(std::move(thrown));
 } && (std::is_default_constructible_v<Rest> && ...);
 
+/// Completion arguments of which only the first says anything. The others are made in place if
+/// their moves may throw.
+template <class First, class... Rest, class Given>
+[[nodiscard]] kept_result<First, Rest...> result_of_first(Given&& first) {
+    using kept = kept_result<First, Rest...>;
+    if constexpr (
+        !kept::is_in_place && sizeof...(Rest) > 0 && std::is_default_constructible_v<First> &&
+        std::is_nothrow_assignable_v<First&, Given>) {
+        kept made = kept::of();
+        if (made.lost() == nullptr) {
+            std::get<0>(*made) = std::forward<Given>(first);
+        }
+        return made;
+    } else {
+        return kept::of(std::forward<Given>(first), Rest{}...);
+    }
+}
+
 /// The completion arguments of an attempt that could not be started.
 template <class First, class... Rest>
 [[nodiscard]] kept_result<First, Rest...> failed_to_start(std::exception_ptr thrown) {
-    return kept_result<First, Rest...>::of(exception_as<First>::make(std::move(thrown)), Rest{}...);
+    return result_of_first<First, Rest...>(exception_as<First>::make(std::move(thrown)));
 }
 
 /// Everything runs on the strand: the attempt may end on one thread while the limit is reached on

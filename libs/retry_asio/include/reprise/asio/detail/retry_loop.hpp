@@ -438,7 +438,8 @@ private:
         self->session_.on_canceled_start(self->time_.clock().now());
         if constexpr (std::is_same_v<First, asio_error_code>) {
             // As Asio's own operations end; its category is not always that of `std::errc`.
-            self->result_ = result_type::of(asio::error::operation_aborted, Rest{}...);
+            self->result_ =
+                result_of_first<First, Rest...>(asio_error_code(asio::error::operation_aborted));
         } else {
             self->result_ = unattempted(refusal_reason::canceled);
         }
@@ -458,7 +459,7 @@ private:
         complete(std::move(self));
     }
     [[nodiscard]] static result_type unattempted(refusal_reason why) {
-        return result_type::of(driver::unattempted_outcome<First>::make(why), Rest{}...);
+        return result_of_first<First, Rest...>(driver::unattempted_outcome<First>::make(why));
     }
 
     /// The loop's memory is given back before the handler runs, which may start the next one in it.
