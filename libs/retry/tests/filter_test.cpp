@@ -170,4 +170,41 @@ TEST(filter, a_predicate_for_error_codes_sees_every_failure_that_carries_one) {
     EXPECT_EQ(b.calls(attempts(3).when(is_refused), refused), 1U);
 }
 
+/// A system error that knows better than its code.
+struct refused_order : std::system_error {
+    using std::system_error::system_error;
+    [[nodiscard]] failure_facts retry_facts() const { return {.safety = retry_safety::no}; }
+};
+/// One that adds nothing to its code.
+struct unclear_order : std::system_error {
+    using std::system_error::system_error;
+    [[nodiscard]] failure_facts retry_facts() const { return {}; }
+};
+
+template <class Error, class Strategy>
+[[nodiscard]] int calls_of_order(const Strategy& strategy) {
+    bench b;
+    int calls = 0;
+    const auto order = [&]() -> unsigned {
+        ++calls;
+        throw Error(make_error_code(std::errc::connection_reset));
+    };
+    EXPECT_THROW(static_cast<void>(retry(strategy, {.clock = &b.clock}, order)), Error);
+    return calls;
+}
+
+// The code of the base class stated `maybe`, and the type itself was not asked.
+TEST(filter, SM_10_a_named_system_error_that_states_no_is_final_whatever_its_code_states) {
+    EXPECT_EQ(calls_of_order<refused_order>(attempts(3).on<refused_order>()), 1);
+    EXPECT_EQ(calls_of_order<refused_order>(attempts(3).on<std::logic_error, refused_order>()), 1);
+    EXPECT_EQ(
+        calls_of_order<refused_order>(attempts(3).when([](const refused_order&) { return true; })),
+        1);
+    EXPECT_EQ(calls_of_order<unclear_order>(attempts(3).on<unclear_order>()), 3);
+    EXPECT_EQ(
+        calls_of_order<unclear_order>(
+            attempts(3).failures_without_facts(when_unstated::refuse).on<unclear_order>()),
+        3);
+}
+
 }  // namespace reprise::filter_test

@@ -103,11 +103,12 @@ template <class E, class Visit>
     }
 }
 
-/// The facts of an `E` that is not in the list of `catching`.
+/// What an `E` states itself. It may not be in the list of `catching`, and its base classes may
+/// state something else.
 template <class E>
 [[nodiscard]] std::optional<failure_facts> facts_as(const driver::retry_question& question) {
     std::optional<failure_facts> found;
-    if constexpr (driver::describes_failure<E>) {
+    if constexpr (has_failure_traits<E> || has_adl_facts<E> || has_member_facts<E>) {
         if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
             found = facts_of(*error);
         }
@@ -235,7 +236,7 @@ struct selected_failures {
             return refusal_reason::predicate_refused;
         }
         const refusal_reason refusal = safety.check(question);
-        if (refusal == refusal_reason::none && !states_anything(question)) {
+        if (refusal == refusal_reason::none) {
             return check_own_facts(question);
         }
         const bool is_named = refusal == refusal_reason::programming_error && result_or(false, [&] {
@@ -245,12 +246,13 @@ struct selected_failures {
     }
 
 private:
-    /// A type that the strategy names, but not the loop, may forbid the retry all the same.
+    /// A type that the strategy names may forbid the retry, whatever the loop knows of the failure.
     [[nodiscard]] refusal_reason check_own_facts(
         const driver::retry_question& question) const noexcept {
         using facts = std::optional<failure_facts>;
         const facts own = result_or(facts{}, [&] { return selection.own_facts(question); });
-        return own ? safety.check(*own, question.repeat) : refusal_reason::none;
+        const bool counts = own && (states_anything(*own) || !states_anything(question));
+        return counts ? safety.check(*own, question.repeat) : refusal_reason::none;
     }
 };
 
