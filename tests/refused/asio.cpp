@@ -39,7 +39,7 @@ void run() {
 }
 
 // refused: SM_08_a_coroutine_with_the_tuple_of_as_tuple
-// message: a part of this result reports failures, such as the error code of a pair or a tuple, and
+// message: a part of this result reports failures, such as the error code of a pair, a tuple or a
 // errors: 1
 void run() {
     static_cast<void>(

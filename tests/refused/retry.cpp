@@ -3,19 +3,39 @@
 #include <cstddef>
 #include <cstdio>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <reprise/retry.hpp>
 #include <reprise/testing/scripted.hpp>
 #include <string>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <variant>
+#include <vector>
 
 reprise::standard_strategy strategy;
 
 struct silent_error {};
 struct silent_exception {};
+
+namespace shop {
+
+/// An error with facts.
+struct order_error {
+    bool is_busy = false;
+};
+reprise::failure_facts retry_facts(const order_error&);
+
+/// A tree of properties, whose elements lead back to it.
+struct tree {
+    using value_type = std::pair<const std::string, tree>;
+    [[nodiscard]] const value_type* begin() const;
+    [[nodiscard]] const value_type* end() const;
+};
+
+}  // namespace shop
 
 template <class E>
 struct outcome {
@@ -112,8 +132,8 @@ const auto result =
     reprise::retry(reprise::attempts(3), [] { return std::error_condition(std::errc::timed_out); });
 
 // refused: SM_08_an_error_code_in_a_pair
-// message: a part of this result reports failures, such as the error code of a pair or a tuple, and
-// message: no loop would see it fail; say when it is a failure: reprise::fails_if
+// message: a part of this result reports failures, such as the error code of a pair, a tuple or a
+// message: vector, and no loop would see it fail; say when it is a failure: reprise::fails_if
 // errors: 1
 const auto result =
     reprise::retry(strategy, [] { return std::pair(std::error_code(), std::string("text")); });
@@ -133,6 +153,66 @@ const auto result = reprise::retry(
 // message: a part of this result reports failures
 const auto result =
     reprise::retry(reprise::attempts(3), [] { return std::tuple(std::exception_ptr(), 1U); });
+
+// refused: SM_08_error_codes_in_a_vector
+// message: a part of this result reports failures
+// errors: 1
+const auto result =
+    reprise::retry(reprise::attempts(3), [] { return std::vector<std::error_code>(); });
+
+// refused: SM_08_results_in_a_map
+// message: a part of this result reports failures
+const auto result = reprise::retry(
+    reprise::attempts(3), [] { return std::map<std::string, outcome<std::error_code>>(); });
+
+// refused: SM_08_an_error_with_facts_in_a_variant
+// message: a part of this result reports failures
+// errors: 1
+const auto result = reprise::retry(
+    reprise::attempts(3), [] { return std::variant<std::string, shop::order_error>(); });
+
+// refused: SM_08_an_error_with_facts_in_a_pair
+// message: a part of this result reports failures
+const auto result = reprise::retry(
+    reprise::attempts(3), [] { return std::pair(shop::order_error{}, std::string("text")); });
+
+// refused: SM_08_an_error_with_facts_that_is_the_result
+// message: this result describes failures (retry_facts, reprise::failure_traits), but does not say
+// message: when it is one; return it as the error of something like std::expected, or say when it
+// message: is a failure: a specialisation of reprise::outcome_traits, or
+// message: reprise::fails_if(predicate, operation)
+// errors: 1
+const auto result =
+    reprise::retry(reprise::attempts(3), [] { return shop::order_error{.is_busy = true}; });
+
+// refused: SM_08_an_error_with_facts_that_is_the_result_and_that_the_strategy_names
+// message: this result describes failures
+const auto result = reprise::retry(
+    reprise::attempts(3).on<shop::order_error>(), [] { return shop::order_error{}; });
+
+// refused: SM_08_a_class_with_facts_that_is_the_result
+// message: this result describes failures
+struct answer {
+    int status = 503;
+    [[nodiscard]] reprise::failure_facts retry_facts() const { return {}; }
+};
+const auto result = reprise::retry(strategy, [] { return answer{}; });
+
+// refused: SM_08_a_system_error_that_is_returned
+// message: this result describes failures
+const auto result = reprise::retry(
+    strategy, [] { return std::system_error(make_error_code(std::errc::timed_out)); });
+
+// accepted: SM_08_ranges_of_values_and_errors_with_facts_that_a_predicate_reads
+// flags: -Wall -Wextra -Werror
+const auto text = reprise::retry(strategy, [] { return std::string("text"); });
+const auto values = reprise::retry(strategy, [] { return std::vector<int>(); });
+const auto properties = reprise::retry(strategy, [] { return shop::tree(); });
+const auto is_busy = [](const shop::order_error& error) { return error.is_busy; };
+const auto judged =
+    reprise::retry(strategy, reprise::fails_if(is_busy, [] { return shop::order_error{}; }));
+const auto codes = reprise::retry(
+    strategy, reprise::throws_on_failure([] { return std::vector<std::error_code>(); }));
 
 // accepted: SM_08_pairs_and_tuples_of_values_and_those_that_a_predicate_reads
 // flags: -Wall -Wextra -Werror

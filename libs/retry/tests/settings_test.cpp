@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
+#include <reprise/retry/blocking.hpp>
+#include <reprise/retry/fallback.hpp>
 #include <reprise/retry/lint.hpp>
 #include <reprise/retry/presets.hpp>
 #include <reprise/retry/simple_strategy.hpp>
@@ -216,6 +219,26 @@ TEST(settings, lint_warns_of_calls_that_take_minutes_to_fail) {
     EXPECT_FALSE(warns(lint(options), "prices.refund")) << "twice the load is the limit";
     options.backoff.base = 1ms;
     EXPECT_FALSE(warns(lint(options), "backoff.base"));
+}
+
+// An object made by `std::bind` swallows arguments that nothing in it uses. The time limit was
+// given to it, and was gone.
+TEST(settings, a_time_limit_for_attempts_is_refused_if_a_bound_operation_would_not_see_it) {
+    using namespace std::placeholders;
+    const auto fetch = [](unsigned value) { return value; };
+    const auto read = [](unsigned value, const attempt& current) {
+        return current.timeout == 10ms ? value : 0U;
+    };
+    const auto run = [](auto operation) {
+        return retry(attempts(3), {.attempt_timeout = 10ms}, operation);
+    };
+    EXPECT_THROW(static_cast<void>(run(std::bind(fetch, 1U))), invalid_settings);
+    auto bound = std::bind(fetch, 1U);
+    EXPECT_THROW(static_cast<void>(run(std::ref(bound))), invalid_settings);
+    EXPECT_THROW(static_cast<void>(run(throws_on_failure(bound))), invalid_settings);
+    EXPECT_THROW(static_cast<void>(run(with_fallback(2U, bound))), invalid_settings);
+    EXPECT_EQ(run(std::bind(read, 1U, _1)), 1U);
+    EXPECT_EQ(retry(attempts(3), {.timeout = 1h}, bound), 1U);
 }
 
 }  // namespace reprise

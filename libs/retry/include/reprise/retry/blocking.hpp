@@ -24,9 +24,13 @@ namespace reprise {
 
 namespace detail {
 
+template <class Operation>
+concept takes_attempt = std::invocable<Operation&, const attempt&> &&
+                        !ignores_arguments<std::remove_cvref_t<Operation>>;
+
 /// Callable with an `attempt`, or with nothing.
 template <class Operation>
-concept retry_operation = std::invocable<Operation&, const attempt&> || std::invocable<Operation&>;
+concept retry_operation = takes_attempt<Operation> || std::invocable<Operation&>;
 
 inline namespace REPRISE_VARIANT {
 
@@ -35,7 +39,7 @@ struct no_attempt_argument {};
 
 template <class Operation, class Attempt>
 decltype(auto) invoke_operation(Operation& operation, [[maybe_unused]] const Attempt& current) {
-    if constexpr (std::invocable<Operation&, const attempt&>) {
+    if constexpr (takes_attempt<Operation>) {
         return std::invoke(operation, current);
     } else {
         return std::invoke(operation);
@@ -277,7 +281,7 @@ template <class Session>
 template <class Operation, class Session>
 [[nodiscard]] auto next_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
-    if constexpr (std::invocable<Operation&, const attempt&>) {
+    if constexpr (takes_attempt<Operation>) {
         return make_attempt(session, options, time);
     } else {
         return no_attempt_argument{};
@@ -396,7 +400,7 @@ constexpr bool check_operation() noexcept {
 /// blocking loop could keep the attempt's time limit.
 template <class Operation>
 void check_options(const call_options& options) {
-    if constexpr (!std::invocable<Operation&, const attempt&>) {
+    if constexpr (!takes_attempt<Operation>) {
         if (options.attempt_timeout) [[unlikely]] {
             throw_unseen_attempt_timeout();
         }

@@ -17,10 +17,15 @@
 /// futures, awaitables             do not compile either: they fail after the operation has
 ///                                 returned
 /// a result inside a result, also  does not compile either: only the outer one would be read, and
-/// in a pair, tuple or variant     nothing of a pair such as `std::pair<std::error_code, T>`
+/// in a pair, tuple, variant, or   nothing of a pair such as `std::pair<std::error_code, T>`
+/// in a range such as a vector
+/// an error with facts by itself   does not compile either: a value of it may be a failure or not
 /// ```
 ///
-/// For the last four groups name the failures with `fails_if(predicate, operation)`, specialise
+/// A class derived from a type with `outcome_traits` is a type of its own: specialise them for it,
+/// too, or it counts as a plain value.
+///
+/// For the last five groups name the failures with `fails_if(predicate, operation)`, specialise
 /// `outcome_traits`, or state that there are none among the values:
 /// `throws_on_failure(operation)`. An error without facts compiles only with a strategy that
 /// decides about such failures, such as `attempts(3)`. In programs built without exceptions, and as
@@ -102,6 +107,18 @@ template <class Operation>
 inline constexpr bool hides_wrapper<std::reference_wrapper<Operation>> =
     std::derived_from<Operation, operation_wrapper>;
 
+/// True for an operation that can be called with any arguments and ignores them: `std::bind`
+/// without placeholders. It takes no `attempt`, although it can be called with one.
+template <class Operation>
+inline constexpr bool ignores_arguments =
+    std::is_bind_expression_v<Operation> && std::invocable<Operation&>;
+template <class Operation>
+    requires requires { requires Operation::ignores_arguments; }
+inline constexpr bool ignores_arguments<Operation> = true;
+template <class Operation>
+inline constexpr bool ignores_arguments<std::reference_wrapper<Operation>> =
+    ignores_arguments<std::remove_cv_t<Operation>>;
+
 /// Fails to compile, with a readable message, for what hides a part of an operation.
 template <class Operation>
 constexpr void check_visible() noexcept {
@@ -177,11 +194,11 @@ template <class R>
 inline constexpr bool has_silent_error<R> =
     !driver::describes_failure<typename outcome_traits<R>::error>;
 
-/// A value that reports failures of its own, also in a way that loops do not read.
+/// A value that reports failures of its own, also in a way that loops do not read, or that is one.
 template <class V>
 concept reports_failure =
-    !std::is_void_v<V> && (!plain_result<V> || unread_status<V> || unfinished_work<V> ||
-                           std::same_as<V, std::exception_ptr>);
+    !std::is_void_v<V> &&
+    (!plain_result<V> || unread_status<V> || unfinished_work<V> || driver::describes_failure<V>);
 
 /// A pair, tuple, array or variant with such a value in it.
 template <class R>
@@ -198,6 +215,20 @@ inline constexpr bool holds_result<R> = []<std::size_t... Index>(std::index_sequ
 
 template <class... V>
 inline constexpr bool holds_result<std::variant<V...>> = (is_or_holds_result<V> || ...);
+
+/// A range of such values: `std::vector<std::error_code>`. Only the outermost range is looked into,
+/// because the types of some elements, such as those of trees, lead back to the range.
+template <class R>
+inline constexpr bool has_result_elements = false;
+
+template <class R>
+    requires requires(const R& r) {
+        requires !std::same_as<typename R::value_type, R>;
+        r.begin();
+        r.end();
+    }
+inline constexpr bool has_result_elements<R> =
+    is_or_holds_result<std::remove_cv_t<typename R::value_type>>;
 
 /// A result like `std::expected` with such a value, or with one in a part of its value.
 template <class R>
@@ -245,7 +276,9 @@ constexpr void check_result_type() noexcept {
         constexpr bool is_doubtful = is_unsaid && may_hide_failure<R>;
         constexpr bool is_unread = is_unsaid && unread_status<R>;
         constexpr bool is_unfinished = is_unsaid && unfinished_work<R>;
-        constexpr bool is_in_parts = is_unsaid && holds_result<R>;
+        constexpr bool is_described =
+            is_unsaid && !is_doubtful && !is_unread && driver::describes_failure<R>;
+        constexpr bool is_in_parts = is_unsaid && (holds_result<R> || has_result_elements<R>);
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
             "the error in this result says nothing about retries; give it (1) a function "
@@ -279,11 +312,18 @@ constexpr void check_result_type() noexcept {
             "one of them, or say when it is a failure: reprise::fails_if(predicate, operation)");
         static_assert(
             !is_in_parts,
-            "a part of this result reports failures, such as the error code of a pair or a tuple, "
-            "and no loop would see it fail; say when it is a failure: "
+            "a part of this result reports failures, such as the error code of a pair, a tuple or "
+            "a vector, and no loop would see it fail; say when it is a failure: "
             "reprise::fails_if(predicate, operation), or return something like std::expected");
         static_assert(
-            is_doubtful || is_unread || is_unfinished || is_in_parts || !plain_result<R> || Throws,
+            !is_described,
+            "this result describes failures (retry_facts, reprise::failure_traits), but does not "
+            "say when it is one; return it as the error of something like std::expected, or say "
+            "when it is a failure: a specialisation of reprise::outcome_traits, or "
+            "reprise::fails_if(predicate, operation)");
+        static_assert(
+            is_doubtful || is_unread || is_unfinished || is_in_parts || is_described ||
+                !plain_result<R> || Throws,
             "this result cannot report a failure; return something like std::expected or "
             "std::error_code, or use reprise::fails_if(predicate, operation)");
     }
@@ -409,6 +449,7 @@ class wrapped_operation : public operation_wrapper {
 public:
     static constexpr bool fails_only_by_throwing = detail::fails_only_by_throwing<Operation>;
     static constexpr bool has_predicate = detail::has_predicate<Operation>;
+    static constexpr bool ignores_arguments = detail::ignores_arguments<Operation>;
 
     explicit wrapped_operation(Operation operation) : operation_(std::move(operation)) {
         check_visible<Operation>();
