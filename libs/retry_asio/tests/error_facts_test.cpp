@@ -2,13 +2,17 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/system/result.hpp>
+#include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/error_facts.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/retry_errc.hpp>
 #include <reprise/retry/retry_history.hpp>
 #include <reprise/retry/simple_strategy.hpp>
+#include <reprise/retry/standard_strategy.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 #include <system_error>
+
+#include "chosen_asio.hpp"
 
 namespace reprise::error_facts_test {
 
@@ -113,6 +117,48 @@ TEST(error_facts, boost_system_errors_are_described_behind_an_exception_pointer)
     EXPECT_TRUE(outcome_traits<std::exception_ptr>::is_failure(thrown));
     EXPECT_EQ(outcome_traits<std::exception_ptr>::facts(thrown).safety, retry_safety::maybe);
     EXPECT_FALSE(outcome_traits<std::exception_ptr>::is_failure(nullptr));
+}
+
+/// Has the shape of `std::expected<void, std::exception_ptr>`.
+struct caught_result {
+    std::exception_ptr thrown;
+    [[nodiscard]] bool has_value() const noexcept { return thrown == nullptr; }
+    [[nodiscard]] const std::exception_ptr& error() const noexcept { return thrown; }
+};
+
+// It was retried if the coroutine threw it, but not if the coroutine returned it.
+TEST(error_facts, a_boost_system_error_that_a_coroutine_returns_is_described_as_if_it_were_thrown) {
+    testing::virtual_clock clock;
+    boost::asio::io_context io;
+    standard_strategy strategy;
+    int calls = 0;
+    auto read = [&]() -> boost::asio::awaitable<caught_result> {
+        ++calls;
+        co_return caught_result{std::make_exception_ptr(
+            boost::system::system_error(error_code(error::connection_refused)))};
+    };
+    auto caller = [&]() -> boost::asio::awaitable<void> {
+        const async_call_options options{.clock = borrowed(&clock)};
+        auto pending = async_retry(strategy, options, read);
+        const caught_result last = co_await std::move(pending);
+        EXPECT_FALSE(last.has_value());
+    };
+    EXPECT_EQ(testing::play(io, clock, caller), nullptr);
+    EXPECT_EQ(calls, 3);
+}
+
+TEST(error_facts, the_blocking_loop_describes_boost_system_errors_that_are_listed) {
+    testing::virtual_clock clock;
+    standard_strategy strategy;
+    int calls = 0;
+    const auto read = [&]() -> unsigned {
+        ++calls;
+        throw boost::system::system_error(error_code(error::connection_refused));
+    };
+    using listed = boost::system::system_error;
+    EXPECT_THROW(
+        static_cast<void>(retry(strategy, {.clock = &clock}, catching<listed>, read)), listed);
+    EXPECT_EQ(calls, 3);
 }
 
 /// Has the shape of `std::expected`, which C++20 does not have.

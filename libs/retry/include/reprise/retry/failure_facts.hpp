@@ -361,7 +361,9 @@ namespace detail {
 /// The loop catches whatever an operation throws and asks, in this order: the exception types
 /// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
 /// `std::system_error`, and codes that are thrown as they are (`std::error_code`,
-/// `std::error_condition`, `std::errc`). An exception that none of these covers has no facts: the
+/// `std::error_condition`, `std::errc`). Boost's system errors are known to the Asio forms only;
+/// for the blocking loop, list them: `catching<boost::system::system_error>`, with
+/// `<reprise/asio/error_facts.hpp>`. An exception that none of these covers has no facts: the
 /// strategy decides
 /// (`driver::safety_options::failures_without_facts`). What is not retried goes on to the caller as
 /// the very object that was thrown.
@@ -402,7 +404,8 @@ describe_exception(const std::exception_ptr& thrown) noexcept;
 }  // namespace detail
 
 /// An exception that an operation returns instead of throwing it, such as the error of a
-/// `std::expected<T, std::exception_ptr>`, has the facts that it would have if it were thrown.
+/// `std::expected<T, std::exception_ptr>`, has the facts that it would have if it were thrown and
+/// no list were given.
 template <>
 struct failure_traits<std::exception_ptr> {
     [[nodiscard]] static failure_facts describe(const std::exception_ptr& thrown) noexcept {

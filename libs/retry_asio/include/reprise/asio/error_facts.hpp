@@ -4,7 +4,9 @@
 /// `boost::system::system_error`, and results passed on as `std::exception_ptr`. With the
 /// standalone Asio errors are `std::error_code`, which the core describes.
 
+#include <concepts>
 #include <exception>
+#include <optional>
 #include <system_error>
 
 #if !defined(REPRISE_STANDALONE_ASIO)
@@ -59,6 +61,12 @@ struct outcome_traits<boost::system::error_code> {
 
 namespace detail::inline REPRISE_VARIANT {
 
+/// A result like `std::expected` whose error is an exception.
+template <class R>
+concept holds_exception = std::derived_from<outcome_traits<R>, expected_outcome> && requires {
+    requires std::same_as<typename outcome_traits<R>::error, std::exception_ptr>;
+};
+
 /// As in the blocking loop, and Boost's system errors and codes as well. Types listed by the caller
 /// go first.
 template <class... Exceptions>
@@ -70,6 +78,20 @@ template <class... Exceptions>
     return describe_exception(
         thrown, catching<Exceptions..., boost::system::system_error, boost::system::error_code>);
 #endif
+}
+
+/// The facts of `result` if it is a failure. The exception in a result like
+/// `std::expected<T, std::exception_ptr>` has those that it would have if it were thrown.
+template <class Operation, class R>
+[[nodiscard]] std::optional<failure_facts> failure_with_thrown(
+    const Operation& operation, const R& result) noexcept {
+    std::optional<failure_facts> facts = failure_in(operation, result);
+    if constexpr (!judges_result<Operation, R> && holds_exception<R>) {
+        if (facts) {
+            facts = describe_thrown(result.error(), catching<>);
+        }
+    }
+    return facts;
 }
 
 }  // namespace detail::inline REPRISE_VARIANT

@@ -51,9 +51,9 @@ private:
 };
 
 template <class Operation, class Stored>
-[[nodiscard]] std::optional<failure_facts> failure_in(
+[[nodiscard]] std::optional<failure_facts> failure_with_thrown(
     const Operation& operation, const boxed_result<Stored>& result) noexcept {
-    return failure_in(operation, *result);
+    return failure_with_thrown(operation, *result);
 }
 template <class Operation, class Stored>
 [[nodiscard]] failure_view view_of(
@@ -170,7 +170,7 @@ public:
             return failure_facts{.safety = retry_safety::no};
         }
         return thrown ? describe_thrown(thrown, catching<Exceptions...>)
-                      : failure_in(*operation_, *value);
+                      : failure_with_thrown(*operation_, *value);
     }
     [[nodiscard]] failure_view view(const outcome_type& outcome) const noexcept {
         return view_of_attempt(outcome.attempt, *operation_);

@@ -400,7 +400,8 @@ private:
         if (result.lost() != nullptr) {
             return attempt_failure{{.safety = retry_safety::no}};
         }
-        const std::optional<failure_facts> facts = failure_in(initiate_, std::get<0>(*result));
+        const std::optional<failure_facts> facts =
+            failure_with_thrown(initiate_, std::get<0>(*result));
         return facts ? std::optional(after_limit(*facts, timed_out)) : std::nullopt;
     }
     [[nodiscard]] failure_view view_of_result(const result_type& result) const noexcept {
