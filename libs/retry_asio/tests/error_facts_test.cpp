@@ -130,7 +130,7 @@ struct caught_result {
 TEST(error_facts, a_boost_system_error_that_a_coroutine_returns_is_described_as_if_it_were_thrown) {
     testing::virtual_clock clock;
     boost::asio::io_context io;
-    standard_strategy strategy;
+    standard_strategy strategy({.attempts_max = 3});
     int calls = 0;
     auto read = [&]() -> boost::asio::awaitable<caught_result> {
         ++calls;
@@ -149,7 +149,7 @@ TEST(error_facts, a_boost_system_error_that_a_coroutine_returns_is_described_as_
 
 TEST(error_facts, the_blocking_loop_describes_boost_system_errors_that_are_listed) {
     testing::virtual_clock clock;
-    standard_strategy strategy;
+    standard_strategy strategy({.attempts_max = 3});
     int calls = 0;
     const auto read = [&]() -> unsigned {
         ++calls;

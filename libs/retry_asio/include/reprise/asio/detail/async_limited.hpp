@@ -346,6 +346,7 @@ class limited_state final : public linked_state<limited_state<Handler, IoExecuto
 public:
     using strand_type = asio::strand<asio::associated_executor_t<Handler, IoExecutor>>;
     using io_executor_type = IoExecutor;
+    using place_type = call_place<strand_type, allocator_of<Handler>>;
 
     limited_state(Handler handler, const IoExecutor& executor)
         : strand_(asio::make_strand(asio::get_associated_executor(handler, executor))),
@@ -354,14 +355,11 @@ public:
 
     /// What the attempt gets: runs on the strand, is canceled at the limit or by the caller.
     /// What it inherits outlives the first call: an operation may complete twice.
-    struct attempt_handler : call_place<strand_type, allocator_of<Handler>>,
-                             completion_taker<attempt_handler, Args...> {
+    struct attempt_handler : place_type, completion_taker<attempt_handler, Args...> {
         std::shared_ptr<limited_state> state;  // Null after the first call.
 
         explicit attempt_handler(std::shared_ptr<limited_state> owner) noexcept
-            : call_place<strand_type, allocator_of<Handler>>{
-                  owner->strand_, asio::get_associated_allocator(owner->handler_), owner->signal_.slot()},
-              state(std::move(owner)) {}
+            : place_type(owner->place()), state(std::move(owner)) {}
 
         [[nodiscard]] asio::cancellation_slot get_cancellation_slot() const noexcept {
             return state != nullptr ? this->slot : asio::cancellation_slot();
@@ -393,6 +391,10 @@ public:
     }
     [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
     [[nodiscard]] const IoExecutor& io_executor() const noexcept { return io_executor_; }
+    /// Where the attempt runs, and what cancels it.
+    [[nodiscard]] place_type place() noexcept {
+        return {strand_, asio::get_associated_allocator(handler_), signal_.slot()};
+    }
 
     /// How the attempt is started, without the type of the loop that it belongs to.
     struct starter {
