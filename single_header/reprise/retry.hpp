@@ -625,7 +625,9 @@ namespace detail {
 /// The loop catches whatever an operation throws and asks, in this order: the exception types
 /// listed with `catching<...>`, `failure_description` (for exceptions that can inherit from it),
 /// `std::system_error`, and codes that are thrown as they are (`std::error_code`,
-/// `std::error_condition`, `std::errc`). An exception that none of these covers has no facts: the
+/// `std::error_condition`, `std::errc`). Boost's system errors are known to the Asio forms only;
+/// for the blocking loop, list them: `catching<boost::system::system_error>`, with
+/// `<reprise/asio/error_facts.hpp>`. An exception that none of these covers has no facts: the
 /// strategy decides
 /// (`driver::safety_options::failures_without_facts`). What is not retried goes on to the caller as
 /// the very object that was thrown.
@@ -666,7 +668,8 @@ describe_exception(const std::exception_ptr& thrown) noexcept;
 }  // namespace detail
 
 /// An exception that an operation returns instead of throwing it, such as the error of a
-/// `std::expected<T, std::exception_ptr>`, has the facts that it would have if it were thrown.
+/// `std::expected<T, std::exception_ptr>`, has the facts that it would have if it were thrown and
+/// no list were given.
 template <>
 struct failure_traits<std::exception_ptr> {
     [[nodiscard]] static failure_facts describe(const std::exception_ptr& thrown) noexcept {
@@ -2855,10 +2858,12 @@ public:
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
     /// reported afterwards is the outcome of all that run. An observer of the admission may cancel
-    /// the request: then nothing has changed but the history.
-    template <class IsCanceled>
+    /// the request, or take so long that the deadline has passed: then nothing has changed but the
+    /// history. `clock` returns the time after that.
+    template <class IsCanceled, class Clock>
     [[nodiscard]] bool admit_hedge(
-        request_terms& terms, time_point now, const IsCanceled& is_canceled) noexcept {
+        request_terms& terms, time_point now, const IsCanceled& is_canceled,
+        const Clock& clock) noexcept {
         const retry_progress before = progress_;
         const failed_attempt nothing_failed;
         const admission answer = progress_.on_proposal(
@@ -2868,12 +2873,17 @@ public:
         if (!answer.is_admitted()) {
             return false;
         }
-        if (is_canceled()) {
-            forgo_retry(terms, now);
+        const time_point start = clock();
+        const bool is_late = time_left(start, terms.limits.deadline) <= duration::zero();
+        const refusal_reason why = is_canceled() ? refusal_reason::canceled
+                                   : is_late     ? refusal_reason::deadline
+                                                 : refusal_reason::none;
+        if (why != refusal_reason::none) {
+            forgo_retry(terms, start);
             progress_ = before;
             record(
-                entry_kind::hedge, before.retries() + 1, {.refusal = refusal_reason::canceled},
-                nothing_failed, terms, now);
+                entry_kind::hedge, before.retries() + 1, {.refusal = why}, nothing_failed, terms,
+                start);
             return false;
         }
         if (attached_) {
@@ -3518,13 +3528,20 @@ public:
 
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
-    /// reported afterwards is the outcome of all that run. `is_canceled` is asked again after
-    /// observers of the admission were notified.
+    /// reported afterwards is the outcome of all that run. `is_canceled` and `clock`, which returns
+    /// the time, are asked again after observers of the admission were notified.
+    template <class IsCanceled, class Clock>
+    [[nodiscard]] bool admit_hedge(
+        const decision_context& at, const IsCanceled& is_canceled, const Clock& clock) noexcept {
+        return with_terms([&](request_terms& terms) {
+            return core().admit_hedge(terms, at.now, is_canceled, clock);
+        });
+    }
+    /// The same for a driver whose time stands still while it decides.
     template <class IsCanceled>
     [[nodiscard]] bool admit_hedge(
         const decision_context& at, const IsCanceled& is_canceled) noexcept {
-        return with_terms(
-            [&](request_terms& terms) { return core().admit_hedge(terms, at.now, is_canceled); });
+        return admit_hedge(at, is_canceled, [&at] { return at.now; });
     }
     /// One of several attempts that run at the same time has failed. `is_lost`: another one was
     /// better. True if the failure forbids a retry.
@@ -3661,10 +3678,15 @@ private:
 /// futures, awaitables             do not compile either: they fail after the operation has
 ///                                 returned
 /// a result inside a result, also  does not compile either: only the outer one would be read, and
-/// in a pair, tuple or variant     nothing of a pair such as `std::pair<std::error_code, T>`
+/// in a pair, tuple, variant, or   nothing of a pair such as `std::pair<std::error_code, T>`
+/// in a range such as a vector
+/// an error with facts by itself   does not compile either: a value of it may be a failure or not
 /// ```
 ///
-/// For the last four groups name the failures with `fails_if(predicate, operation)`, specialise
+/// A class derived from a type with `outcome_traits` is a type of its own: specialise them for it,
+/// too, or it counts as a plain value.
+///
+/// For the last five groups name the failures with `fails_if(predicate, operation)`, specialise
 /// `outcome_traits`, or state that there are none among the values:
 /// `throws_on_failure(operation)`. An error without facts compiles only with a strategy that
 /// decides about such failures, such as `attempts(3)`. In programs built without exceptions, and as
@@ -3730,6 +3752,18 @@ inline constexpr bool hides_wrapper = false;
 template <class Operation>
 inline constexpr bool hides_wrapper<std::reference_wrapper<Operation>> =
     std::derived_from<Operation, operation_wrapper>;
+
+/// True for an operation that can be called with any arguments and ignores them: `std::bind`
+/// without placeholders. It takes no `attempt`, although it can be called with one.
+template <class Operation>
+inline constexpr bool ignores_arguments =
+    std::is_bind_expression_v<Operation> && std::invocable<Operation&>;
+template <class Operation>
+    requires requires { requires Operation::ignores_arguments; }
+inline constexpr bool ignores_arguments<Operation> = true;
+template <class Operation>
+inline constexpr bool ignores_arguments<std::reference_wrapper<Operation>> =
+    ignores_arguments<std::remove_cv_t<Operation>>;
 
 /// Fails to compile, with a readable message, for what hides a part of an operation.
 template <class Operation>
@@ -3806,11 +3840,11 @@ template <class R>
 inline constexpr bool has_silent_error<R> =
     !driver::describes_failure<typename outcome_traits<R>::error>;
 
-/// A value that reports failures of its own, also in a way that loops do not read.
+/// A value that reports failures of its own, also in a way that loops do not read, or that is one.
 template <class V>
 concept reports_failure =
-    !std::is_void_v<V> && (!plain_result<V> || unread_status<V> || unfinished_work<V> ||
-                           std::same_as<V, std::exception_ptr>);
+    !std::is_void_v<V> &&
+    (!plain_result<V> || unread_status<V> || unfinished_work<V> || driver::describes_failure<V>);
 
 /// A pair, tuple, array or variant with such a value in it.
 template <class R>
@@ -3827,6 +3861,20 @@ inline constexpr bool holds_result<R> = []<std::size_t... Index>(std::index_sequ
 
 template <class... V>
 inline constexpr bool holds_result<std::variant<V...>> = (is_or_holds_result<V> || ...);
+
+/// A range of such values: `std::vector<std::error_code>`. Only the outermost range is looked into,
+/// because the types of some elements, such as those of trees, lead back to the range.
+template <class R>
+inline constexpr bool has_result_elements = false;
+
+template <class R>
+    requires requires(const R& r) {
+        requires !std::same_as<typename R::value_type, R>;
+        r.begin();
+        r.end();
+    }
+inline constexpr bool has_result_elements<R> =
+    is_or_holds_result<std::remove_cv_t<typename R::value_type>>;
 
 /// A result like `std::expected` with such a value, or with one in a part of its value.
 template <class R>
@@ -3874,7 +3922,9 @@ constexpr void check_result_type() noexcept {
         constexpr bool is_doubtful = is_unsaid && may_hide_failure<R>;
         constexpr bool is_unread = is_unsaid && unread_status<R>;
         constexpr bool is_unfinished = is_unsaid && unfinished_work<R>;
-        constexpr bool is_in_parts = is_unsaid && holds_result<R>;
+        constexpr bool is_described =
+            is_unsaid && !is_doubtful && !is_unread && driver::describes_failure<R>;
+        constexpr bool is_in_parts = is_unsaid && (holds_result<R> || has_result_elements<R>);
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
             "the error in this result says nothing about retries; give it (1) a function "
@@ -3908,11 +3958,18 @@ constexpr void check_result_type() noexcept {
             "one of them, or say when it is a failure: reprise::fails_if(predicate, operation)");
         static_assert(
             !is_in_parts,
-            "a part of this result reports failures, such as the error code of a pair or a tuple, "
-            "and no loop would see it fail; say when it is a failure: "
+            "a part of this result reports failures, such as the error code of a pair, a tuple or "
+            "a vector, and no loop would see it fail; say when it is a failure: "
             "reprise::fails_if(predicate, operation), or return something like std::expected");
         static_assert(
-            is_doubtful || is_unread || is_unfinished || is_in_parts || !plain_result<R> || Throws,
+            !is_described,
+            "this result describes failures (retry_facts, reprise::failure_traits), but does not "
+            "say when it is one; return it as the error of something like std::expected, or say "
+            "when it is a failure: a specialisation of reprise::outcome_traits, or "
+            "reprise::fails_if(predicate, operation)");
+        static_assert(
+            is_doubtful || is_unread || is_unfinished || is_in_parts || is_described ||
+                !plain_result<R> || Throws,
             "this result cannot report a failure; return something like std::expected or "
             "std::error_code, or use reprise::fails_if(predicate, operation)");
     }
@@ -4038,6 +4095,7 @@ class wrapped_operation : public operation_wrapper {
 public:
     static constexpr bool fails_only_by_throwing = detail::fails_only_by_throwing<Operation>;
     static constexpr bool has_predicate = detail::has_predicate<Operation>;
+    static constexpr bool ignores_arguments = detail::ignores_arguments<Operation>;
 
     explicit wrapped_operation(Operation operation) : operation_(std::move(operation)) {
         check_visible<Operation>();
@@ -4243,9 +4301,13 @@ namespace reprise {
 
 namespace detail {
 
+template <class Operation>
+concept takes_attempt = std::invocable<Operation&, const attempt&> &&
+                        !ignores_arguments<std::remove_cvref_t<Operation>>;
+
 /// Callable with an `attempt`, or with nothing.
 template <class Operation>
-concept retry_operation = std::invocable<Operation&, const attempt&> || std::invocable<Operation&>;
+concept retry_operation = takes_attempt<Operation> || std::invocable<Operation&>;
 
 inline namespace REPRISE_VARIANT {
 
@@ -4254,7 +4316,7 @@ struct no_attempt_argument {};
 
 template <class Operation, class Attempt>
 decltype(auto) invoke_operation(Operation& operation, [[maybe_unused]] const Attempt& current) {
-    if constexpr (std::invocable<Operation&, const attempt&>) {
+    if constexpr (takes_attempt<Operation>) {
         return std::invoke(operation, current);
     } else {
         return std::invoke(operation);
@@ -4496,7 +4558,7 @@ template <class Session>
 template <class Operation, class Session>
 [[nodiscard]] auto next_attempt(
     Session& session, const call_options& options, call_time time) noexcept {
-    if constexpr (std::invocable<Operation&, const attempt&>) {
+    if constexpr (takes_attempt<Operation>) {
         return make_attempt(session, options, time);
     } else {
         return no_attempt_argument{};
@@ -4615,7 +4677,7 @@ constexpr bool check_operation() noexcept {
 /// blocking loop could keep the attempt's time limit.
 template <class Operation>
 void check_options(const call_options& options) {
-    if constexpr (!std::invocable<Operation&, const attempt&>) {
+    if constexpr (!takes_attempt<Operation>) {
         if (options.attempt_timeout) [[unlikely]] {
             throw_unseen_attempt_timeout();
         }
@@ -4854,10 +4916,13 @@ concept programming_error =
 [[nodiscard]] REPRISE_EXPORT bool is_programming_error(const failure_view& failure) noexcept;
 
 /// True if the failure states a safety, or a fault that decides instead.
+[[nodiscard]] constexpr bool states_anything(
+    const failure_facts& facts, bool is_assumed = false) noexcept {
+    return (facts.safety.has_value() && !is_assumed) || facts.fault == failure_fault::client ||
+           facts.fault == failure_fault::server;
+}
 [[nodiscard]] constexpr bool states_anything(const driver::retry_question& question) noexcept {
-    const failure_facts& facts = question.facts;
-    return (facts.safety.has_value() && !question.is_assumed) ||
-           facts.fault == failure_fault::client || facts.fault == failure_fault::server;
+    return states_anything(question.facts, question.is_assumed);
 }
 
 }  // namespace detail
@@ -5780,11 +5845,12 @@ template <class E, class Visit>
     }
 }
 
-/// The facts of an `E` that is not in the list of `catching`.
+/// What an `E` states itself. It may not be in the list of `catching`, and its base classes may
+/// state something else.
 template <class E>
 [[nodiscard]] std::optional<failure_facts> facts_as(const driver::retry_question& question) {
     std::optional<failure_facts> found;
-    if constexpr (driver::describes_failure<E>) {
+    if constexpr (has_failure_traits<E> || has_adl_facts<E> || has_member_facts<E>) {
         if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
             found = facts_of(*error);
         }
@@ -5912,7 +5978,7 @@ struct selected_failures {
             return refusal_reason::predicate_refused;
         }
         const refusal_reason refusal = safety.check(question);
-        if (refusal == refusal_reason::none && !states_anything(question)) {
+        if (refusal == refusal_reason::none) {
             return check_own_facts(question);
         }
         const bool is_named = refusal == refusal_reason::programming_error && result_or(false, [&] {
@@ -5922,12 +5988,13 @@ struct selected_failures {
     }
 
 private:
-    /// A type that the strategy names, but not the loop, may forbid the retry all the same.
+    /// A type that the strategy names may forbid the retry, whatever the loop knows of the failure.
     [[nodiscard]] refusal_reason check_own_facts(
         const driver::retry_question& question) const noexcept {
         using facts = std::optional<failure_facts>;
         const facts own = result_or(facts{}, [&] { return selection.own_facts(question); });
-        return own ? safety.check(*own, question.repeat) : refusal_reason::none;
+        const bool counts = own && (states_anything(*own) || !states_anything(question));
+        return counts ? safety.check(*own, question.repeat) : refusal_reason::none;
     }
 };
 
