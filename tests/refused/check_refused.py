@@ -28,7 +28,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SECTION = re.compile(r"^// (refused|accepted): (\w+)\n", re.MULTILINE)
-INCLUDES = ("retry", "retry_testing", "retry_asio", "base", "engine", "wire",
+INCLUDES = ("retry", "retry_testing", "retry_asio", "retry_adapters", "base", "engine", "wire",
             "couchbase_types", "couchbase")
 
 
@@ -89,6 +89,7 @@ def main():
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--libraries", type=Path, required=True, help="the folder libs/")
     parser.add_argument("--result", type=Path, required=True, help="JSON file to write")
+    parser.add_argument("--include", action="append", default=[], help="a folder of other headers")
     parser.add_argument("programs", nargs="+", help="files in this script's folder")
     options = parser.parse_args()
 
@@ -98,7 +99,8 @@ def main():
         text = file.read_text(encoding="utf-8")
         found = list(cases(text, is_gcc12(options.compiler)))
         command = [options.compiler, "-std=c++23" if "couchbase" in text else "-std=c++20",
-                   *(f"-I{options.libraries / name / 'include'}" for name in INCLUDES)]
+                   *(f"-I{options.libraries / name / 'include'}" for name in INCLUDES),
+                   *(f"-isystem{folder}" for folder in options.include)]
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=2) as pool:
             precompile(command, folder, text)
             results = list(pool.map(lambda case: check(command, folder, case), found))

@@ -366,6 +366,31 @@ const auto is_lost = [](int status) { return status == 0; };
 const auto operation = reprise::fails_if(
     is_busy, reprise::with_fallback(1, reprise::fails_if(is_lost, [] { return 200; })));
 
+// refused: a_predicate_of_an_operation_that_states_to_fail_only_by_throwing
+// message: this operation states that none of its values is a failure, as throws_on_failure and
+// message: transactions do; remove fails_if, and throw where it fails
+// errors: 1
+const auto is_busy = [](int status) { return status == 503; };
+const auto operation = reprise::fails_if(
+    is_busy, reprise::with_fallback(1, reprise::throws_on_failure([] { return 200; })));
+
+// refused: a_predicate_of_a_reference_to_an_operation_that_states_to_fail_only_by_throwing
+// message: this operation states that none of its values is a failure
+// errors: 1
+struct transaction {
+    static constexpr bool fails_only_by_throwing = true;
+    int operator()() const { return 200; }
+} commit;
+const auto is_busy = [](int status) { return status == 503; };
+const auto operation = reprise::fails_if(is_busy, std::ref(commit));
+
+// accepted: a_reference_to_an_operation_that_states_to_fail_only_by_throwing
+struct transaction {
+    static constexpr bool fails_only_by_throwing = true;
+    int operator()() const { return 200; }
+} commit;
+const int result = reprise::retry(strategy, std::ref(commit));
+
 // refused: a_fallback_of_a_fallback
 // message: this operation has a fallback already, which a second with_fallback would replace
 const auto operation = reprise::with_fallback(1U, reprise::with_fallback(2U, [] { return 200U; }));

@@ -262,9 +262,11 @@ concept judges_result = requires(const Operation& operation, const R& result) {
     { operation.judge(result) } -> std::same_as<std::optional<failure_facts>>;
 };
 
-/// An operation of which no value is a failure (`throws_on_failure`).
+/// An operation of which no value is a failure (`throws_on_failure`), also behind `std::ref`.
 template <class Operation>
-concept fails_only_by_throwing = requires { requires Operation::fails_only_by_throwing; };
+concept fails_only_by_throwing = requires {
+    requires std::remove_reference_t<std::unwrap_reference_t<Operation>>::fails_only_by_throwing;
+};
 
 /// Does not compile for results that could hide a failure. `Throws`: the loop also sees what the
 /// operation throws.
@@ -487,6 +489,10 @@ class judged_operation : public wrapped_operation<Operation> {
         !has_predicate<Operation>,
         "this operation has a predicate already, which a second fails_if would replace; say both "
         "in one predicate");
+    static_assert(
+        !detail::fails_only_by_throwing<Operation>,
+        "this operation states that none of its values is a failure, as throws_on_failure and "
+        "transactions do; remove fails_if, and throw where it fails");
 
 public:
     static constexpr bool has_predicate = true;

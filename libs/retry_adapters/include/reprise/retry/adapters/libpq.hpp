@@ -34,6 +34,7 @@
 #include <reprise/retry/adapters/sqlstate.hpp>
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/failure_facts.hpp>
+#include <reprise/retry/outcome.hpp>
 
 namespace reprise::adapters {
 
@@ -245,7 +246,10 @@ struct pq_transaction_options {
 /// A whole transaction as an operation for `reprise::retry`: each attempt opens the connection if
 /// needed, begins, calls `body(connection)`, commits, and returns what `body` returned. `body` is
 /// called once per attempt, so it must have no effect outside of the database. What it throws rolls
-/// the transaction back.
+/// the transaction back. What it returns does not: the transaction is committed whatever the value
+/// is, and what is committed is never repeated because of a value. A result that reports failures,
+/// such as `std::error_code` or `std::expected`, therefore does not compile, nor does `fails_if`
+/// around the transaction: a body that fails throws.
 ///
 /// If the answer to COMMIT is lost, the next attempt asks whether it was applied before it does
 /// anything else. Applied: the attempt succeeds with the value of the earlier one. Not applied: the
@@ -259,6 +263,10 @@ template <class Body>
 class pq_transaction {
 public:
     using result = std::invoke_result_t<Body&, pq_connection&>;
+    static_assert(
+        !reprise::detail::is_or_holds_result<std::remove_cvref_t<result>>,
+        "a transaction is committed whatever its body returns, but this result can report a "
+        "failure; let the body throw if it fails, which rolls back, and return what it found");
     /// What was committed has succeeded, whatever value the body returned.
     static constexpr bool fails_only_by_throwing = true;
 
