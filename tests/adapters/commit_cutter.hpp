@@ -1,6 +1,7 @@
 #pragma once
 
-/// A proxy in front of a PostgreSQL server that loses one COMMIT: the request or its answer.
+/// A proxy in front of a PostgreSQL server that loses one COMMIT, the request or its answer, or
+/// stops reading in the middle of it.
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -15,7 +16,7 @@ namespace adapters {
 
 class commit_cutter {
 public:
-    enum class cut { request, answer };
+    enum class cut { request, answer, reading };
 
     /// `target` is the folder of the server's socket.
     commit_cutter(std::string target, cut what) : target_(std::move(target)), what_(what) {
@@ -66,7 +67,7 @@ private:
             const sockaddr_un address = address_in(target_);
             if (::connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) ==
                 0) {
-                while (!stop.stop_requested() && pump(client, server)) {
+                while (!stop.stop_requested() && pump(client, server, stop)) {
                 }
             }
             ::close(client);
@@ -74,7 +75,7 @@ private:
         }
     }
     /// Moves bytes for a moment; false when the connection ends.
-    [[nodiscard]] bool pump(int client, int server) {
+    [[nodiscard]] bool pump(int client, int server, const std::stop_token& stop) {
         std::array<pollfd, 2> ends{pollfd{client, POLLIN, 0}, pollfd{server, POLLIN, 0}};
         if (::poll(ends.data(), ends.size(), 20) <= 0) {
             return true;
@@ -87,6 +88,13 @@ private:
             }
             const std::string_view text(bytes.data(), static_cast<std::size_t>(size));
             const bool is_commit = !has_cut_ && text.find("commit") != std::string_view::npos;
+            if (is_commit && what_ == cut::reading) {
+                has_cut_ = true;
+                while (!stop.stop_requested()) {
+                    ::poll(nullptr, 0, 20);
+                }
+                return false;
+            }
             if (is_commit && what_ == cut::request) {
                 has_cut_ = true;
                 return false;

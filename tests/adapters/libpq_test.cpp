@@ -408,6 +408,86 @@ TEST_F(libpq_adapter, ends_an_attempt_in_time_and_repeats_it) {
     EXPECT_EQ(number("select count(*) from ledger"), 1);
 }
 
+TEST_F(libpq_adapter, commits_once_whatever_value_the_body_returns) {
+    pq_connection connection(server_->parameters());
+    int calls = 0;
+    const auto body = [&](pq_connection& on) -> std::optional<std::string> {
+        on.execute("insert into ledger values ($1)", {std::to_string(++calls)});
+        return std::nullopt;
+    };
+    pq_transaction work(connection, body);
+    const auto rule = reprise::attempts(3).every(0ms);
+    EXPECT_EQ(reprise::retry(rule, pq_transaction(connection, body)), std::nullopt);
+    EXPECT_EQ(reprise::retry(rule, std::ref(work)), std::nullopt);
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(number("select count(*) from ledger"), 2);
+}
+
+// libpq reports the state of a COPY again and again until the program has copied, so the wait for
+// the end of the statement never ended.
+TEST_F(libpq_adapter, refuses_to_copy_from_or_to_the_program) {
+    pq_connection connection(server_->parameters());
+    for (const std::string statement : {"copy accounts to stdout", "copy accounts from stdin"}) {
+        int calls = 0;
+        const auto copy = [&](const reprise::attempt& current) {
+            ++calls;
+            connection.limit_time(current);
+            connection.execute(statement);
+        };
+        try {
+            reprise::retry(reprise::attempts(3).every(0ms), {.timeout = 20s}, copy);
+            ADD_FAILURE() << statement;
+        } catch (const pq_error& error) {
+            EXPECT_EQ(error.state(), "0A000");
+            EXPECT_EQ(error.retry_facts().safety, reprise::retry_safety::no);
+            EXPECT_FALSE(error.is_commit_unknown());
+        }
+        EXPECT_EQ(calls, 1) << statement;
+        EXPECT_FALSE(connection.is_open()) << "nothing else ends a COPY at once";
+        EXPECT_EQ(PQntuples(connection.execute("select 1").get()), 1) << "on a new connection";
+    }
+    EXPECT_EQ(number("select count(*) from accounts"), account_count);
+}
+
+TEST_F(libpq_adapter, rolls_back_a_transaction_that_tries_to_copy) {
+    pq_connection connection(server_->parameters());
+    const auto body = [](pq_connection& on) {
+        on.execute("insert into ledger values (1)");
+        on.execute("copy accounts to stdout");
+    };
+    EXPECT_THROW(
+        reprise::retry(reprise::attempts(3), {.timeout = 20s}, pq_transaction(connection, body)),
+        pq_error);
+    EXPECT_EQ(number("select count(*) from ledger"), 0);
+}
+
+// The statement was sent in libpq's blocking mode, which waits without a limit for a server that
+// does not read.
+TEST_F(libpq_adapter, ends_in_time_while_a_long_statement_is_being_sent) {
+    const commit_cutter proxy(socket_folder(server_->parameters()), commit_cutter::cut::reading);
+    pq_connection connection(proxy.parameters());
+    const std::string value(std::size_t{64} << 20, 'x');
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+        reprise::retry(
+            reprise::attempts(1), {.timeout = 500ms}, [&](const reprise::attempt& current) {
+                connection.limit_time(current);
+                connection.execute("select length($1) /* commit */", {value});
+            });
+        ADD_FAILURE() << "nobody has read it";
+    } catch (const pq_error& error) {
+        EXPECT_TRUE(error.retry_facts().timeout);
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
+}
+
+TEST_F(libpq_adapter, sends_a_statement_that_is_longer_than_the_buffers) {
+    pq_connection connection(server_->parameters());
+    const std::string value(std::size_t{64} << 20, 'x');
+    const auto answer = connection.execute("select $1", {value});
+    EXPECT_EQ(PQgetlength(answer.get(), 0, 0), static_cast<int>(value.size()));
+}
+
 TEST_F(libpq_adapter, first_program_sells_a_lamp) {
     sql("create table stock (item text, n int)");
     sql("insert into stock values ('lamp', 3)");
