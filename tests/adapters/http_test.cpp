@@ -1,5 +1,8 @@
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
 
+#include <atomic>
 #include <ctime>
 #include <optional>
 
@@ -23,6 +26,44 @@ namespace adapters {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// While one exists, each name resolution of this program takes this time on the clock.
+class slow_name_server {
+public:
+    slow_name_server(reprise::testing::virtual_clock& clock, reprise::duration delay)
+        : clock_(&clock), delay_(delay) {
+        current_ = this;
+    }
+    ~slow_name_server() { current_ = nullptr; }
+    slow_name_server(const slow_name_server&) = delete;
+    slow_name_server& operator=(const slow_name_server&) = delete;
+
+    static void on_resolution() {
+        if (const slow_name_server* const slow = current_) {
+            slow->clock_->advance(slow->delay_);
+        }
+    }
+
+private:
+    static inline std::atomic<const slow_name_server*> current_ = nullptr;
+    reprise::testing::virtual_clock* clock_;
+    reprise::duration delay_;
+};
+
+}  // namespace
+}  // namespace adapters
+
+/// Replaces that of the C library, which it calls.
+extern "C" int getaddrinfo(
+    const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
+    adapters::slow_name_server::on_resolution();
+    static const auto real =
+        reinterpret_cast<decltype(&getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+    return real(host, service, hints, found);
+}
+
+namespace adapters {
+namespace {
 
 /// One call: its last result and its history.
 template <class Client>
@@ -218,6 +259,32 @@ TEST(curl_adapter, post_that_is_not_repeatable_is_sent_once_also_after_another_t
     EXPECT_EQ(server.requests(), (std::vector<std::string>{"GET / HTTP/1.1", "POST / HTTP/1.1"}));
 }
 
+/// Ends a transfer that has run for a while, unless a time limit ends it before.
+int end_after_a_while(void* started, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+    const auto& since = *static_cast<std::chrono::steady_clock::time_point*>(started);
+    return std::chrono::steady_clock::now() - since > 100ms ? 1 : 0;
+}
+
+// Each transfer had all the time of the attempt, although the one before had used most of it.
+TEST(curl_adapter, has_only_the_time_that_is_left_of_the_attempt) {
+    misbehaving_server server({is_silent()});
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, server.url().c_str());
+    auto started = std::chrono::steady_clock::now() + 5s;
+    curl_easy_setopt(curl.get(), CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl.get(), CURLOPT_XFERINFODATA, &started);
+    curl_easy_setopt(curl.get(), CURLOPT_XFERINFOFUNCTION, end_after_a_while);
+    reprise::testing::virtual_clock clock;
+    const auto last = reprise::retry(
+        reprise::attempts(1), {.attempt_timeout = 1h, .clock = &clock},
+        [&](const reprise::attempt& current) {
+            clock.advance(1h - 100ms);
+            return reprise::adapters::curl_perform(curl.get(), current);
+        });
+    EXPECT_EQ(last.code, CURLE_OPERATION_TIMEDOUT);
+}
+
 TEST(curl_adapter, refuses_a_body_that_is_too_long) {
     misbehaving_server server({answers(200, "", "0123456789")});
     const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
@@ -226,12 +293,6 @@ TEST(curl_adapter, refuses_a_body_that_is_too_long) {
     const auto made = reprise::adapters::curl_perform(curl.get(), {}, {.body_size_max = 9});
     EXPECT_EQ(made.code, CURLE_WRITE_ERROR);
     EXPECT_EQ(made.retry_facts().safety, reprise::retry_safety::no);
-}
-
-/// Ends a transfer that has run for a while, unless a time limit ends it before.
-int end_after_a_while(void* started, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-    const auto& since = *static_cast<std::chrono::steady_clock::time_point*>(started);
-    return std::chrono::steady_clock::now() - since > 100ms ? 1 : 0;
 }
 
 TEST(curl_adapter, limit_of_an_attempt_does_not_end_the_next_transfer_of_the_program) {
@@ -347,10 +408,121 @@ TEST(beast_adapter, an_exchange_returns_its_stage_whenever_it_is_canceled) {
         io.run();
         ASSERT_TRUE(ended.has_value());
         EXPECT_EQ(ended->error, asio::error::operation_aborted) << "after " << steps << " steps";
-        if (ended->stage != reprise::adapters::beast_stage::connecting) {
-            EXPECT_EQ(ended->retry_facts().safety, reprise::retry_safety::no);
-        }
+        EXPECT_EQ(ended->retry_facts().safety, reprise::retry_safety::no);
     }
+}
+
+/// One exchange with the limit of an attempt, on a name server that takes a part of its time. Empty
+/// if the exchange does not end within five seconds of real time.
+std::optional<reprise::adapters::beast_result<>> resolve_slowly(
+    const std::string& port, reprise::duration limit, reprise::duration resolution) {
+    reprise::testing::virtual_clock clock;
+    const slow_name_server names(clock, resolution);
+    const reprise::attempt current{
+        .deadline = clock.now() + limit, .timeout = limit, .clock = &clock};
+    boost::asio::io_context io(1);
+    std::optional<reprise::adapters::beast_result<>> ended;
+    boost::asio::co_spawn(
+        io,
+        reprise::adapters::beast_exchange(
+            {"127.0.0.1", port}, beast_client{"POST", port}.request(), current),
+        [&](const std::exception_ptr& thrown, reprise::adapters::beast_result<> result) {
+            EXPECT_EQ(thrown, nullptr);
+            ended = std::move(result);
+        });
+    io.run_for(5s);
+    return ended;
+}
+
+// The exchange had all the time of the attempt once more after the name resolution.
+TEST(beast_adapter, name_resolution_is_part_of_the_attempts_time) {
+    misbehaving_server server({is_silent()});
+    const auto ended = resolve_slowly(server.port(), 1h, 1h - 200ms);
+    ASSERT_TRUE(ended.has_value()) << "waits for an hour";
+    EXPECT_EQ(ended->error, boost::beast::error::timeout);
+    EXPECT_EQ(ended->stage, reprise::adapters::beast_stage::reading);
+}
+
+TEST(beast_adapter, sends_nothing_if_the_name_resolution_took_all_the_time) {
+    misbehaving_server server({answers(200)});
+    const auto ended = resolve_slowly(server.port(), 1s, 2s);
+    ASSERT_TRUE(ended.has_value());
+    EXPECT_EQ(ended->error, boost::beast::error::timeout);
+    EXPECT_EQ(ended->stage, reprise::adapters::beast_stage::connecting);
+    EXPECT_TRUE(ended->retry_facts().timeout);
+    EXPECT_EQ(ended->retry_facts().safety, reprise::retry_safety::yes);
+    EXPECT_EQ(server.connection_count(), 0U);
+}
+
+// A GET that the program itself had canceled had no facts, so a rule of one line sent it again.
+TEST(beast_adapter, never_repeats_an_exchange_that_the_program_canceled) {
+    namespace asio = boost::asio;
+    misbehaving_server server({is_silent()});
+    unsigned count = 0;
+    const auto fetch_and_cancel = [&](const reprise::attempt& current) {
+        ++count;
+        asio::io_context io(1);
+        asio::cancellation_signal signal;
+        reprise::adapters::beast_result<> ended;
+        asio::co_spawn(
+            io,
+            reprise::adapters::beast_exchange(
+                {"127.0.0.1", server.port()}, beast_client{"GET", server.port()}.request(),
+                current),
+            asio::bind_cancellation_slot(
+                signal.slot(),
+                [&](const std::exception_ptr&, reprise::adapters::beast_result<> result) {
+                    ended = std::move(result);
+                }));
+        io.run_one();
+        io.run_one();
+        signal.emit(asio::cancellation_type::all);
+        io.run();
+        return ended;
+    };
+    const auto last =
+        reprise::retry(reprise::attempts(3).every(0ms), {.attempt_timeout = 1h}, fetch_and_cancel);
+    EXPECT_EQ(last.error, asio::error::operation_aborted);
+    EXPECT_TRUE(last.is_canceled);
+    EXPECT_EQ(count, 1U);
+}
+
+// The loop cancels it in the same way, but that is a timeout.
+TEST(beast_adapter, repeats_a_get_that_the_loop_canceled_at_the_limit_of_the_attempt) {
+    misbehaving_server server({is_silent(), answers(200, "", "fine")});
+    const beast_client client{"GET", server.port()};
+    reprise::testing::virtual_clock clock;
+    reprise::retry_history history;
+    boost::asio::io_context io(1);
+    std::vector<reprise::adapters::beast_result<>> results;
+    reprise::adapters::beast_result<> last;
+    const auto fetch = [&](const reprise::attempt& current)
+        -> boost::asio::awaitable<reprise::adapters::beast_result<>> {
+        const reprise::adapters::http_server to{"127.0.0.1", client.port};
+        const auto request = client.request();
+        results.push_back(co_await reprise::adapters::beast_exchange(to, request, current));
+        co_return results.back();
+    };
+    const auto rule = reprise::attempts(3).every(0ms);
+    const reprise::async_call_options options{
+        .attempt_timeout = 1h,
+        .history = reprise::borrowed(&history),
+        .clock = reprise::borrowed(&clock)};
+    boost::asio::co_spawn(
+        io, reprise::async_retry(rule, options, fetch),
+        [&](const std::exception_ptr& thrown, reprise::adapters::beast_result<> value) {
+            EXPECT_EQ(thrown, nullptr);
+            last = std::move(value);
+        });
+    std::jthread runs([&] { io.run(); });
+    EXPECT_EQ(server.requests().size(), 1U);
+    clock.advance(1h);
+    runs.join();
+    ASSERT_EQ(results.size(), 2U);
+    EXPECT_EQ(results[0].error, boost::asio::error::operation_aborted);
+    EXPECT_FALSE(results[0].is_canceled);
+    EXPECT_EQ(last.response.body(), "fine");
+    EXPECT_EQ(history.failed_attempts(), 1U);
 }
 
 TEST(curl_adapter, first_program_prints_the_page_after_a_429) {

@@ -4,6 +4,7 @@
 /// on its strategy (budget, breaker, observer, tracer); what belongs to the operation wraps it
 /// (`fails_if`, `with_fallback`, `hedged`).
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -123,6 +124,11 @@ struct attempt {
 
     /// The time on the call's clock.
     [[nodiscard]] time_point now() const noexcept { return clock_or_real().now(); }
+    /// What is left of the attempt's time, for one of several steps; `duration::max()` if there is
+    /// no limit.
+    [[nodiscard]] duration time_left() const noexcept {
+        return std::min(timeout, driver::time_left(now(), deadline));
+    }
     /// The date that corresponds to it, e.g. for `http_facts`.
     [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
         return clock_or_real().calendar_time();

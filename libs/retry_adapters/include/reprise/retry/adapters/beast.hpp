@@ -64,6 +64,9 @@ struct beast_result {
     std::string method{};
     std::chrono::sys_seconds ended_at{};
     repeatability repeat = repeatability::unspecified;  ///< Whether it may be sent twice.
+    /// Canceled by your program, and not because the time of the attempt was over. If you fill in
+    /// the result yourself, set it: `operation_aborted` alone does not tell the two apart.
+    bool is_canceled = false;
 
     /// An exchange that did not complete, or a status of 400 and above.
     [[nodiscard]] bool is_failure() const noexcept {
@@ -76,7 +79,7 @@ struct beast_result {
     /// Safe to repeat: failures to resolve and to connect, and the statuses 408 and 429. Repeated
     /// only for requests that may be sent twice: timeouts and broken connections after that, and
     /// 5xx. Never repeated: other 4xx, malformed or too long answers, names that do not exist, and
-    /// what you canceled.
+    /// what you canceled (`is_canceled`).
     [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
@@ -107,6 +110,9 @@ failure_facts beast_result<Body>::retry_facts() const noexcept {
             http_facts(static_cast<int>(response.result_int()), retry_after, ended_at), method,
             repeat);
     }
+    if (is_canceled) {
+        return {.safety = retry_safety::no, .fault = failure_fault::client};
+    }
     failure_facts facts = beast_error_facts(error);
     if (stage == beast_stage::connecting) {
         if (facts.safety == retry_safety::maybe) {
@@ -125,8 +131,9 @@ failure_facts beast_result<Body>::retry_facts() const noexcept {
 
 /// One exchange on a connection of its own, without TLS. `request` is prepared (Content-Length) but
 /// otherwise sent as it is; set its Host field. From the connection on, the exchange ends with
-/// `beast::error::timeout` when the time of the attempt is over. Cancel the coroutine to end it
-/// earlier; `async_retry` does so at the deadline.
+/// `beast::error::timeout` when the time of the attempt is over; after a name resolution that took
+/// longer, nothing is sent. Cancel the coroutine to end it earlier; `async_retry` does so at the
+/// deadline.
 template <class RequestBody, class Fields>
 [[nodiscard]] boost::asio::awaitable<beast_result<>> beast_exchange(
     http_server server, boost::beast::http::request<RequestBody, Fields> request, attempt current,
@@ -140,6 +147,9 @@ template <class RequestBody, class Fields>
     auto checked = asio::redirect_error(asio::use_awaitable, result.error);
     const auto ended = [&result, &current] {
         result.ended_at = current.calendar_time();
+        // A loop that cancels at the limit of the attempt knows itself that this is a timeout.
+        result.is_canceled = result.error == asio::error::operation_aborted &&
+                             current.time_left() > duration::zero();
         return result.error.failed();
     };
     try {
@@ -148,9 +158,14 @@ template <class RequestBody, class Fields>
         if (ended()) {
             co_return result;
         }
+        const duration left = current.time_left();
+        if (left == duration::zero()) {
+            result.error = boost::beast::error::timeout;
+            co_return result;
+        }
         boost::beast::tcp_stream stream(executor);
-        if (current.timeout < std::chrono::hours{24 * 365}) {
-            stream.expires_after(current.timeout);
+        if (left < std::chrono::hours{24 * 365}) {
+            stream.expires_after(left);
         }
         co_await stream.async_connect(found, checked);
         if (ended()) {

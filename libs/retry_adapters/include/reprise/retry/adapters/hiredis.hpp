@@ -72,13 +72,13 @@ public:
         const attempt& current, const std::vector<std::string>& words,
         repeatability repeat = repeatability::unspecified) {
         if (const std::optional<redis_address> asked = route_.take_asked()) {
-            const context other = connect(*asked, time_left(current));
+            const context other = connect(*asked, current.time_left());
             limit_time(other.get(), current);
             static_cast<void>(send(other.get(), {"ASKING"}, true));
             limit_time(other.get(), current);
             return execute(other.get(), *asked, words, current.stated_or_mark(repeat));
         }
-        open(time_left(current));
+        open(current.time_left());
         limit_time(native(), current);
         return execute(native(), redis_address(address()), words, current.stated_or_mark(repeat));
     }
@@ -95,12 +95,8 @@ private:
     };
     using context = std::unique_ptr<redisContext, context_deleter>;
 
-    /// Of the attempt's time: each step has what the steps before it have left.
-    [[nodiscard]] static duration time_left(const attempt& current) noexcept {
-        return std::min(current.timeout, driver::time_left(current.now(), current.deadline));
-    }
     static void limit_time(redisContext* on, const attempt& current) {
-        redisSetTimeout(on, to_timeval(time_left(current)));
+        redisSetTimeout(on, to_timeval(current.time_left()));
     }
     /// A zero would mean no limit.
     [[nodiscard]] static timeval to_timeval(duration limit) noexcept {
