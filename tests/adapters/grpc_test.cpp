@@ -202,6 +202,19 @@ TEST(grpc_adapter, ends_a_slow_call_in_time_and_repeats_it) {
     EXPECT_EQ(call.history.failed_attempts(), 1U);
 }
 
+// Each of several calls had all the time of the attempt.
+TEST(grpc_adapter, gives_a_call_the_time_that_is_left_of_the_attempt) {
+    reprise::testing::virtual_clock clock;
+    const reprise::attempt current{.deadline = clock.now() + 1h, .timeout = 1h, .clock = &clock};
+    grpc::ClientContext first;
+    reprise::adapters::grpc_limit_time(first, current);
+    EXPECT_EQ(first.raw_deadline().tv_sec, 3600);
+    clock.advance(1h - 2s);
+    grpc::ClientContext second;
+    reprise::adapters::grpc_limit_time(second, current);
+    EXPECT_EQ(second.raw_deadline().tv_sec, 2);
+}
+
 /// Starts a retried call through the callback interface; completes with any token.
 template <class Executor, class Token>
 auto async_find(

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -282,6 +283,13 @@ TEST(hiredis_adapter, repeats_after_a_timeout_only_what_is_harmless) {
     EXPECT_EQ(run_paused({"INCR", "n"}), reprise::refusal_reason::unsafe);
 }
 
+/// An attempt with this time, which starts now.
+reprise::attempt limited_to(reprise::duration time) {
+    reprise::attempt current{.timeout = time};
+    current.deadline = current.now() + time;
+    return current;
+}
+
 /// Sends every command of its first connection to itself with an ASK, and answers those of the
 /// second one after a while.
 class slow_node {
@@ -330,19 +338,153 @@ private:
 TEST(hiredis_adapter, all_steps_of_an_attempt_share_its_time) {
     slow_node node(150ms);
     redis_connection connection({"127.0.0.1", node.port()});
-    const auto limited = [] {
-        reprise::attempt current{.timeout = 200ms};
-        current.deadline = current.now() + current.timeout;
-        return current;
-    };
-    EXPECT_THROW(connection.command(limited(), {"SET", "a", "1"}), redis_error) << "the ASK";
+    EXPECT_THROW(connection.command(limited_to(200ms), {"SET", "a", "1"}), redis_error)
+        << "the ASK";
     try {
-        connection.command(limited(), {"SET", "a", "1"});
+        connection.command(limited_to(200ms), {"SET", "a", "1"});
         FAIL() << "took 300 ms of 200";
     } catch (const redis_error& error) {
         EXPECT_TRUE(error.is_unknown());
         EXPECT_TRUE(error.retry_facts().timeout);
     }
+}
+
+TEST(hiredis_adapter, mark_of_the_call_decides_about_a_command_whose_answer_was_lost) {
+    const redis_server server;
+    server.ask({"SET", "n", "1"});
+    redis_connection connection({"127.0.0.1", server.port()});
+    auto strategy = make_strategy();
+    const auto run_paused = [&](const std::vector<std::string>& words, repeatability mark,
+                                repeatability stated = repeatability::unspecified) {
+        server.ask({"CLIENT", "PAUSE", "600", "ALL"});
+        reprise::retry_history history;
+        try {
+            static_cast<void>(reprise::retry(
+                strategy,
+                {.timeout = 20s, .attempt_timeout = 200ms, .repeat = mark, .history = &history},
+                [&](const reprise::attempt& a) { return connection.command(a, words, stated); }));
+        } catch (const redis_error& error) {
+            EXPECT_TRUE(error.is_unknown());
+        }
+        return history.refusal();
+    };
+    using enum repeatability;
+    EXPECT_EQ(run_paused({"GET", "n"}, not_repeatable), reprise::refusal_reason::unsafe);
+    EXPECT_EQ(run_paused({"SET", "n", "2"}, repeatable), reprise::refusal_reason::none);
+    EXPECT_EQ(
+        run_paused({"SET", "n", "3"}, repeatable, not_repeatable), reprise::refusal_reason::unsafe)
+        << "what the command states about itself counts more";
+}
+
+TEST(hiredis_adapter, mark_of_the_call_decides_about_a_script_that_failed) {
+    const redis_server server;
+    redis_connection connection({"127.0.0.1", server.port()});
+    const std::vector<std::string> words{
+        "EVAL", "redis.call('INCR', KEYS[1]) return redis.error_reply('TRYAGAIN later')", "1",
+        "count"};
+    EXPECT_THROW(
+        static_cast<void>(reprise::retry(
+            reprise::attempts(3).every(0ms), {.repeat = repeatability::repeatable},
+            [&](const reprise::attempt& current) { return connection.command(current, words); })),
+        redis_error);
+    EXPECT_EQ(server.ask({"GET", "count"}), "3");
+}
+
+/// Treats each connection as the next function of its plan says, and closes it.
+class scripted_node {
+public:
+    using behaviour = std::function<void(int client)>;
+
+    explicit scripted_node(std::vector<behaviour> plan) : plan_(std::move(plan)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(static_cast<std::uint16_t>(port_));
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        EXPECT_EQ(::listen(listener_, 4), 0);
+        thread_ = std::jthread([this] {
+            for (const behaviour& next : plan_) {
+                const int client = ::accept(listener_, nullptr, nullptr);
+                if (client >= 0) {
+                    next(client);
+                    ::close(client);
+                }
+            }
+        });
+    }
+    ~scripted_node() {
+        ::shutdown(listener_, SHUT_RDWR);  // Wakes a waiting accept.
+        thread_.join();
+        ::close(listener_);
+    }
+    scripted_node(const scripted_node&) = delete;
+    scripted_node& operator=(const scripted_node&) = delete;
+    [[nodiscard]] int port() const noexcept { return port_; }
+
+    static bool read_command(int client) {
+        std::array<char, 256> chunk{};
+        return ::recv(client, chunk.data(), chunk.size(), 0) > 0;
+    }
+    static bool send_text(int client, std::string_view text) {
+        return ::send(client, text.data(), text.size(), MSG_NOSIGNAL) > 0;
+    }
+
+private:
+    std::vector<behaviour> plan_;
+    int port_ = free_port();
+    int listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    std::jthread thread_;
+};
+
+// Each piece of an answer had all the time of the attempt.
+TEST(hiredis_adapter, answer_that_arrives_in_pieces_ends_with_the_attempts_time) {
+    const scripted_node node({[](int client) {
+        scripted_node::read_command(client);
+        scripted_node::send_text(client, "$1000\r\n");
+        for (int piece = 0; piece < 100 && scripted_node::send_text(client, "x"); ++piece) {
+            ::poll(nullptr, 0, 30);
+        }
+    }});
+    redis_connection connection({"127.0.0.1", node.port()});
+    try {
+        static_cast<void>(connection.command(limited_to(200ms), {"GET", "a"}));
+        ADD_FAILURE() << "the answer has no end";
+    } catch (const redis_error& error) {
+        EXPECT_TRUE(error.retry_facts().timeout) << error.what();
+        EXPECT_TRUE(error.is_unknown());
+    }
+    EXPECT_FALSE(connection.is_open());
+}
+
+// It was reported as a command that may have been executed.
+TEST(hiredis_adapter, command_is_not_sent_if_its_asking_was_lost) {
+    std::string redirection;
+    const scripted_node node(
+        {[&](int client) {
+             scripted_node::read_command(client);
+             scripted_node::send_text(client, redirection);
+         },
+         [](int client) { scripted_node::read_command(client); }});
+    redirection = "-ASK 1 127.0.0.1:" + std::to_string(node.port()) + "\r\n";
+    redis_connection connection({"127.0.0.1", node.port()});
+    EXPECT_THROW(static_cast<void>(connection.command(limited_to(5s), {"INCR", "a"})), redis_error)
+        << "the ASK";
+    try {
+        static_cast<void>(connection.command(limited_to(5s), {"INCR", "a"}));
+        ADD_FAILURE() << "the connection was closed";
+    } catch (const redis_error& error) {
+        EXPECT_FALSE(error.is_unknown());
+        EXPECT_EQ(error.retry_facts().safety, reprise::retry_safety::yes);
+    }
+}
+
+TEST(hiredis_adapter, sends_a_command_that_is_longer_than_the_buffers) {
+    const redis_server server;
+    redis_connection connection({"127.0.0.1", server.port()});
+    const std::string value(std::size_t{32} << 20, 'x');
+    static_cast<void>(connection.command(limited_to(60s), {"SET", "a", value}));
+    const auto reply = connection.command(limited_to(60s), {"GET", "a"});
+    EXPECT_EQ(reply->len, value.size());
 }
 
 TEST(hiredis_adapter, first_program_prints_a_value) {
