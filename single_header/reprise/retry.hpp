@@ -1966,6 +1966,11 @@ struct attempt {
 
     /// The time on the call's clock.
     [[nodiscard]] time_point now() const noexcept { return clock_or_real().now(); }
+    /// What is left of the attempt's time, for one of several steps; `duration::max()` if there is
+    /// no limit.
+    [[nodiscard]] duration time_left() const noexcept {
+        return std::min(timeout, driver::time_left(now(), deadline));
+    }
     /// The date that corresponds to it, e.g. for `http_facts`.
     [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
         return clock_or_real().calendar_time();
@@ -3908,9 +3913,11 @@ concept judges_result = requires(const Operation& operation, const R& result) {
     { operation.judge(result) } -> std::same_as<std::optional<failure_facts>>;
 };
 
-/// An operation of which no value is a failure (`throws_on_failure`).
+/// An operation of which no value is a failure (`throws_on_failure`), also behind `std::ref`.
 template <class Operation>
-concept fails_only_by_throwing = requires { requires Operation::fails_only_by_throwing; };
+concept fails_only_by_throwing = requires {
+    requires std::remove_reference_t<std::unwrap_reference_t<Operation>>::fails_only_by_throwing;
+};
 
 /// Does not compile for results that could hide a failure. `Throws`: the loop also sees what the
 /// operation throws.
@@ -4133,6 +4140,10 @@ class judged_operation : public wrapped_operation<Operation> {
         !has_predicate<Operation>,
         "this operation has a predicate already, which a second fails_if would replace; say both "
         "in one predicate");
+    static_assert(
+        !detail::fails_only_by_throwing<Operation>,
+        "this operation states that none of its values is a failure, as throws_on_failure and "
+        "transactions do; remove fails_if, and throw where it fails");
 
 public:
     static constexpr bool has_predicate = true;

@@ -481,6 +481,21 @@ TEST_F(libpq_adapter, ends_in_time_while_a_long_statement_is_being_sent) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s);
 }
 
+TEST_F(libpq_adapter, reports_a_connection_that_breaks_while_a_long_statement_is_being_sent) {
+    const commit_cutter proxy(socket_folder(server_->parameters()), commit_cutter::cut::request);
+    pq_connection connection(proxy.parameters());
+    const std::string value(std::size_t{64} << 20, 'x');
+    try {
+        connection.execute("select length($1) /* commit */", {value});
+        ADD_FAILURE() << "nobody has read it";
+    } catch (const pq_error& error) {
+        EXPECT_TRUE(error.is_commit_unknown());
+        EXPECT_FALSE(error.retry_facts().timeout);
+    }
+    EXPECT_TRUE(proxy.has_cut());
+    EXPECT_FALSE(connection.is_open());
+}
+
 TEST_F(libpq_adapter, sends_a_statement_that_is_longer_than_the_buffers) {
     pq_connection connection(server_->parameters());
     const std::string value(std::size_t{64} << 20, 'x');

@@ -228,4 +228,18 @@ TEST(late_clock, a_wait_that_takes_longer_than_planned_starts_no_attempt_after_t
     EXPECT_EQ(calls, 2);
 }
 
+TEST(attempt, time_left_shrinks_while_its_steps_take_time) {
+    reprise::testing::virtual_clock clock;
+    retry(attempts(1), {.attempt_timeout = 10s, .clock = &clock}, [&](const attempt& current) {
+        EXPECT_EQ(current.time_left(), 10s);
+        clock.advance(7s);
+        EXPECT_EQ(current.time_left(), 3s);
+        EXPECT_EQ(current.timeout, 10s);
+        clock.advance(7s);
+        EXPECT_EQ(current.time_left(), 0s);
+    });
+    EXPECT_EQ(attempt{}.time_left(), duration::max());
+    EXPECT_EQ((attempt{.timeout = 1s}.time_left()), 1s) << "made by hand, without a deadline";
+}
+
 }  // namespace reprise::clocks_test

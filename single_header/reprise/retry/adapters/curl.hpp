@@ -181,18 +181,18 @@ inline failure_facts curl_result::retry_facts() const noexcept {
     return facts_after_sending(facts, is_first_unknown ? std::string_view() : method, repeat);
 }
 
-/// Performs one transfer with `handle`, whose options are yours, and collects the body. Some
-/// options are set for the transfer and have libcurl's default values afterwards:
-/// CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA, if the attempt has a limit CURLOPT_TIMEOUT_MS, and for
-/// a request that is not repeatable CURLOPT_FRESH_CONNECT. Set them again for a transfer of your
-/// own. A request body must be one that libcurl can send again (CURLOPT_COPYPOSTFIELDS or
-/// CURLOPT_POSTFIELDS; a read callback must start from the beginning).
+/// Performs one transfer with `handle`, whose options are yours, and collects the body. It has the
+/// time that is left of the attempt. Some options are set for the transfer and have libcurl's
+/// default values afterwards: CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA, if the attempt has a limit
+/// CURLOPT_TIMEOUT_MS, and for a request that is not repeatable CURLOPT_FRESH_CONNECT. Set them
+/// again for a transfer of your own. A request body must be one that libcurl can send again
+/// (CURLOPT_COPYPOSTFIELDS or CURLOPT_POSTFIELDS; a read callback must start from the beginning).
 [[nodiscard]] inline curl_result curl_perform(
     CURL* handle, const attempt& current, const curl_options& options = {}) {
     curl_result result;
     detail::curl_body body{&result.body, options.body_size_max};
     const detail::curl_transfer_options set(
-        handle, body, current.timeout, current.stated_or_mark(options.repeat));
+        handle, body, current.time_left(), current.stated_or_mark(options.repeat));
     result.code = curl_easy_perform(handle);
     result.ended_at = current.calendar_time();
     result.repeat = current.stated_or_mark(options.repeat);

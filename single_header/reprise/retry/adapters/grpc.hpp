@@ -84,10 +84,10 @@ private:
     bool is_forbidden_ = false;
 };
 
-/// Gives the call the time that the attempt has.
+/// Gives the call the time that is left of the attempt.
 inline void grpc_limit_time(::grpc::ClientContext& context, const attempt& current) {
-    if (current.timeout < std::chrono::hours{24 * 365}) {
-        const auto time = std::chrono::ceil<std::chrono::microseconds>(current.timeout);
+    if (const duration left = current.time_left(); left < std::chrono::hours{24 * 365}) {
+        const auto time = std::chrono::ceil<std::chrono::microseconds>(left);
         context.set_deadline(gpr_time_from_micros(time.count(), GPR_TIMESPAN));  // From now on.
     }
 }

@@ -64,7 +64,8 @@ class redis_connection {
 public:
     explicit redis_connection(redis_address address) : route_(std::move(address)) {}
 
-    /// Executes one command within the time of the attempt. Throws `redis_error`.
+    /// Executes one command within the time of the attempt, except that a name resolution is not
+    /// limited. Throws `redis_error`.
     ///
     /// A command whose answer was lost is repeated only if it is in `is_redis_read` or you state,
     /// here or in the call's options, that it is repeatable: an INCR that is executed twice counts
@@ -73,15 +74,13 @@ public:
         const attempt& current, const std::vector<std::string>& words,
         repeatability repeat = repeatability::unspecified) {
         if (const std::optional<redis_address> asked = route_.take_asked()) {
-            const context other = connect(*asked, time_left(current));
-            limit_time(other.get(), current);
-            static_cast<void>(send(other.get(), {"ASKING"}, true));
-            limit_time(other.get(), current);
-            return execute(other.get(), *asked, words, current.stated_or_mark(repeat));
+            const context other = connect(*asked, current.time_left());
+            announce_asked(other.get(), current);
+            return execute(other.get(), *asked, current, words, current.stated_or_mark(repeat));
         }
-        open(time_left(current));
-        limit_time(native(), current);
-        return execute(native(), redis_address(address()), words, current.stated_or_mark(repeat));
+        open(current.time_left());
+        return execute(
+            native(), redis_address(address()), current, words, current.stated_or_mark(repeat));
     }
     [[nodiscard]] bool is_open() const noexcept { return context_ != nullptr; }
     void close() noexcept { context_.reset(); }
@@ -96,12 +95,8 @@ private:
     };
     using context = std::unique_ptr<redisContext, context_deleter>;
 
-    /// Of the attempt's time: each step has what the steps before it have left.
-    [[nodiscard]] static duration time_left(const attempt& current) noexcept {
-        return std::min(current.timeout, driver::time_left(current.now(), current.deadline));
-    }
     static void limit_time(redisContext* on, const attempt& current) {
-        redisSetTimeout(on, to_timeval(time_left(current)));
+        redisSetTimeout(on, to_timeval(current.time_left()));
     }
     /// A zero would mean no limit.
     [[nodiscard]] static timeval to_timeval(duration limit) noexcept {
@@ -148,12 +143,12 @@ private:
         return size == 0 || (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
     }
     [[nodiscard]] redis_reply execute(
-        redisContext* on, const redis_address& server, const std::vector<std::string>& words,
-        repeatability repeat) {
+        redisContext* on, const redis_address& server, const attempt& current,
+        const std::vector<std::string>& words, repeatability repeat) {
         const bool is_harmless = repeat == repeatability::unspecified
                                      ? !words.empty() && is_redis_read(words.front())
                                      : repeat == repeatability::repeatable;
-        redis_reply reply = send(on, words, is_harmless);
+        redis_reply reply = send(on, current, words, is_harmless);
         if (reply->type == REDIS_REPLY_ERROR) {
             // Both alternatives are views: with a literal, the view would be of a temporary string.
             const auto command =
@@ -162,27 +157,58 @@ private:
         }
         return reply;
     }
+    /// The command follows only if the answer to ASKING arrives.
+    void announce_asked(redisContext* on, const attempt& current) {
+        try {
+            static_cast<void>(send(on, current, {"ASKING"}, true));
+        } catch (const redis_error& error) {
+            failure_facts facts = error.retry_facts();
+            facts.safety = retry_safety::yes;
+            throw redis_error(error.what(), facts, false);
+        }
+    }
+    /// As redisCommandArgv, whose limit holds for each piece of the command and of the answer.
     [[nodiscard]] redis_reply send(
-        redisContext* on, const std::vector<std::string>& words, bool is_harmless) {
+        redisContext* on, const attempt& current, const std::vector<std::string>& words,
+        bool is_harmless) {
         std::vector<const char*> texts;
         std::vector<std::size_t> sizes;
         for (const std::string& word : words) {
             texts.push_back(word.data());
             sizes.push_back(word.size());
         }
-        redis_reply reply(static_cast<redisReply*>(
-            redisCommandArgv(on, static_cast<int>(words.size()), texts.data(), sizes.data())));
-        if (reply == nullptr) {
-            fail_lost(on, is_harmless);
+        const auto check = [&](int status) {
+            if (status != REDIS_OK) {
+                fail_lost(on, on->errstr, is_timeout(on), is_harmless);
+            }
+        };
+        const auto next_piece = [&](bool is_first) {
+            if (!is_first && current.time_left() == duration::zero()) {
+                fail_lost(on, "the server did not answer in time", true, is_harmless);
+            }
+            limit_time(on, current);
+        };
+        check(
+            redisAppendCommandArgv(on, static_cast<int>(words.size()), texts.data(), sizes.data()));
+        for (int is_written = 0, count = 0; is_written == 0; ++count) {
+            next_piece(count == 0);
+            check(redisBufferWrite(on, &is_written));
         }
-        return reply;
+        void* reply = nullptr;
+        for (int count = 0; reply == nullptr; ++count) {
+            next_piece(count == 0);
+            check(redisBufferRead(on));
+            check(redisGetReplyFromReader(on, &reply));
+        }
+        return redis_reply(static_cast<redisReply*>(reply));
     }
 
-    [[noreturn]] void fail_lost(redisContext* on, bool is_harmless) {
+    [[nodiscard]] static bool is_timeout(const redisContext* on) noexcept {
         const auto* const row = reprise::detail::find_row(detail::hiredis_rows, on->err);
-        const bool is_timeout =
-            (row != nullptr && row->timeout) || (on->err == REDIS_ERR_IO && errno == EAGAIN);
-        const std::string message = on->errstr;
+        return (row != nullptr && row->timeout) || (on->err == REDIS_ERR_IO && errno == EAGAIN);
+    }
+    [[noreturn]] void fail_lost(
+        redisContext* on, const std::string& message, bool is_timeout, bool is_harmless) {
         if (on == native()) {
             close();
         }

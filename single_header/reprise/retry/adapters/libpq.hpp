@@ -67,7 +67,8 @@ struct pq_result_deleter {
 using pq_result = std::unique_ptr<PGresult, pq_result_deleter>;  ///< An answer with its rows.
 
 /// One connection, for one thread at a time. Opened when it is first needed and reopened after it
-/// was lost. Every wait ends at the limit set last; a connection that answered too late is closed.
+/// was lost. Every wait ends at the limit set last, except that for the name resolution; a
+/// connection that answered too late is closed.
 class pq_connection {
 public:
     /// `parameters` as for PQconnectdb.
@@ -111,7 +112,8 @@ public:
 
     /// Executes one statement with the values of $1, $2, ... Throws `pq_error`. Outside of a
     /// transaction the statement commits on its own; if its answer is lost it is repeated only if
-    /// you state that it is repeatable.
+    /// you state that it is repeatable. A COPY from or to the program fails and closes the
+    /// connection; copy with libpq's own functions on `native()`.
     pq_result execute(
         const std::string& statement, const std::vector<std::string>& values = {},
         repeatability repeat = repeatability::unspecified) {
@@ -127,13 +129,19 @@ public:
         std::vector<const char*> texts;
         std::ranges::transform(
             values, std::back_inserter(texts), [](const std::string& v) { return v.c_str(); });
-        if (PQsendQueryParams(
+        // Not blocking, because libpq would wait without a limit for a server that does not read.
+        if (PQsetnonblocking(native(), 1) != 0 ||
+            PQsendQueryParams(
                 native(), statement.c_str(), static_cast<int>(texts.size()), nullptr, texts.data(),
                 nullptr, nullptr, 0) == 0) {
             fail_lost(stage, repeat);
         }
+        flush(stage, repeat);
         // The first result counts: a server that shuts down may add an error of its own to it.
         pq_result first = next_result(stage, repeat);
+        if (is_copy(first.get())) {
+            fail_copy();  // Until the program has copied, there is no end of the results.
+        }
         while (first != nullptr && is_open() && next_result(stage, repeat) != nullptr) {
         }
         const ExecStatusType status = PQresultStatus(first.get());
@@ -177,8 +185,23 @@ private:
             }  // Otherwise a server before PostgreSQL 14.
         }
     }
+    /// Sends what libpq holds back. It also reads meanwhile, because a server whose answers are not
+    /// read stops reading itself.
+    void flush(sql_stage stage, repeatability repeat) {
+        int unsent = PQflush(native());
+        while (unsent > 0) {
+            if (!wait_for(POLLIN | POLLOUT)) {
+                fail_timeout(stage, repeat);
+            }
+            unsent = PQconsumeInput(native()) != 0 ? PQflush(native()) : -1;
+        }
+        // If the connection was lost, the results say more about it than libpq does here.
+        static_cast<void>(PQsetnonblocking(native(), 0));
+    }
     [[nodiscard]] pq_result next_result(sql_stage stage, repeatability repeat) {
-        while (PQisBusy(native()) != 0) {
+        // A connection that was lost while sending has no socket, and old versions of libpq call it
+        // busy.
+        while (is_open() && PQisBusy(native()) != 0) {
             if (!wait_for(POLLIN)) {
                 fail_timeout(stage, repeat);
             }
@@ -189,6 +212,18 @@ private:
         return pq_result(PQgetResult(native()));
     }
 
+    [[nodiscard]] static bool is_copy(const PGresult* result) noexcept {
+        const ExecStatusType status = PQresultStatus(result);
+        return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
+    }
+
+    /// Nothing has been copied, and the server discards a transaction around it.
+    [[noreturn]] void fail_copy() {
+        close();
+        throw pq_error(
+            "COPY from or to the program needs libpq's own functions", "0A000",
+            sqlstate_facts("0A000", sql_stage::in_transaction), false);
+    }
     [[noreturn]] void fail_connecting() {
         const std::string message = PQerrorMessage(native());
         const std::string state = std::string(sqlstate_in_message(message));
@@ -246,7 +281,10 @@ struct pq_transaction_options {
 /// A whole transaction as an operation for `reprise::retry`: each attempt opens the connection if
 /// needed, begins, calls `body(connection)`, commits, and returns what `body` returned. `body` is
 /// called once per attempt, so it must have no effect outside of the database. What it throws rolls
-/// the transaction back.
+/// the transaction back. What it returns does not: the transaction is committed whatever the value
+/// is, and what is committed is never repeated because of a value. A result that reports failures,
+/// such as `std::error_code` or `std::expected`, therefore does not compile, nor does `fails_if`
+/// around the transaction: a body that fails throws.
 ///
 /// If the answer to COMMIT is lost, the next attempt asks whether it was applied before it does
 /// anything else. Applied: the attempt succeeds with the value of the earlier one. Not applied: the
@@ -260,6 +298,10 @@ template <class Body>
 class pq_transaction {
 public:
     using result = std::invoke_result_t<Body&, pq_connection&>;
+    static_assert(
+        !reprise::detail::is_or_holds_result<std::remove_cvref_t<result>>,
+        "a transaction is committed whatever its body returns, but this result can report a "
+        "failure; let the body throw if it fails, which rolls back, and return what it found");
     /// What was committed has succeeded, whatever value the body returned.
     static constexpr bool fails_only_by_throwing = true;
 

@@ -199,7 +199,9 @@ private:
         static_cast<void>(PQsetnonblocking(native(), 0));
     }
     [[nodiscard]] pq_result next_result(sql_stage stage, repeatability repeat) {
-        while (PQisBusy(native()) != 0) {
+        // A connection that was lost while sending has no socket, and old versions of libpq call it
+        // busy.
+        while (is_open() && PQisBusy(native()) != 0) {
             if (!wait_for(POLLIN)) {
                 fail_timeout(stage, repeat);
             }
