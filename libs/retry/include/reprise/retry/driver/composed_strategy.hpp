@@ -82,13 +82,15 @@ concept programming_error =
 [[nodiscard]] REPRISE_EXPORT bool is_programming_error(const failure_view& failure) noexcept;
 
 /// True if the failure states a safety, or a fault that decides instead.
-[[nodiscard]] constexpr bool states_anything(
-    const failure_facts& facts, bool is_assumed = false) noexcept {
-    return (facts.safety.has_value() && !is_assumed) || facts.fault == failure_fault::client ||
-           facts.fault == failure_fault::server;
-}
 [[nodiscard]] constexpr bool states_anything(const driver::retry_question& question) noexcept {
-    return states_anything(question.facts, question.is_assumed);
+    const failure_facts& facts = question.facts;
+    return (facts.safety.has_value() && !question.is_assumed) ||
+           facts.fault == failure_fault::client || facts.fault == failure_fault::server;
+}
+/// The same of facts that nothing was assumed for.
+[[nodiscard]] constexpr bool states_anything(const failure_facts& facts) noexcept {
+    return facts.safety.has_value() || facts.fault == failure_fault::client ||
+           facts.fault == failure_fault::server;
 }
 
 }  // namespace detail
