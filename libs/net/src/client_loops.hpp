@@ -209,7 +209,7 @@ template <class Here, class Submit, class Value>
 [[nodiscard]] refusal drive_until_set(
     own_loop& loop, const waiter<Value>& result, const Here& start_here, const Submit& submit) {
     const auto is_missing = [&] { return !result.is_set(); };
-    if (loop.turn.try_take()) {
+    if (loop.turn.try_begin()) {
         const turn_end at_end(loop.turn);
         run_while(loop, start_here, is_missing);
         return refusal::none;

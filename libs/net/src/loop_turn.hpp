@@ -11,7 +11,7 @@ namespace reprise::net {
 // and waits until that is done or the loop is free, whichever comes first.
 class loop_turn {
 public:
-    [[nodiscard]] bool try_take() {
+    [[nodiscard]] bool try_begin() {
         const std::scoped_lock lock(mutex_);
         return !std::exchange(is_taken_, true);
     }
