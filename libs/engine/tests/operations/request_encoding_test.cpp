@@ -312,10 +312,10 @@ TEST(operations, a_large_value_that_arrives_in_parts_is_copied_once) {
     wire::document_response body;
     body.value = base::as_bytes(value);
     const std::string frame = frame_text(*held, status::success, body);
-    for (const std::string_view part :
+    for (const std::string_view half :
          {std::string_view(frame).substr(0, 5'000), std::string_view(frame).substr(5'000)}) {
-        const auto block = base::block_ref::make(part.size());
-        std::ranges::copy(base::as_bytes(part), block.bytes().begin());
+        const auto block = base::block_ref::make(half.size());
+        std::ranges::copy(base::as_bytes(half), block.bytes().begin());
         scene.driver.engine().on_bytes(held->connection, block, block.bytes(), scene.driver.now);
         EXPECT_TRUE(block.is_unique());
     }
