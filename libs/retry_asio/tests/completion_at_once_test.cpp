@@ -24,7 +24,7 @@ struct scene {
 };
 
 // The loop ended inside its own initiating function, which then used what had been destroyed.
-TEST(async_retry, a_hedged_attempt_that_completes_at_once_ends_the_call_after_its_initiation) {
+TEST(completion_at_once, of_a_hedged_attempt_ends_the_call_after_its_initiation) {
     for (const bool has_limit : {false, true}) {
         for (const bool is_on_executor : {false, true}) {
             SCOPED_TRACE(has_limit * 2 + is_on_executor);
