@@ -263,7 +263,8 @@ private:
 
     // Gives a waiting reader what there is.
     void serve() {
-        const bool is_ended = running_.empty() && (is_stopped_ || is_complete());
+        const bool has_stopped = is_stopped_ || is_left_.load(std::memory_order_relaxed);
+        const bool is_ended = running_.empty() && (has_stopped || is_complete());
         is_ended_.store(is_ended, std::memory_order_release);
         if (!waiter_) {
             return;
