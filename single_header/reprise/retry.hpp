@@ -4926,16 +4926,18 @@ concept programming_error =
 /// True for a thrown exception of such a type.
 [[nodiscard]] REPRISE_EXPORT bool is_programming_error(const failure_view& failure) noexcept;
 
-/// True if the failure states a safety, or a fault that decides instead.
-[[nodiscard]] constexpr bool states_anything(const driver::retry_question& question) noexcept {
-    const failure_facts& facts = question.facts;
-    return (facts.safety.has_value() && !question.is_assumed) ||
-           facts.fault == failure_fault::client || facts.fault == failure_fault::server;
+/// True if a fault decides instead of a safety.
+[[nodiscard]] constexpr bool states_fault(const failure_facts& facts) noexcept {
+    return facts.fault == failure_fault::client || facts.fault == failure_fault::server;
 }
-/// The same of facts that nothing was assumed for.
+/// True if the failure states a safety, or a fault that decides instead.
 [[nodiscard]] constexpr bool states_anything(const failure_facts& facts) noexcept {
-    return facts.safety.has_value() || facts.fault == failure_fault::client ||
-           facts.fault == failure_fault::server;
+    return facts.safety.has_value() || states_fault(facts);
+}
+/// The same without a safety that was only assumed.
+[[nodiscard]] constexpr bool states_anything(const driver::retry_question& question) noexcept {
+    return (question.facts.safety.has_value() && !question.is_assumed) ||
+           states_fault(question.facts);
 }
 
 }  // namespace detail

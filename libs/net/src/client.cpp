@@ -268,7 +268,7 @@ refusal client::drive(duration time) {
     }
     const auto loop = runtime_->loops->front().own;
     const auto until = reprise::driver::add_saturated(std::chrono::steady_clock::now(), time);
-    if (!loop->turn.take_until(until)) {
+    if (!loop->turn.begin_until(until)) {
         return refusal::none;  // another caller ran it all the time
     }
     const turn_end at_end(loop->turn);

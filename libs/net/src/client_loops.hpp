@@ -217,7 +217,7 @@ template <class Here, class Submit, class Value>
     if (const refusal refused = submit(); refused != refusal::none) {
         return refused;
     }
-    if (loop.turn.take_unless([&] { return result.is_released(); })) {
+    if (loop.turn.begin_unless([&] { return result.is_released(); })) {
         const turn_end at_end(loop.turn);
         run_while(loop, [] {}, is_missing);
     }
@@ -232,7 +232,7 @@ template <class TryStart, class Value>
     if (!loop.shift.try_begin()) {
         return false;
     }
-    const shift_end at_end(loop.shift);
+    const turn_end at_end(loop.shift);
     bool has_started = false;
     run_while(
         loop,

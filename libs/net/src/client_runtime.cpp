@@ -82,7 +82,7 @@ void client::runtime::end() noexcept {
             continue;
         }
         if (threads.size() != held->size()) {  // callers drive, or a thread could not be started
-            each.own->turn.take();
+            each.own->turn.begin();
             const turn_end at_end(each.own->turn);
             run_while(*each.own, [] {}, [] { return true; });
         }

@@ -75,16 +75,4 @@ private:
     std::atomic<int> left_out_{0};
 };
 
-// Ends a caller's turn when it is destroyed.
-class shift_end {
-public:
-    explicit shift_end(loop_shift& shift) noexcept : shift_(shift) {}
-    shift_end(const shift_end&) = delete;
-    shift_end& operator=(const shift_end&) = delete;
-    ~shift_end() { shift_.end(); }
-
-private:
-    loop_shift& shift_;
-};
-
 }  // namespace reprise::net

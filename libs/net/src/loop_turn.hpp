@@ -15,25 +15,25 @@ public:
         const std::scoped_lock lock(mutex_);
         return !std::exchange(is_taken_, true);
     }
-    void take() {
+    void begin() {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [this] { return !is_taken_; });
         is_taken_ = true;
     }
     // Returns false if the time is over first.
-    [[nodiscard]] bool take_until(std::chrono::steady_clock::time_point until) {
+    [[nodiscard]] bool begin_until(std::chrono::steady_clock::time_point until) {
         std::unique_lock lock(mutex_);
         return changed_.wait_until(lock, until, [this] { return !is_taken_; }) &&
                !std::exchange(is_taken_, true);
     }
     // Returns false if `is_done` first. Whoever makes it true calls `announce`.
     template <class Condition>
-    [[nodiscard]] bool take_unless(const Condition& is_done) {
+    [[nodiscard]] bool begin_unless(const Condition& is_done) {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return is_done() || !is_taken_; });
         return !is_done() && !std::exchange(is_taken_, true);
     }
-    void leave() noexcept {
+    void end() noexcept {
         {
             const std::scoped_lock lock(mutex_);
             is_taken_ = false;
@@ -54,16 +54,17 @@ private:
     bool is_taken_ = false;
 };
 
-// Ends a caller's turn when it is destroyed.
+// Ends a caller's turn when it is destroyed: that of a loop_turn or of a loop_shift.
+template <class Turn>
 class turn_end {
 public:
-    explicit turn_end(loop_turn& turn) noexcept : turn_(turn) {}
+    explicit turn_end(Turn& turn) noexcept : turn_(turn) {}
     turn_end(const turn_end&) = delete;
     turn_end& operator=(const turn_end&) = delete;
-    ~turn_end() { turn_.leave(); }
+    ~turn_end() { turn_.end(); }
 
 private:
-    loop_turn& turn_;
+    Turn& turn_;
 };
 
 }  // namespace reprise::net

@@ -156,43 +156,52 @@ TEST(thread_modes, several_threads_may_call_a_driven_client) {
     EXPECT_EQ(good, 60);
 }
 
+// A client that callers drive, and a key whose reads are never answered.
+class driven_client : public ::testing::Test {
+protected:
+    driven_client() {
+        EXPECT_TRUE(at_.upsert("k", "v"));
+        disturb_reads("silent", sandbox::fault_no_answer{});
+    }
+
+    void disturb_reads(const char* key, sandbox::fault_effect effect) {
+        auto rule = fault(reprise::wire::opcode::get, std::move(effect));
+        rule.key_pattern = key;
+        add_fault(*server_, rule);
+    }
+    // Another thread runs the loop from now on until the timeout.
+    std::future<bool> wait_elsewhere(reprise::duration timeout) {
+        auto waiting = std::async(std::launch::async, [this, timeout] {
+            return at_.get("silent", {.timeout = timeout}).has_value();
+        });
+        EXPECT_TRUE(await([this] { return is_one_open(); })) << "figures do not wait for it";
+        return waiting;
+    }
+    bool is_one_open() const { return cluster_.statistics()->operations_open == 1; }
+
+    std::unique_ptr<sandbox::embedded_cluster> server_ = start();
+    couchbase::cluster cluster_ =
+        connect(*server_, app_options_in(couchbase::thread_mode::caller_drives));
+    couchbase::collection at_ = documents(cluster_);
+};
+
 // The deadline of a call that finds the loop taken used to begin when the loop was free.
-TEST(thread_modes, a_driven_client_serves_others_while_one_call_waits) {
-    const auto server = start();
-    const auto cluster = connect(*server, app_options_in(couchbase::thread_mode::caller_drives));
-    const auto at = documents(cluster);
-    ASSERT_TRUE(at.upsert("k", "v"));
-    auto never = fault(reprise::wire::opcode::get, sandbox::fault_no_answer{});
-    never.key_pattern = "silent";
-    add_fault(*server, never);
-    auto slow = std::async(
-        std::launch::async, [&] { return at.get("silent", {.timeout = 2s}).has_value(); });
-    const auto one_is_open = [&] { return cluster.statistics()->operations_open == 1; };
-    ASSERT_TRUE(await(one_is_open)) << "figures do not wait for it";
-    EXPECT_TRUE(at.get("k"));
+TEST_F(driven_client, serves_others_while_one_call_waits) {
+    auto slow = wait_elsewhere(2s);
+    EXPECT_TRUE(at_.get("k"));
     EXPECT_EQ(
-        at.get("silent", {.timeout = 1ms}).error().code(), couchbase::errc::unambiguous_timeout);
-    EXPECT_TRUE(cluster.drive(1ms));
-    EXPECT_TRUE(cluster.ping());
-    EXPECT_TRUE(one_is_open()) << "the others did not wait for it";
+        at_.get("silent", {.timeout = 1ms}).error().code(), couchbase::errc::unambiguous_timeout);
+    EXPECT_TRUE(cluster_.drive(1ms));
+    EXPECT_TRUE(cluster_.ping());
+    EXPECT_TRUE(is_one_open()) << "the others did not wait for it";
     EXPECT_FALSE(slow.get());
 }
 
-TEST(thread_modes, a_call_goes_on_driving_when_the_one_before_has_ended) {
-    const auto server = start();
-    const auto cluster = connect(*server, app_options_in(couchbase::thread_mode::caller_drives));
-    const auto at = documents(cluster);
-    ASSERT_TRUE(at.upsert("late", "v"));
-    auto never = fault(reprise::wire::opcode::get, sandbox::fault_no_answer{});
-    never.key_pattern = "silent";
-    add_fault(*server, never);
-    auto late = fault(reprise::wire::opcode::get, sandbox::fault_delay{200ms});
-    late.key_pattern = "late";
-    add_fault(*server, late);
-    auto first = std::async(
-        std::launch::async, [&] { return at.get("silent", {.timeout = 100ms}).has_value(); });
-    ASSERT_TRUE(await([&] { return cluster.statistics()->operations_open == 1; }));
-    EXPECT_TRUE(at.get("late")) << "answered after the first call has left the loop";
+TEST_F(driven_client, is_driven_by_the_next_call_when_the_one_before_has_ended) {
+    ASSERT_TRUE(at_.upsert("late", "v"));
+    disturb_reads("late", sandbox::fault_delay{200ms});
+    auto first = wait_elsewhere(100ms);
+    EXPECT_TRUE(at_.get("late")) << "answered after the first call has left the loop";
     EXPECT_FALSE(first.get());
 }
 

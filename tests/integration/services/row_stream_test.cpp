@@ -72,6 +72,27 @@ TEST(row_stream, three_hundred_thousand_rows_pass_through_bounded_memory) {
     EXPECT_TRUE(after && !*after) << "the end stays the end";
 }
 
+// A request that waits for a retry returns it before the stream is gone.
+TEST(row_stream, nothing_uses_a_lent_allowance_after_the_stream) {
+    const auto server = start_services();
+    auto options = app_options();
+    options.threads = couchbase::thread_mode::caller_drives;
+    const auto cluster = connect(*server, options);
+    add_rule(*server, disturb(service::query, sandbox::fault_close_before{}, 1'000'000));
+    static reprise::driver::retry_allowance outer(1000);  // lives longer than any client
+    {
+        const auto stream = cluster.query_stream(
+            "SELECT RAW 1", {.readonly = true, .outer_allowance = reprise::borrowed(&outer)});
+        ASSERT_TRUE(stream) << words(stream);
+        while (outer.left() == 1000U) {
+            ASSERT_TRUE(cluster.drive(1ms));
+        }
+    }
+    const auto left = outer.left();
+    ASSERT_TRUE(cluster.drive(10ms));
+    EXPECT_EQ(outer.left(), left);
+}
+
 TEST(row_stream, rows_arrive_in_order_and_complete) {
     const auto server = start_services();
     const auto cluster = connect(*server);

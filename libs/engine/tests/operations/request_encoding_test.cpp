@@ -272,28 +272,47 @@ TEST(operations, the_error_contains_the_servers_message) {
     EXPECT_NE(to_string(*stored->result.error).find("bad thing"), std::string::npos);
 }
 
-TEST(operations, large_values_share_the_receive_block_and_small_ones_do_not) {
-    kinds_scene scene;
-    for (const std::size_t size : {10U, 100U, 4095U, 4096U, 10000U}) {
+// A get whose answer, with this value, the test delivers.
+struct unanswered_get {
+    unanswered_get(kinds_scene& of, std::string_view value) : scene(of) {
         std::optional<seen_request> held;
         scene.cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
             held = seen;
             return answer{.is_silent = true};
         };
-        const auto read = scene.driver.get("k");
+        read = scene.driver.get("k");
         scene.driver.settle();
-        const std::string value(size, 'x');
         wire::document_response body;
         body.value = base::as_bytes(value);
-        const std::string frame = frame_text(*held, status::success, body);
-        const auto block = base::block_ref::make(frame.size());
-        std::ranges::copy(base::as_bytes(frame), block.bytes().begin());
-        scene.driver.engine().on_bytes(held->connection, block, block.bytes(), scene.driver.now);
+        frame = frame_text(*held, status::success, body);
+        connection = held->connection;
+    }
+    // Returns the block that the bytes were received into.
+    base::block_ref receive(std::string_view bytes) {
+        auto block = base::block_ref::make(bytes.size());
+        std::ranges::copy(base::as_bytes(bytes), block.bytes().begin());
+        scene.driver.engine().on_bytes(connection, block, block.bytes(), scene.driver.now);
+        return block;
+    }
+
+    kinds_scene& scene;
+    decltype(scene.driver.get("k")) read;
+    std::string frame;
+    connection_id connection{};
+};
+
+TEST(operations, large_values_share_the_receive_block_and_small_ones_do_not) {
+    kinds_scene scene;
+    for (const std::size_t size : {10U, 100U, 4095U, 4096U, 10000U}) {
+        const std::string value(size, 'x');
+        unanswered_get get(scene, value);
+        const auto block = get.receive(get.frame);
         scene.driver.settle();
-        ASSERT_EQ(read->calls, 1);
-        EXPECT_EQ(read->result.value.size(), size);
-        EXPECT_EQ(read->result.value.text(), value);
-        EXPECT_EQ(read->result.value.is_shared(), size > base::slice::inline_size_max);
+        ASSERT_EQ(get.read->calls, 1);
+        const base::slice& received = get.read->result.value;
+        EXPECT_EQ(received.size(), size);
+        EXPECT_EQ(received.text(), value);
+        EXPECT_EQ(received.is_shared(), size > base::slice::inline_size_max);
         EXPECT_EQ(block.is_unique(), size < 4096);
     }
 }
@@ -301,29 +320,18 @@ TEST(operations, large_values_share_the_receive_block_and_small_ones_do_not) {
 // Its two halves are in blocks of their own; the frame is whole only in the reader's block.
 TEST(operations, a_large_value_that_arrives_in_parts_is_copied_once) {
     kinds_scene scene;
-    std::optional<seen_request> held;
-    scene.cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
-        held = seen;
-        return answer{.is_silent = true};
-    };
-    const auto read = scene.driver.get("k");
-    scene.driver.settle();
     const std::string value(10'000, 'x');
-    wire::document_response body;
-    body.value = base::as_bytes(value);
-    const std::string frame = frame_text(*held, status::success, body);
-    for (const std::string_view half :
-         {std::string_view(frame).substr(0, 5'000), std::string_view(frame).substr(5'000)}) {
-        const auto block = base::block_ref::make(half.size());
-        std::ranges::copy(base::as_bytes(half), block.bytes().begin());
-        scene.driver.engine().on_bytes(held->connection, block, block.bytes(), scene.driver.now);
-        EXPECT_TRUE(block.is_unique());
+    unanswered_get get(scene, value);
+    const std::string_view frame = get.frame;
+    for (const std::string_view half : {frame.substr(0, 5'000), frame.substr(5'000)}) {
+        EXPECT_TRUE(get.receive(half).is_unique());
     }
     scene.driver.settle();
-    ASSERT_EQ(read->calls, 1);
-    EXPECT_EQ(read->result.value.text(), value);
+    ASSERT_EQ(get.read->calls, 1);
+    const base::slice& received = get.read->result.value;
+    EXPECT_EQ(received.text(), value);
     // The extras are directly before a value only where the frame itself was received.
-    const std::byte* const before = read->result.value.view().data() - sizeof(std::uint32_t);
+    const std::byte* const before = received.view().data() - sizeof(std::uint32_t);
     EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(before), 4), frame.substr(24, 4));
 }
 
