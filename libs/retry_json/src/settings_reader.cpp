@@ -80,6 +80,13 @@ void read_budget(json::object_reader& from, budget_options& into) {
         from.fail("budget", "must be \"none\" or an object with bucket, throttle or window");
         return;
     }
+    if (found->as_object()->empty()) {
+        from.fail(
+            "budget",
+            "must not be empty: name bucket, prices, throttle or window; leave it out to keep the "
+            "preset's budget, or write \"none\" to have none");
+        return;
+    }
     json::object_reader in(*found, from.path_of("budget"), from.report());
     if (const json::value* throttle = in.take("throttle")) {
         failure_throttle_options options;

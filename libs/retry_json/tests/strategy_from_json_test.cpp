@@ -116,6 +116,18 @@ TEST(strategy_from_json, a_window_pays_for_a_share_of_the_calls) {
     EXPECT_EQ(fail_with(loaded, 100).attempts, 120U);
 }
 
+// The throttle of the preset was replaced by a token bucket without a word.
+TEST(strategy_from_json, an_empty_budget_is_refused_and_does_not_replace_that_of_the_preset) {
+    for (const std::string_view text :
+         {R"({"preset": "grpc_a6", "budget": {}})", R"({"preset": "standard", "budget": {}})",
+          R"({"budget": {}})"}) {
+        EXPECT_EQ(
+            refusal(text),
+            "line 1: budget: must not be empty: name bucket, prices, throttle or window; leave it "
+            "out to keep the preset's budget, or write \"none\" to have none");
+    }
+}
+
 TEST(strategy_from_json, a_breaker_ends_attempts_of_a_service_that_is_down) {
     const loaded_strategy loaded = accepted(R"({"attempts_max": 1,
         "breaker": {"volume_threshold": 4, "error_threshold_percent": 50}})");
