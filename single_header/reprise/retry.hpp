@@ -3253,6 +3253,8 @@ public:
         failed.facts = question.facts;
         failed.failure = question.failure;
         failed.reason = question.reason;
+        failed.is_noted = question.is_noted;
+        failed.is_assumed = question.is_assumed;
         request_terms terms;
         terms.limits.deadline = question.deadline;
         terms.repeat = question.repeat;
@@ -3318,7 +3320,9 @@ public:
     /// `retry_safety::no` is final in any case.
     virtual bool note_failure(const retry_question& question);
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
-    /// overridden: the client's budget pays, if there is one.
+    /// overridden: the client's budget pays, if there is one. Loops charge it and return what a
+    /// retry that is not made has cost. What else it counts the strategy tells it itself: requests
+    /// in `on_start`, failures in `retry_after` and `note_failure`, successes in `on_success`.
     [[nodiscard]] virtual retry_budget* paying_budget() noexcept;
 
     /// Asks it; an exception becomes a failure of the sink with the exception's text.
@@ -3395,8 +3399,8 @@ public:
         retry_history::entry& entry, const driver::failed_attempt& failed,
         const driver::retry_step&) noexcept override {
         entry.set_category(history_.index_of(failed.facts.category));
-        // A code of a category brings its text with it.
-        if (failed.facts.category == nullptr) {
+        // A code of a category that is kept brings its text with it; zero's would be "success".
+        if (entry.category() == 0 || failed.facts.code == 0) {
             entry.set_text(detail::guarded(std::uint8_t{0}, [&] {
                 return history_.index_of(
                     std::string_view(detail::text_of_failure(failed.failure, failed.facts)));
@@ -5246,7 +5250,7 @@ public:
         if (token.attempt >= attempts_max_) {
             return retry_action::no(refusal_reason::attempts_exhausted);
         }
-        return retry_action::after(backoff_.wait(token, question));
+        return retry_action::after(delay_of(token, question));
     }
 
     /// Of several attempts that run at the same time each failure counts, and each is checked: one
@@ -5297,6 +5301,19 @@ public:
     [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
 
 private:
+    [[nodiscard]] duration delay_of(token_state& token, const retry_question& question) noexcept {
+        if constexpr (requires {
+                          {
+                              retryable_.minimum_wait(question)
+                          } -> std::same_as<std::optional<duration>>;
+                      }) {
+            retry_question hinted = question;
+            hinted.facts.minimum_wait = retryable_.minimum_wait(question);
+            return backoff_.wait(token, hinted);
+        } else {
+            return backoff_.wait(token, question);
+        }
+    }
     void count_failure([[maybe_unused]] const retry_question& question) noexcept {
         if constexpr (detail::counts_failures<Budget>) {
             budget_.on_failure(question.facts, question.at.now);
@@ -5873,6 +5890,29 @@ template <class E>
     return found;
 }
 
+/// 0: states nothing; 3: forbids every retry.
+[[nodiscard]] constexpr int strictness(const failure_facts& facts) noexcept {
+    if (forbids_retry(facts)) {
+        return 3;
+    }
+    if (facts.safety == retry_safety::yes) {
+        return 1;
+    }
+    return states_anything(facts) ? 2 : 0;
+}
+
+/// What two named types that are both the failure state together: what the stricter one does, such
+/// as a derived class that states `no`, and the longer wait.
+[[nodiscard]] inline std::optional<failure_facts> stricter(
+    const std::optional<failure_facts>& first, const std::optional<failure_facts>& second) {
+    if (!first || !second) {
+        return first ? first : second;
+    }
+    failure_facts both = strictness(*second) > strictness(*first) ? *second : *first;
+    both.minimum_wait = std::max(first->minimum_wait, second->minimum_wait);
+    return both;
+}
+
 }  // namespace REPRISE_VARIANT
 
 inline namespace REPRISE_VARIANT {
@@ -5936,7 +5976,7 @@ struct failure_types {
     [[nodiscard]] std::optional<failure_facts> own_facts(
         const driver::retry_question& question) const {
         std::optional<failure_facts> found;
-        static_cast<void>(((found = facts_as<E>(question)).has_value() || ...));
+        ((found = stricter(found, facts_as<E>(question))), ...);
         return found;
     }
     [[nodiscard]] bool names_programming_error(const driver::retry_question& question) const {
@@ -5961,8 +6001,7 @@ struct either_selection {
     }
     [[nodiscard]] std::optional<failure_facts> own_facts(
         const driver::retry_question& question) const {
-        const std::optional<failure_facts> found = first.own_facts(question);
-        return found ? found : second.own_facts(question);
+        return stricter(first.own_facts(question), second.own_facts(question));
     }
     [[nodiscard]] bool names_programming_error(const driver::retry_question& question) const {
         return first.names_programming_error(question) || second.names_programming_error(question);
@@ -6001,13 +6040,26 @@ struct selected_failures {
                               });
         return is_named ? check_own_facts(question) : refusal;
     }
+    /// A type that the strategy names may ask for a pause, too.
+    [[nodiscard]] std::optional<duration> minimum_wait(
+        const driver::retry_question& question) const noexcept
+        requires(!std::same_as<Selection, every_failure>)
+    {
+        const std::optional<failure_facts> own = own_facts(question);
+        return own ? std::max(own->minimum_wait, question.facts.minimum_wait)
+                   : question.facts.minimum_wait;
+    }
 
 private:
+    [[nodiscard]] std::optional<failure_facts> own_facts(
+        const driver::retry_question& question) const noexcept {
+        using facts = std::optional<failure_facts>;
+        return result_or(facts{}, [&] { return selection.own_facts(question); });
+    }
     /// A type that the strategy names may forbid the retry, whatever the loop knows of the failure.
     [[nodiscard]] refusal_reason check_own_facts(
         const driver::retry_question& question) const noexcept {
-        using facts = std::optional<failure_facts>;
-        const facts own = result_or(facts{}, [&] { return selection.own_facts(question); });
+        const std::optional<failure_facts> own = own_facts(question);
         const bool counts = own && (states_anything(*own) || !states_anything(question));
         return counts ? safety.check(*own, question.repeat) : refusal_reason::none;
     }
@@ -6092,6 +6144,9 @@ public:
     /// Narrows to failures that are one of these types. As `when` with predicates that are true.
     /// Programming errors are retried if one of the types is such an error:
     /// `on<std::logic_error>()`.
+    ///
+    /// Of an exception that the loop does not know (`catching`), what a named type states can
+    /// forbid a retry and lengthen its delay; it neither allows one nor sets its price.
     template <class... E>
     [[nodiscard]] auto on() const {
         static_assert(sizeof...(E) > 0, "name the errors to retry: on<my_error>()");

@@ -13,6 +13,7 @@ namespace reprise::feature_pairs {
 
 enum class feature : std::uint8_t {
     filter,             ///< `attempts(n).when(predicate)`
+    named,              ///< Exceptions of which only the filter knows what they state.
     adapter,            ///< Facts of HTTP answers, by method.
     breaker,            ///< A circuit breaker, which other calls may open.
     hedge,              ///< `hedged(delay, operation)`
@@ -29,12 +30,12 @@ enum class feature : std::uint8_t {
     coroutine,          ///< `async_retry` of a coroutine.
 };
 
-inline constexpr std::size_t feature_count = 15;
+inline constexpr std::size_t feature_count = 16;
 
 inline constexpr std::array<std::string_view, feature_count> feature_names{
-    "filter",   "adapter", "breaker",  "hedge",   "fallback",      "budget",   "deadline",
-    "stop",     "nested",  "observer", "virtual", "no exceptions", "blocking", "completion token",
-    "coroutine"};
+    "filter",           "named",    "adapter", "breaker",  "hedge",   "fallback",      "budget",
+    "deadline",         "stop",     "nested",  "observer", "virtual", "no exceptions", "blocking",
+    "completion token", "coroutine"};
 
 /// A set of features.
 class feature_set {
@@ -58,9 +59,12 @@ struct impossible_pair {
     std::string_view reason;
 };
 
-inline constexpr std::array<impossible_pair, 7> impossible_pairs{{
+inline constexpr std::array<impossible_pair, 9> impossible_pairs{{
     {feature::hedge, feature::blocking,
      "a blocking loop runs one attempt at a time: a hedged operation does not compile there"},
+    {feature::named, feature::completion_token,
+     "the operation passes its failure to a handler and throws nothing"},
+    {feature::named, feature::no_exceptions, "there are no exceptions to name"},
     {feature::hedge, feature::no_exceptions,
      "without exceptions there is only the blocking loop, which does not hedge"},
     {feature::no_exceptions, feature::completion_token, "Asio throws its own errors"},

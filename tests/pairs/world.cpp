@@ -24,8 +24,12 @@ failure_facts retry_facts(const reply_error& error) {
 thrown_reply::thrown_reply(const reply& failed)
     : std::runtime_error("the service failed"), failed_(failed) {}
 
-failure_facts thrown_reply::retry_facts() const noexcept {
-    return failed_.failure.facts;
+failure_facts described_reply::retry_facts() const noexcept {
+    return failed().failure.facts;
+}
+
+failure_facts named_reply::retry_facts() const noexcept {
+    return failed().failure.facts;
 }
 
 driver::payment ledger::try_pay() {
@@ -78,7 +82,12 @@ void watcher::on_completion(const call_summary& summary) noexcept {
 }
 
 bool code_selection::operator()(const driver::retry_question& question) const {
-    return ((selected >> (question.facts.code % 8U)) & 1U) != 0;
+    return question.failure.get_if<named_reply>() == nullptr &&
+           ((selected >> (question.facts.code % 8U)) & 1U) != 0;
+}
+
+bool named_selection::operator()(const named_reply& failed) const {
+    return ((selected >> (failed.retry_facts().code % 8U)) & 1U) != 0;
 }
 
 world::world(const call_plan& plan, retry_clock& clock, const scheduler& at)
@@ -113,6 +122,8 @@ strategy_type world::strategy(std::size_t index) {
         .every(plan_.delay)
         .unmarked_calls(plan_.unmarked_calls)
         .when(code_selection{plan_.selected_codes})
+        .when(base_selection{})
+        .when(named_selection{plan_.selected_codes})
         .budget(ledger_budget(&own.charges))
         .breaker(index == innermost ? breaker_ : nullptr)
         .observer(plan_.has(feature::observer) ? own.observer : nullptr);
@@ -236,7 +247,10 @@ reply world::answer(const attempt_script& script, bool is_cut) {
 }
 
 void world::throw_failure(const reply& failed) const {
-    throw thrown_reply(failed);
+    if (plan_.has(feature::named)) {
+        throw named_reply(failed);
+    }
+    throw described_reply(failed);
 }
 
 reply world::recover() {

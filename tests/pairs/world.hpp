@@ -50,15 +50,29 @@ struct reply {
     [[nodiscard]] const reply_error& error() const noexcept { return failure; }
 };
 
-/// A failed reply as an exception.
-class thrown_reply : public std::runtime_error, public failure_description {
+/// A failed reply as an exception. It states nothing by itself.
+class thrown_reply : public std::runtime_error {
 public:
     explicit thrown_reply(const reply& failed);
-    [[nodiscard]] failure_facts retry_facts() const noexcept override;
+    [[nodiscard]] failure_facts retry_facts() const noexcept { return {}; }
     [[nodiscard]] const reply& failed() const noexcept { return failed_; }
 
 private:
     reply failed_;
+};
+
+/// One that every loop knows.
+class described_reply final : public thrown_reply, public failure_description {
+public:
+    using thrown_reply::thrown_reply;
+    [[nodiscard]] failure_facts retry_facts() const noexcept override;
+};
+
+/// One that only a filter knows.
+class named_reply final : public thrown_reply {
+public:
+    using thrown_reply::thrown_reply;
+    [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
 class world;
@@ -122,14 +136,24 @@ struct loop_level {
     std::uint32_t successes = 0;
 };
 
-/// The filter: selects codes.
+/// The filter: selects codes. What `named_selection` judges it leaves alone.
 struct code_selection {
     std::uint32_t selected = 0xff;
     [[nodiscard]] bool operator()(const driver::retry_question& question) const;
 };
+/// The same for `named_reply`. Its base class is named, too, and selects nothing.
+struct named_selection {
+    std::uint32_t selected = 0xff;
+    [[nodiscard]] bool operator()(const named_reply& failed) const;
+};
+struct base_selection {
+    [[nodiscard]] bool operator()(const thrown_reply&) const { return false; }
+};
 
 using strategy_type = decltype(attempts(1)
                                    .when(code_selection{})
+                                   .when(base_selection{})
+                                   .when(named_selection{})
                                    .budget(ledger_budget(nullptr))
                                    .observer(std::shared_ptr<retry_observer>()));
 

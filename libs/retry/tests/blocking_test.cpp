@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <ctime>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -451,6 +453,25 @@ TEST(blocking, SM_10_a_result_that_throws_while_it_is_moved_repeats_nothing) {
     EXPECT_THROW(static_cast<void>(retry(strategy, f.options(), place_order)), typed_error);
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(f.trace.refusal(), refusal_reason::unsafe);
+}
+
+// Histories had "success" for a failure without a code, and nothing for a fourth category.
+TEST(blocking, a_failure_whose_code_has_no_text_in_the_history_keeps_its_own) {
+    struct numbered : std::error_category {
+        [[nodiscard]] const char* name() const noexcept override { return "numbered"; }
+        [[nodiscard]] std::string message(int) const override { return "out of order"; }
+    };
+    static const std::array<numbered, 4> categories{};
+    fixture f;
+    std::size_t calls = 0;
+    const auto fail = [&]() -> unsigned {
+        throw calls == 4 ? std::system_error(std::error_code(), "no answer")
+                         : std::system_error(7, categories[calls++], "shelf");
+    };
+    EXPECT_THROW(static_cast<void>(retry(attempts(5), f.options(), fail)), std::system_error);
+    const std::string text = to_string(f.trace);
+    EXPECT_NE(text.find("attempt 4 failed, shelf: out of order (7)"), std::string::npos) << text;
+    EXPECT_NE(text.find("attempt 5 failed, no answer"), std::string::npos) << text;
 }
 
 TEST(blocking, a_strategy_that_throws_is_a_refusal) {

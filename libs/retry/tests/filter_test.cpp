@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <tuple>
+#include <vector>
 
 #include <reprise/retry.hpp>
 #include <reprise/testing/scripted.hpp>
@@ -205,6 +206,60 @@ TEST(filter, SM_10_a_named_system_error_that_states_no_is_final_whatever_its_cod
         calls_of_order<unclear_order>(
             attempts(3).failures_without_facts(when_unstated::refuse).on<unclear_order>()),
         3);
+}
+
+/// Who derives from an error knows better than its base.
+struct any_order_error : std::runtime_error {
+    any_order_error() : std::runtime_error("order") {}
+    [[nodiscard]] failure_facts retry_facts() const {
+        return {.safety = retry_safety::maybe, .minimum_wait = 1s};
+    }
+};
+struct lost_order : any_order_error {
+    [[nodiscard]] failure_facts retry_facts() const { return {.safety = retry_safety::no}; }
+};
+struct paused_order : any_order_error {
+    [[nodiscard]] failure_facts retry_facts() const {
+        return {.safety = retry_safety::yes, .minimum_wait = 2s};
+    }
+};
+
+template <class Error, class Strategy>
+[[nodiscard]] std::vector<duration> waits_of_order(const Strategy& strategy) {
+    bench b;
+    const auto order = []() -> unsigned { throw Error(); };
+    EXPECT_THROW(static_cast<void>(retry(strategy, {.clock = &b.clock}, order)), Error);
+    return b.clock.waits();
+}
+
+// The base class was asked first, and what the derived one states was not asked.
+TEST(filter, SM_10_a_named_type_that_states_no_is_final_after_its_named_base_class_too) {
+    const auto rule = attempts(3).every(1ms);
+    const auto is_any = [](const any_order_error&) { return true; };
+    const auto is_lost = [](const lost_order&) { return true; };
+    const std::vector<duration> none;
+    EXPECT_EQ(waits_of_order<lost_order>(rule.on<any_order_error, lost_order>()), none);
+    EXPECT_EQ(waits_of_order<lost_order>(rule.on<lost_order, any_order_error>()), none);
+    EXPECT_EQ(waits_of_order<lost_order>(rule.on<any_order_error>().on<lost_order>()), none);
+    EXPECT_EQ(waits_of_order<lost_order>(rule.when(is_any).when(is_lost)), none);
+    EXPECT_EQ(waits_of_order<lost_order>(rule.when(is_lost).when(is_any)), none);
+}
+
+// The hint of an exception that only the filter knew had no effect.
+TEST(filter, a_named_type_lengthens_the_delay_also_if_the_loop_does_not_list_it) {
+    const auto rule = attempts(2).every(1ms);
+    const std::vector<duration> one_second{1s};
+    const std::vector<duration> two_seconds{2s};
+    EXPECT_EQ(waits_of_order<any_order_error>(rule.on<any_order_error>()), one_second);
+    EXPECT_EQ(waits_of_order<paused_order>(rule.on<paused_order, any_order_error>()), two_seconds);
+    EXPECT_EQ(
+        waits_of_order<paused_order>(rule.on<any_order_error>().on<paused_order>()), two_seconds);
+    EXPECT_EQ(
+        waits_of_order<paused_order>(rule.when([](const paused_order&) { return true; })),
+        two_seconds);
+    EXPECT_EQ(
+        waits_of_order<any_order_error>(attempts(2).every(5s).on<any_order_error>()),
+        std::vector<duration>{5s});
 }
 
 }  // namespace reprise::filter_test

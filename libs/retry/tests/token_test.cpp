@@ -135,6 +135,33 @@ TEST(token, SM_03_SM_07_of_two_threads_using_one_token_exactly_one_succeeds) {
     EXPECT_EQ(strategy.successes.load(), rounds);
 }
 
+// Both members of the question were lost on the way to the strategy.
+TEST(token, a_refresh_asks_about_noted_failures_and_assumed_facts_as_its_caller_does) {
+    struct asked_strategy : driver::token_issuer<asked_strategy> {
+        driver::decision begin(driver::token_state&, const driver::decision_context&) noexcept {
+            return {};
+        }
+        driver::retry_action retry_after(
+            driver::token_state&, const driver::retry_question& question) noexcept {
+            is_noted = question.is_noted;
+            is_assumed = question.is_assumed;
+            return driver::retry_action::after({});
+        }
+        void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
+        bool is_noted = false;
+        bool is_assumed = false;
+    };
+    asked_strategy strategy;
+    driver::token_result first = strategy.acquire_initial_token();
+    driver::retry_question question = question_about({});
+    question.is_noted = true;
+    question.is_assumed = true;
+    driver::token_result second = strategy.refresh_token(first.token, question);
+    EXPECT_TRUE(second);
+    EXPECT_TRUE(strategy.is_noted);
+    EXPECT_TRUE(strategy.is_assumed);
+}
+
 TEST(token, is_small_and_cannot_be_copied) {
     EXPECT_LE(sizeof(driver::retry_token), 32U);
     EXPECT_FALSE(std::is_copy_constructible_v<driver::retry_token>);

@@ -24,6 +24,7 @@
 ///
 /// A minimum wait that the failure names lengthens a delay, as everywhere.
 
+#include <algorithm>
 #include <concepts>
 #include <exception>
 #include <functional>
@@ -116,6 +117,29 @@ template <class E>
     return found;
 }
 
+/// 0: states nothing; 3: forbids every retry.
+[[nodiscard]] constexpr int strictness(const failure_facts& facts) noexcept {
+    if (forbids_retry(facts)) {
+        return 3;
+    }
+    if (facts.safety == retry_safety::yes) {
+        return 1;
+    }
+    return states_anything(facts) ? 2 : 0;
+}
+
+/// What two named types that are both the failure state together: what the stricter one does, such
+/// as a derived class that states `no`, and the longer wait.
+[[nodiscard]] inline std::optional<failure_facts> stricter(
+    const std::optional<failure_facts>& first, const std::optional<failure_facts>& second) {
+    if (!first || !second) {
+        return first ? first : second;
+    }
+    failure_facts both = strictness(*second) > strictness(*first) ? *second : *first;
+    both.minimum_wait = std::max(first->minimum_wait, second->minimum_wait);
+    return both;
+}
+
 }  // namespace REPRISE_VARIANT
 
 inline namespace REPRISE_VARIANT {
@@ -179,7 +203,7 @@ struct failure_types {
     [[nodiscard]] std::optional<failure_facts> own_facts(
         const driver::retry_question& question) const {
         std::optional<failure_facts> found;
-        static_cast<void>(((found = facts_as<E>(question)).has_value() || ...));
+        ((found = stricter(found, facts_as<E>(question))), ...);
         return found;
     }
     [[nodiscard]] bool names_programming_error(const driver::retry_question& question) const {
@@ -204,8 +228,7 @@ struct either_selection {
     }
     [[nodiscard]] std::optional<failure_facts> own_facts(
         const driver::retry_question& question) const {
-        const std::optional<failure_facts> found = first.own_facts(question);
-        return found ? found : second.own_facts(question);
+        return stricter(first.own_facts(question), second.own_facts(question));
     }
     [[nodiscard]] bool names_programming_error(const driver::retry_question& question) const {
         return first.names_programming_error(question) || second.names_programming_error(question);
@@ -244,13 +267,26 @@ struct selected_failures {
                               });
         return is_named ? check_own_facts(question) : refusal;
     }
+    /// A type that the strategy names may ask for a pause, too.
+    [[nodiscard]] std::optional<duration> minimum_wait(
+        const driver::retry_question& question) const noexcept
+        requires(!std::same_as<Selection, every_failure>)
+    {
+        const std::optional<failure_facts> own = own_facts(question);
+        return own ? std::max(own->minimum_wait, question.facts.minimum_wait)
+                   : question.facts.minimum_wait;
+    }
 
 private:
+    [[nodiscard]] std::optional<failure_facts> own_facts(
+        const driver::retry_question& question) const noexcept {
+        using facts = std::optional<failure_facts>;
+        return result_or(facts{}, [&] { return selection.own_facts(question); });
+    }
     /// A type that the strategy names may forbid the retry, whatever the loop knows of the failure.
     [[nodiscard]] refusal_reason check_own_facts(
         const driver::retry_question& question) const noexcept {
-        using facts = std::optional<failure_facts>;
-        const facts own = result_or(facts{}, [&] { return selection.own_facts(question); });
+        const std::optional<failure_facts> own = own_facts(question);
         const bool counts = own && (states_anything(*own) || !states_anything(question));
         return counts ? safety.check(*own, question.repeat) : refusal_reason::none;
     }
@@ -335,6 +371,9 @@ public:
     /// Narrows to failures that are one of these types. As `when` with predicates that are true.
     /// Programming errors are retried if one of the types is such an error:
     /// `on<std::logic_error>()`.
+    ///
+    /// Of an exception that the loop does not know (`catching`), what a named type states can
+    /// forbid a retry and lengthen its delay; it neither allows one nor sets its price.
     template <class... E>
     [[nodiscard]] auto on() const {
         static_assert(sizeof...(E) > 0, "name the errors to retry: on<my_error>()");

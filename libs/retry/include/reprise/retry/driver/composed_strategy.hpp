@@ -401,7 +401,7 @@ public:
         if (token.attempt >= attempts_max_) {
             return retry_action::no(refusal_reason::attempts_exhausted);
         }
-        return retry_action::after(backoff_.wait(token, question));
+        return retry_action::after(delay_of(token, question));
     }
 
     /// Of several attempts that run at the same time each failure counts, and each is checked: one
@@ -452,6 +452,19 @@ public:
     [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
 
 private:
+    [[nodiscard]] duration delay_of(token_state& token, const retry_question& question) noexcept {
+        if constexpr (requires {
+                          {
+                              retryable_.minimum_wait(question)
+                          } -> std::same_as<std::optional<duration>>;
+                      }) {
+            retry_question hinted = question;
+            hinted.facts.minimum_wait = retryable_.minimum_wait(question);
+            return backoff_.wait(token, hinted);
+        } else {
+            return backoff_.wait(token, question);
+        }
+    }
     void count_failure([[maybe_unused]] const retry_question& question) noexcept {
         if constexpr (detail::counts_failures<Budget>) {
             budget_.on_failure(question.facts, question.at.now);

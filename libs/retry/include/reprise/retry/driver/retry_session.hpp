@@ -36,8 +36,8 @@ public:
         retry_history::entry& entry, const driver::failed_attempt& failed,
         const driver::retry_step&) noexcept override {
         entry.set_category(history_.index_of(failed.facts.category));
-        // A code of a category brings its text with it.
-        if (failed.facts.category == nullptr) {
+        // A code of a category that is kept brings its text with it; zero's would be "success".
+        if (entry.category() == 0 || failed.facts.code == 0) {
             entry.set_text(detail::guarded(std::uint8_t{0}, [&] {
                 return history_.index_of(
                     std::string_view(detail::text_of_failure(failed.failure, failed.facts)));

@@ -133,6 +133,8 @@ public:
         failed.facts = question.facts;
         failed.failure = question.failure;
         failed.reason = question.reason;
+        failed.is_noted = question.is_noted;
+        failed.is_assumed = question.is_assumed;
         request_terms terms;
         terms.limits.deadline = question.deadline;
         terms.repeat = question.repeat;
@@ -198,7 +200,9 @@ public:
     /// `retry_safety::no` is final in any case.
     virtual bool note_failure(const retry_question& question);
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
-    /// overridden: the client's budget pays, if there is one.
+    /// overridden: the client's budget pays, if there is one. Loops charge it and return what a
+    /// retry that is not made has cost. What else it counts the strategy tells it itself: requests
+    /// in `on_start`, failures in `retry_after` and `note_failure`, successes in `on_success`.
     [[nodiscard]] virtual retry_budget* paying_budget() noexcept;
 
     /// Asks it; an exception becomes a failure of the sink with the exception's text.
