@@ -6921,7 +6921,8 @@ struct redis_redirection {
 };
 
 /// Reads "MOVED 3999 127.0.0.1:6381". Empty for anything else, and for a host of more than 255
-/// characters or a port that is none.
+/// characters, one that is a path (no server names a socket of this machine), or a port that is
+/// none.
 [[nodiscard]] inline std::optional<redis_redirection> parse_redis_redirection(
     std::string_view message) noexcept {
     constexpr std::size_t host_size_max = 255;
@@ -6933,6 +6934,9 @@ struct redis_redirection {
         return std::nullopt;
     }
     redis_redirection found{.host = message.substr(host, colon - host), .is_ask = code == "ASK"};
+    if (found.host.find('/') != std::string_view::npos) {
+        return std::nullopt;
+    }
     const char* const end = message.data() + message.size();
     const auto [read, error] = std::from_chars(message.data() + colon + 1, end, found.port);
     const bool is_port = error == std::errc{} && read == end && found.port != 0;

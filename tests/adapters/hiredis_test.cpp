@@ -478,6 +478,32 @@ TEST(hiredis_adapter, command_is_not_sent_if_its_asking_was_lost) {
     }
 }
 
+// It was taken for the answer to the next command, and so on for all later ones.
+TEST(hiredis_adapter, answer_that_nobody_asked_for_is_not_that_to_the_next_command) {
+    const auto answer_with = [](std::vector<std::string> texts) {
+        return [texts = std::move(texts)](int client) {
+            scripted_node::read_command(client);
+            for (const std::string& text : texts) {
+                scripted_node::send_text(client, text);
+            }
+            if (scripted_node::read_command(client)) {
+                scripted_node::send_text(client, "$1\r\nb\r\n");
+            }
+        };
+    };
+    const std::string asked = "$1\r\na\r\n";
+    const std::string unasked = "$1\r\nx\r\n";
+    for (const auto& texts : {std::vector{asked + unasked}, std::vector{asked, unasked}}) {
+        const scripted_node node({answer_with(texts), answer_with({"$1\r\nb\r\n"})});
+        redis_connection connection({"127.0.0.1", node.port()});
+        EXPECT_STREQ(connection.command(limited_to(5s), {"GET", "a"})->str, "a");
+        pollfd unread{connection.native()->fd, POLLIN, 0};
+        ::poll(&unread, 1, texts.size() == 1 ? 0 : 5000);
+        EXPECT_STREQ(connection.command(limited_to(5s), {"GET", "b"})->str, "b");
+        connection.close();
+    }
+}
+
 TEST(hiredis_adapter, sends_a_command_that_is_longer_than_the_buffers) {
     const redis_server server;
     redis_connection connection({"127.0.0.1", server.port()});

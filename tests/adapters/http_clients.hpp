@@ -27,6 +27,7 @@ struct curl_client {
         if (method == "POST") {
             curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, "n=1");
         }
+        curl_easy_setopt(curl.get(), CURLOPT_NOBODY, method == "HEAD" ? 1L : 0L);
         return reprise::adapters::curl_perform(curl.get(), current, {.repeat = repeat});
     }
     [[nodiscard]] static int status(const result& from) { return from.status; }

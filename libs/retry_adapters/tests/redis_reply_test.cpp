@@ -76,6 +76,7 @@ TEST(redis_route, redirections_are_read_and_malformed_ones_are_none) {
           std::string("ASK 1 host:"), std::string("ASK 1 host:0"), std::string("ASK 1 host:65536"),
           std::string("ASK 1 host:-1"), std::string("ASK 1 host:63x"),
           std::string("ASKED 1 host:1"), std::string("MOVED a:1 b"),
+          std::string("MOVED 1 /run/other.sock:6379"), std::string("ASK 1 run/other.sock:6379"),
           "MOVED 1 " + long_host + ":1"}) {
         EXPECT_FALSE(parse_redis_redirection(message)) << message;
     }

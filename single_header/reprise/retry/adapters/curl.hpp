@@ -37,7 +37,7 @@ struct curl_options {
     /// Whether the request may be sent twice. Unspecified: the method decides. State `repeatable`
     /// for a POST that carries an idempotency key. libcurl itself sends a request again, also a
     /// POST, if a connection that it reused closes without an answer; `not_repeatable`, here or in
-    /// the options of the call, prevents that by a new connection for each attempt.
+    /// the options of the call, prevents that by a new connection for each request.
     repeatability repeat = repeatability::unspecified;
     /// A longer body fails with CURLE_WRITE_ERROR, which is not retried. In bytes.
     std::size_t body_size_max = std::size_t{64} << 20;
@@ -125,6 +125,7 @@ public:
         }
         if (needs_connection_) {
             curl_easy_setopt(handle_, CURLOPT_FRESH_CONNECT, 1L);
+            curl_easy_setopt(handle_, CURLOPT_FORBID_REUSE, 1L);  // Also not after a redirect.
         }
     }
     ~curl_transfer_options() {
@@ -135,6 +136,7 @@ public:
         }
         if (needs_connection_) {
             curl_easy_setopt(handle_, CURLOPT_FRESH_CONNECT, 0L);
+            curl_easy_setopt(handle_, CURLOPT_FORBID_REUSE, 0L);
         }
     }
     curl_transfer_options(const curl_transfer_options&) = delete;
@@ -184,9 +186,10 @@ inline failure_facts curl_result::retry_facts() const noexcept {
 /// Performs one transfer with `handle`, whose options are yours, and collects the body. It has the
 /// time that is left of the attempt. Some options are set for the transfer and have libcurl's
 /// default values afterwards: CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA, if the attempt has a limit
-/// CURLOPT_TIMEOUT_MS, and for a request that is not repeatable CURLOPT_FRESH_CONNECT. Set them
-/// again for a transfer of your own. A request body must be one that libcurl can send again
-/// (CURLOPT_COPYPOSTFIELDS or CURLOPT_POSTFIELDS; a read callback must start from the beginning).
+/// CURLOPT_TIMEOUT_MS, and for a request that is not repeatable CURLOPT_FRESH_CONNECT and
+/// CURLOPT_FORBID_REUSE. Set them again for a transfer of your own. A request body must be one that
+/// libcurl can send again (CURLOPT_COPYPOSTFIELDS or CURLOPT_POSTFIELDS; a read callback must start
+/// from the beginning).
 [[nodiscard]] inline curl_result curl_perform(
     CURL* handle, const attempt& current, const curl_options& options = {}) {
     curl_result result;

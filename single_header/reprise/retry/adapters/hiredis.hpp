@@ -120,7 +120,7 @@ private:
         return made;
     }
     void open(duration limit) {
-        if (is_closed_by_server()) {
+        if (is_out_of_step()) {
             close();
         }
         if (is_open()) {
@@ -133,14 +133,18 @@ private:
             throw;
         }
     }
-    /// A connection that ended while nothing was sent on it: the next command is sure to be lost.
-    [[nodiscard]] bool is_closed_by_server() const noexcept {
+    /// A connection that ended while nothing was sent on it, so that the next command is sure to be
+    /// lost; or one with bytes that would be taken for the answer to the next command.
+    [[nodiscard]] bool is_out_of_step() const noexcept {
         if (!is_open()) {
             return false;
         }
+        if (native()->reader->pos < native()->reader->len) {
+            return true;
+        }
         char byte = 0;
         const auto size = ::recv(native()->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-        return size == 0 || (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+        return size >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
     }
     [[nodiscard]] redis_reply execute(
         redisContext* on, const redis_address& server, const attempt& current,

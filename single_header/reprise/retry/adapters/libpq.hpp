@@ -79,10 +79,14 @@ public:
         deadline_ = current.deadline;
         clock_ = &current.clock_or_real();
     }
-    /// Opens the connection unless it is open. Throws `pq_error`.
+    /// Opens the connection unless it is open. Throws `pq_error`, also if it was lost inside a
+    /// `pq_transaction`: what followed on a new one would not be part of the transaction.
     void open() {
         if (is_open()) {
             return;
+        }
+        if (is_in_transaction_) {
+            fail_lost_transaction();
         }
         connection_.reset(PQconnectStart(parameters_.c_str()));
         if (connection_ == nullptr) {
@@ -112,8 +116,9 @@ public:
 
     /// Executes one statement with the values of $1, $2, ... Throws `pq_error`. Outside of a
     /// transaction the statement commits on its own; if its answer is lost it is repeated only if
-    /// you state that it is repeatable. A COPY from or to the program fails and closes the
-    /// connection; copy with libpq's own functions on `native()`.
+    /// you state here that it is repeatable. The mark of a call does not reach a connection. A COPY
+    /// from or to the program fails and closes the connection; copy with libpq's own functions on
+    /// `native()`.
     pq_result execute(
         const std::string& statement, const std::vector<std::string>& values = {},
         repeatability repeat = repeatability::unspecified) {
@@ -152,6 +157,8 @@ public:
     }
 
 private:
+    template <class Body>
+    friend class pq_transaction;
     struct connection_deleter {
         void operator()(PGconn* connection) const noexcept { PQfinish(connection); }
     };
@@ -234,6 +241,11 @@ private:
         close();
         throw pq_error(message, state, facts, false);
     }
+    [[noreturn]] static void fail_lost_transaction() {
+        throw pq_error(
+            "the connection of the transaction was lost", {},
+            sqlstate_facts({}, sql_stage::in_transaction), false);
+    }
     [[noreturn]] void fail_lost(sql_stage stage, repeatability repeat) {
         const std::string message = PQerrorMessage(native());
         close();
@@ -266,6 +278,7 @@ private:
     std::unique_ptr<PGconn, connection_deleter> connection_;
     time_point deadline_ = driver::no_deadline;
     retry_clock* clock_ = &retry_clock::real();
+    bool is_in_transaction_ = false;  ///< Set by a `pq_transaction` while its body runs.
 };
 
 /// How `pq_transaction` starts a transaction, and finds out about a lost COMMIT.
@@ -291,6 +304,10 @@ struct pq_transaction_options {
 /// transaction is repeated. If that cannot be found out, the call fails with an error whose
 /// `is_commit_unknown()` is true, and so does a call that ends before it was found out. Another
 /// call of the same object continues there; for new work use a new object.
+///
+/// A connection that is lost while `body` runs ends the transaction, even if `body` hides the
+/// error. A transaction inside another one on the same connection fails, and so does one that
+/// `body` ends itself.
 ///
 /// The server's own answer counts only if it has not crashed in between, because PostgreSQL can use
 /// a transaction id again after a crash. Set `was_applied` to decide also then.
@@ -365,14 +382,13 @@ private:
 
     void run() {
         connection_->open();
+        if (PQtransactionStatus(connection_->native()) != PQTRANS_IDLE) {
+            fail_misused("a transaction is open on this connection already", "25001", false);
+        }
         connection_->run(options_.begin, {}, sql_stage::in_transaction);
         lost_commit commit;
         try {
-            if constexpr (std::is_void_v<result>) {
-                body_(*connection_);
-            } else {
-                value_.emplace(body_(*connection_));
-            }
+            run_body();
             commit = prepare_commit();
         } catch (...) {
             roll_back();
@@ -388,6 +404,29 @@ private:
             roll_back();
             throw;
         }
+    }
+    void run_body() {
+        struct transaction_mark {
+            explicit transaction_mark(bool& given) : is_set(&given) { given = true; }
+            ~transaction_mark() { *is_set = false; }
+            transaction_mark(const transaction_mark&) = delete;
+            transaction_mark& operator=(const transaction_mark&) = delete;
+            bool* is_set;
+        };
+        const transaction_mark mark(connection_->is_in_transaction_);
+        if constexpr (std::is_void_v<result>) {
+            body_(*connection_);
+        } else {
+            value_.emplace(body_(*connection_));
+        }
+        connection_->open();  // Throws if it was lost, and the body has hidden that.
+        if (PQtransactionStatus(connection_->native()) == PQTRANS_IDLE) {
+            fail_misused("the body has ended the transaction itself", "25P01", true);
+        }
+    }
+    [[noreturn]] static void fail_misused(const char* message, const char* state, bool is_unknown) {
+        const failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::client};
+        throw pq_error(message, state, facts, is_unknown);
     }
     /// Asks for what is needed to find out about a lost answer.
     [[nodiscard]] lost_commit prepare_commit() {

@@ -60,7 +60,7 @@ template <class Body = boost::beast::http::string_body>
 struct beast_result {
     boost::system::error_code error{};  ///< Unset if an answer was read, whatever its status.
     beast_stage stage = beast_stage::connecting;
-    boost::beast::http::response<Body> response{};
+    boost::beast::http::response<Body> response{};  ///< If it broke off: what arrived of it.
     std::string method{};
     std::chrono::sys_seconds ended_at{};
     repeatability repeat = repeatability::unspecified;  ///< Whether it may be sent twice.
@@ -102,13 +102,22 @@ struct beast_result {
     return facts;
 }
 
+namespace detail {
+
+/// An answer before the answer, such as 100 and 103. After 101 no other one follows.
+[[nodiscard]] constexpr bool is_interim_status(unsigned status) noexcept {
+    return status >= 100 && status < 200 && status != 101;
+}
+
+}  // namespace detail
+
 template <class Body>
 failure_facts beast_result<Body>::retry_facts() const noexcept {
+    const std::string_view retry_after = response[boost::beast::http::field::retry_after];
+    const failure_facts of_status =
+        http_facts(static_cast<int>(response.result_int()), retry_after, ended_at);
     if (!error.failed()) {
-        const std::string_view retry_after = response[boost::beast::http::field::retry_after];
-        return facts_after_sending(
-            http_facts(static_cast<int>(response.result_int()), retry_after, ended_at), method,
-            repeat);
+        return facts_after_sending(of_status, method, repeat);
     }
     if (is_canceled) {
         return {.safety = retry_safety::no, .fault = failure_fault::client};
@@ -120,6 +129,7 @@ failure_facts beast_result<Body>::retry_facts() const noexcept {
         }
         return facts;
     }
+    facts.minimum_wait = of_status.minimum_wait;  // Also if the rest of the answer was lost.
     return facts_after_sending(facts, method, repeat);
 }
 
@@ -179,8 +189,16 @@ template <class RequestBody, class Fields>
         }
         result.stage = beast_stage::reading;
         boost::beast::flat_buffer buffer;
-        co_await http::async_read(stream, buffer, result.response, checked);
-        if (!ended()) {
+        std::optional<http::response_parser<http::string_body>> answer;
+        do {
+            answer.emplace();
+            answer->skip(request.method() == http::verb::head);  // It has no body to wait for.
+            co_await http::async_read(stream, buffer, *answer, checked);
+        } while (!ended() && detail::is_interim_status(answer->get().result_int()));
+        if (answer->is_header_done()) {
+            result.response = answer->release();
+        }
+        if (!result.error.failed()) {
             result.stage = beast_stage::complete;
         }
     } catch (const boost::beast::system_error& canceled) {

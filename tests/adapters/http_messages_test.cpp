@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include <reprise/retry.hpp>
+#include <reprise/testing/virtual_clock.hpp>
+
+#include "http_clients.hpp"
+#include "misbehaving_server.hpp"
+
+// What HTTP allows between a request and its answer: answers without a body, interim answers,
+// answers that break off, redirects on a kept connection.
+
+namespace adapters {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class Client>
+class http_messages : public testing::Test {};
+using clients = testing::Types<curl_client, beast_client>;
+TYPED_TEST_SUITE(http_messages, clients);
+
+/// One call with at most three attempts, which wait on a clock of their own.
+template <class Client>
+struct counted_call {
+    explicit counted_call(const Client& client) {
+        reprise::testing::virtual_clock clock;
+        reprise::standard_strategy strategy({.attempts_max = 3, .backoff = {.base = 1ms}});
+        last = reprise::retry(
+            strategy, {.attempt_timeout = 5s, .history = &history, .clock = &clock}, client);
+        waits = clock.waits();
+    }
+
+    typename Client::result last;
+    reprise::retry_history history;
+    std::vector<reprise::duration> waits;
+};
+
+// Beast waited for the body that the answer to a GET would have, until the server closed.
+TYPED_TEST(http_messages, answer_to_a_head_has_no_body) {
+    misbehaving_server server(
+        {sends("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n")});
+    const counted_call made(TypeParam{"HEAD", server.port()});
+    EXPECT_EQ(TypeParam::status(made.last), 200);
+    EXPECT_EQ(made.history.failed_attempts(), 0U);
+    EXPECT_EQ(server.requests(), std::vector<std::string>{"HEAD /r HTTP/1.1"});
+}
+
+// Beast took the first interim answer for the answer, so that a 503 after it was a success.
+TYPED_TEST(http_messages, interim_answers_are_not_the_answer) {
+    const std::string interim =
+        "HTTP/1.1 100 Continue\r\n\r\n"
+        "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\nRetry-After: 900\r\n\r\n";
+    misbehaving_server server(
+        {sends(interim + answers(503, "Retry-After: 7\r\n").text),
+         sends(interim + answers(200, "", "fine").text)});
+    const counted_call made(TypeParam{"GET", server.port()});
+    EXPECT_EQ(TypeParam::status(made.last), 200);
+    EXPECT_EQ(TypeParam::body(made.last), "fine");
+    EXPECT_EQ(made.waits, std::vector<reprise::duration>{7s});
+}
+
+// Beast forgot what had arrived of an answer that broke off.
+TYPED_TEST(http_messages, wait_that_an_answer_asks_for_counts_also_if_its_body_breaks_off) {
+    misbehaving_server server(
+        {sends("HTTP/1.1 503 Status\r\nRetry-After: 7\r\nContent-Length: 1000\r\n\r\nhalf"),
+         answers(200, "", "fine")});
+    const counted_call made(TypeParam{"GET", server.port()});
+    EXPECT_EQ(TypeParam::body(made.last), "fine");
+    EXPECT_EQ(made.waits, std::vector<reprise::duration>{7s});
+}
+
+// libcurl follows a redirect on the connection that it has, which counts as reused: when it closed,
+// libcurl sent the POST a second time.
+TEST(curl_messages, post_that_is_not_repeatable_is_sent_once_also_to_where_it_is_redirected) {
+    misbehaving_server server(
+        {{behaviour::kind::answer_one,
+          "HTTP/1.1 307 Status\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n"},
+         reads_and_closes()});
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, server.url().c_str());
+    curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, "n=1");
+    curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
+    const auto last = reprise::adapters::curl_perform(
+        curl.get(), {}, {.repeat = reprise::repeatability::not_repeatable});
+    EXPECT_EQ(last.code, CURLE_GOT_NOTHING);
+    EXPECT_EQ(
+        server.requests(),
+        (std::vector<std::string>{"POST /report HTTP/1.1", "POST /there HTTP/1.1"}));
+}
+
+}  // namespace
+}  // namespace adapters

@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include <reprise/retry.hpp>
+#include <reprise/retry/adapters/libpq.hpp>
+
+#include "postgres_server.hpp"
+
+// Transactions whose bodies hide errors or end them, on a PostgreSQL server of their own.
+
+namespace adapters {
+namespace {
+
+using namespace std::chrono_literals;
+using reprise::adapters::pq_connection;
+using reprise::adapters::pq_error;
+using reprise::adapters::pq_result;
+using reprise::adapters::pq_transaction;
+using reprise::adapters::pq_transaction_options;
+
+class libpq_transactions : public testing::Test {
+protected:
+    static void SetUpTestSuite() { server_ = std::make_unique<postgres_server>(); }
+    static void TearDownTestSuite() { server_.reset(); }
+    void SetUp() override {
+        sql("drop table if exists ledger");
+        sql("create table ledger (id bigint not null)");
+    }
+
+    static pq_result sql(const std::string& text) {
+        pq_connection connection(server_->parameters());
+        return connection.execute(text);
+    }
+    static std::int64_t number(const std::string& query) {
+        return std::stoll(PQgetvalue(sql(query).get(), 0, 0));
+    }
+
+    static std::unique_ptr<postgres_server> server_;
+};
+std::unique_ptr<postgres_server> libpq_transactions::server_;
+
+/// Ends the connection of the body, which hides that.
+void lose_connection(pq_connection& on) {
+    try {
+        on.execute("select pg_terminate_backend(pg_backend_pid())");
+    } catch (const pq_error&) {
+    }
+}
+
+// The statements after the loss were executed on a new connection and outside of a transaction;
+// those before it were gone, and the transaction had succeeded.
+TEST_F(libpq_transactions, statements_never_leave_a_transaction_whose_connection_was_lost) {
+    pq_connection connection(server_->parameters());
+    const pq_transaction_options ask_program{.was_applied = [](auto&) { return false; }};
+    for (const pq_transaction_options& options : {pq_transaction_options{}, ask_program}) {
+        sql("delete from ledger");
+        int calls = 0;
+        const auto body = [&](pq_connection& on) {
+            on.execute("insert into ledger values (1)");
+            if (++calls == 1) {
+                lose_connection(on);
+            }
+            on.execute("insert into ledger values (2)");
+        };
+        reprise::retry(
+            reprise::attempts(3).every(0ms), {.timeout = 20s},
+            pq_transaction(connection, body, options));
+        EXPECT_EQ(calls, 2);
+        EXPECT_EQ(number("select sum(id) from ledger"), 3);
+        EXPECT_EQ(number("select count(*) from ledger"), 2);
+    }
+}
+
+TEST_F(libpq_transactions, transaction_whose_connection_was_lost_at_its_end_is_repeated) {
+    pq_connection connection(server_->parameters());
+    int calls = 0;
+    const auto body = [&](pq_connection& on) {
+        on.execute("insert into ledger values (1)");
+        if (++calls == 1) {
+            lose_connection(on);
+        }
+    };
+    reprise::retry(
+        reprise::attempts(3).every(0ms), {.timeout = 20s}, pq_transaction(connection, body));
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(number("select count(*) from ledger"), 1);
+    EXPECT_EQ(PQntuples(connection.execute("select 1").get()), 1) << "a lone statement reconnects";
+}
+
+// The inner one committed the work of both, and the outer one was then repeated.
+TEST_F(libpq_transactions, refuses_a_transaction_inside_another_one_on_the_same_connection) {
+    pq_connection connection(server_->parameters());
+    int calls = 0;
+    const auto insert = [](pq_connection& on) { on.execute("insert into ledger values (1)"); };
+    const auto nested = [&](pq_connection& on) {
+        reprise::retry(reprise::attempts(1), pq_transaction(on, insert));
+        if (++calls < 3) {
+            throw pq_error("", "40001", {.safety = reprise::retry_safety::yes}, false);
+        }
+    };
+    try {
+        reprise::retry(
+            reprise::attempts(3).every(0ms), {.timeout = 20s}, pq_transaction(connection, nested));
+        ADD_FAILURE() << "PostgreSQL has no transactions inside others";
+    } catch (const pq_error& error) {
+        EXPECT_EQ(error.state(), "25001");
+    }
+    EXPECT_EQ(number("select count(*) from ledger"), 0);
+}
+
+// It was reported as a success, although nothing was applied.
+TEST_F(libpq_transactions, reports_a_transaction_that_its_body_has_ended) {
+    pq_connection connection(server_->parameters());
+    int calls = 0;
+    const auto body = [&](pq_connection& on) {
+        ++calls;
+        on.execute("insert into ledger values (1)");
+        on.execute("rollback");
+    };
+    try {
+        reprise::retry(
+            reprise::attempts(3).every(0ms), {.timeout = 20s}, pq_transaction(connection, body));
+        ADD_FAILURE() << "nothing was applied";
+    } catch (const pq_error& error) {
+        EXPECT_EQ(error.state(), "25P01");
+        EXPECT_TRUE(error.is_commit_unknown()) << "it could have been a COMMIT";
+    }
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(number("select count(*) from ledger"), 0);
+}
+
+}  // namespace
+}  // namespace adapters
