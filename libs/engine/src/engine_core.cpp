@@ -58,6 +58,9 @@ void engine_core::replace_credentials(credentials identity) {
 }
 
 void engine_core::take_actions(action_list& out) {
+    if (context_.actions.empty()) {
+        return;
+    }
     if (out.empty()) {
         out.swap(context_.actions);
     } else {

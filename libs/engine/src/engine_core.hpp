@@ -60,7 +60,7 @@ public:
     void close(time_point now);
     void replace_credentials(credentials identity);
     completions& ended() noexcept { return completions_; }
-    bool has_actions() const noexcept { return !context_.actions.empty(); }
+    bool has_work() const noexcept { return !context_.actions.empty() || !completions_.empty(); }
 
     void on_connected(connection_id connection, std::string_view peer, time_point now);
     void on_connect_failed(
@@ -84,6 +84,7 @@ public:
     void take_actions(action_list& out);
     base::byte_views begin_write(connection_id connection, time_point now);
     std::optional<time_point> next_due() const noexcept { return context_.wheel.next_due(); }
+    bool waits_until(time_point time) const noexcept { return context_.wheel.waits_until(time); }
     void set_wake_hook(std::function<void()> hook);
     engine_statistics statistics() const noexcept;
     std::size_t open_count() const noexcept {

@@ -79,7 +79,7 @@ public:
     [[nodiscard]] bool has_credit() const noexcept { return waiting.operation_count() < credit_; }
     // Asks the driver for a write if there is something to send and no write is in progress.
     void request_write(action_list& actions) {
-        if (!is_write_requested) {
+        if (!is_write_requested && (!ready.empty() || !control.empty())) {
             request_first_write(actions);
         }
     }

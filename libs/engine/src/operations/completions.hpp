@@ -54,8 +54,9 @@ public:
         draining_.swap(finished_);
         const std::size_t count = std::exchange(count_, 0);
         for (const auto& each : std::span(draining_).first(count)) {
-            each->done(std::move(each->result));
-            restore(each->result);
+            ended_operation& entry = *each;
+            entry.done(std::move(entry.result));
+            restore(entry.result);
         }
         is_draining_ = false;
         return notice_count + count;

@@ -57,7 +57,7 @@ public:
     // The operation starts. Returns the delay before its first attempt.
     template <class Slot>
     [[nodiscard]] duration begin(Slot& slot, time_point now) {
-        slot.is_plain = is_plain(strategy_of(slot.request.strategy.get()).traits());
+        slot.is_plain = is_plain(strategy_of(slot.request.own_strategy()).traits());
         if (slot.is_plain) [[likely]] {
             slot.progress.on_start({});
             return duration::zero();
@@ -179,8 +179,8 @@ retry_subject operation_retries::subject_of(Slot& slot) {
     subject.operation = &slot;
     subject.started = slot.started;
     subject.deadline = slot.deadline;
-    subject.user_data = slot.request.user_data.get();
-    subject.strategy = slot.request.strategy.get();
+    subject.user_data = slot.request.own_user_data();
+    subject.strategy = slot.request.own_strategy();
     subject.allowance = std::to_address(slot.request.outer_allowance);
     subject.budget = context_.client.budgets.of(subject.names.service);
     subject.ticket = {subject.names.id.value, slot.decision};

@@ -49,16 +49,17 @@ bool operations::encode_next(
     }
     const std::uint64_t offset = connection.outgoing.offset_of_next();
     const encoding_result encoded = encode_operation(out, slot->request, context);
-    if (encoded.error) [[unlikely]] {
+    if (encoded.detail != nullptr) [[unlikely]] {
         connection.waiting.erase(*connection.waiting.find(*opaque));
         waiting_.leave(*slot);
-        refuse(*slot, encoded.error, now);
+        refuse(*slot, encoded.error(), now);
         return true;
     }
     connection.outgoing.on_appended(out);
     if (encoded.is_value_apart) [[unlikely]] {
         connection.outgoing.append_value(slot->request.value);
     }
+    connection.ready.pop_front();
     parts_.life.send(*slot);
     slot->wire_offset = offset;
     slot->sent_before =

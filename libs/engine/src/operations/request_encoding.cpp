@@ -164,7 +164,7 @@ template <>
 encoded encode_shape<wire::request_shape::subdoc_lookup>(wire::opcode, encoder_input& in) {
     wire::subdoc_lookup_request message{
         .key = in.key, .doc_flags = outgoing_doc_flags(in.request), .specs = {}};
-    for (const path_spec& spec : in.request.specs) {
+    for (const path_spec& spec : in.request.specs()) {
         if (!message.specs.push_back({opcode_of(spec.verb), flags_of(spec), spec.path})) {
             return std::unexpected(wire::wire_errc::spec_count_invalid);
         }
@@ -183,7 +183,7 @@ encoded encode_shape<wire::request_shape::subdoc_mutation>(wire::opcode, encoder
     if (in.request.expiry != 0) {
         message.expiry = in.request.expiry;
     }
-    for (const path_spec& spec : in.request.specs) {
+    for (const path_spec& spec : in.request.specs()) {
         if (!message.specs.push_back(
                 {opcode_of(spec.verb), flags_of(spec), spec.path, base::as_bytes(spec.value)})) {
             return std::unexpected(wire::wire_errc::spec_count_invalid);
@@ -221,6 +221,10 @@ encoding_error failed_with(wire::wire_errc error) {
         is_missing ? errc::feature_not_available : errc::invalid_argument};
 }
 
+encoding_result refused(encoding_error why) {
+    return {why.detail, why.code};
+}
+
 template <std::size_t Kind>
 [[gnu::always_inline]] inline encoding_result encode_kind(
     base::byte_writer& out, const operation_request& request, const encoding_context& context,
@@ -235,7 +239,10 @@ template <std::size_t Kind>
         in.header.cas = request.cas;
     }
     const auto result = encode_shape<facts.request>(facts.op, in);
-    return {result ? encoding_error{} : failed_with(result.error()), in.is_value_apart};
+    if (!result) [[unlikely]] {
+        return refused(failed_with(result.error()));
+    }
+    return {.is_value_apart = in.is_value_apart};
 }
 
 using encoder =
@@ -253,7 +260,7 @@ encoding_result encode_with_infos(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
     wire::request_frame_infos infos;
     const encoding_error failed = add_frame_infos(request, context, infos);
-    return failed ? encoding_result{failed} : encode_kind<Kind>(out, request, context, infos);
+    return failed ? refused(failed) : encode_kind<Kind>(out, request, context, infos);
 }
 
 // The encoders of one kind, generated from its row.
@@ -272,7 +279,7 @@ encoding_result encode_operation(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
     const auto index = static_cast<std::size_t>(request.kind);
     if (index >= encoders.size()) [[unlikely]] {
-        return {failed_with(wire::wire_errc::opcode_mismatch)};
+        return refused(failed_with(wire::wire_errc::opcode_mismatch));
     }
     const bool has_infos = request.durability != durability_level::none || request.preserve_expiry;
     return (has_infos ? encoders[index].with_infos : encoders[index].plain)(out, request, context);
@@ -301,7 +308,7 @@ encoding_error check_further(const operation_request& request) {
     }
     if (facts.request == wire::request_shape::subdoc_lookup ||
         facts.request == wire::request_shape::subdoc_mutation) {
-        if (request.specs.empty() || request.specs.size() > wire::subdoc_spec_count_max) {
+        if (request.specs().empty() || request.specs().size() > wire::subdoc_spec_count_max) {
             return refuse("the number of paths must be 1 to 16");
         }
     }

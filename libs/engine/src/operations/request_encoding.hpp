@@ -43,11 +43,16 @@ struct encoding_error {
     [[nodiscard]] explicit operator bool() const noexcept { return detail != nullptr; }
 };
 
+// Two registers as well.
 struct encoding_result {
-    encoding_error error{};
+    const char* detail = nullptr;
+    errc code = errc::invalid_argument;
     // The frame has no value yet: that of the request follows what was appended.
     bool is_value_apart = false;
+
+    [[nodiscard]] encoding_error error() const noexcept { return {detail, code}; }
 };
+static_assert(sizeof(encoding_result) == sizeof(encoding_error));
 
 // Appends the frame, or nothing if it fails.
 [[nodiscard]] encoding_result encode_operation(

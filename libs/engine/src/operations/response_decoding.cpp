@@ -93,7 +93,7 @@ decoding_error decode_shape<wire::response_shape::subdoc_lookup>(const decoder_i
     if (!answer) {
         return unreadable(answer.error());
     }
-    if (answer->results.size() != in.request.specs.size()) {
+    if (answer->results.size() != in.request.specs().size()) {
         return unreadable("not as many results as paths");
     }
     for (const wire::lookup_result& path : answer->results) {
@@ -123,7 +123,7 @@ decoding_error decode_shape<wire::response_shape::subdoc_mutation>(const decoder
             static_cast<std::uint16_t>(path.status), path.index};
     }
     in.result.token = answer->token;
-    in.result.paths.resize(in.request.specs.size());
+    in.result.paths.resize(in.request.specs().size());
     for (const wire::mutation_result& path : answer->results) {
         if (path.index >= in.result.paths.size()) {
             return unreadable("a result for a path that was not asked for");
