@@ -52,8 +52,8 @@ protected:
         ++size_;
     }
     [[nodiscard]] list_hook* first() const noexcept { return front_; }
-    // The list must not be empty.
     [[gnu::always_inline]] void erase_first() noexcept {
+        REPRISE_ASSERT(front_ != nullptr);
         list_hook& hook = *front_;
         front_ = hook.next_;
         (front_ != nullptr ? front_->previous_ : back_) = nullptr;
@@ -81,6 +81,8 @@ public:
         }
         return item;
     }
+    // The list must not be empty.
+    [[gnu::always_inline]] void drop_front() noexcept { erase_first(); }
     // Null when empty.
     [[nodiscard]] Item* front() const noexcept { return static_cast<Item*>(first()); }
 };

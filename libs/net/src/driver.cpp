@@ -336,7 +336,9 @@ void driver::run_engine() {
     if (rounds == rounds_max) {
         wake_loop();
     }
-    arm_timer();
+    if (is_stopping_ || !engine_->waits_until(armed_for_)) {
+        arm_timer();
+    }
 }
 
 void driver::perform(engine::driver_action& action) {
@@ -398,9 +400,6 @@ void driver::start_derivation(engine::derive_key_action&& action) {
 }
 
 void driver::arm_timer() {
-    if (!is_stopping_ && engine_->waits_until(armed_for_)) [[likely]] {
-        return;
-    }
     const time_point due = is_stopping_
                                ? reprise::driver::no_deadline
                                : engine_->next_due().value_or(reprise::driver::no_deadline);

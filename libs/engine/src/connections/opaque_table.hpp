@@ -47,6 +47,9 @@ public:
     // Returns the opaque of the new entry. Empty if the table is full.
     [[nodiscard]] std::optional<std::uint32_t> insert(
         waiter_kind kind, wire::opcode op, std::uint32_t target);
+    // The same. The table must not be full.
+    [[nodiscard]] std::uint32_t issue(waiter_kind kind, wire::opcode op, std::uint32_t target);
+    [[nodiscard]] bool is_full() const noexcept { return size_ > mask_; }
     // Null if no request with this opaque waits.
     [[nodiscard]] opaque_entry* find(std::uint32_t opaque) noexcept;
     // Whether a request with this opaque was ever sent: it may be answered, abandoned or waiting.
@@ -96,9 +99,10 @@ private:
 
 inline std::optional<std::uint32_t> opaque_table::insert(
     waiter_kind kind, wire::opcode op, std::uint32_t target) {
-    if (size_ > mask_) {
-        return std::nullopt;
-    }
+    return is_full() ? std::nullopt : std::optional(issue(kind, op, target));
+}
+
+inline std::uint32_t opaque_table::issue(waiter_kind kind, wire::opcode op, std::uint32_t target) {
     // A slow request keeps its place; skips opaques whose place is taken.
     while (place_of(next_).kind != waiter_kind::nobody) {
         step();

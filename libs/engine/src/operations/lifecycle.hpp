@@ -84,6 +84,14 @@ public:
     }
     // A connection has taken the request.
     void send(operation_base& operation);
+    // The same for the first operation of a connection's list, whose timer is armed already.
+    template <class Slot>
+    [[gnu::always_inline]] static void send_first(intrusive_list<Slot>& list) {
+        Slot& slot = *list.front();
+        list.drop_front();
+        slot.state = operation_state::in_flight;
+        slot.progress.on_made();
+    }
     // Makes the operation run again: removes it from its list, its timer and its place. The owner
     // removes it from its connection.
     void leave(operation_base& operation) noexcept;
@@ -163,7 +171,7 @@ public:
             report_end(slot, ended.result.ec, now);
         }
         ended.result.retry_attempts = slot.progress.retries();
-        ended.done = std::move(slot.done);
+        ended.done.fill(std::move(slot.done));
         // A running operation has neither a timer nor a place.
         slot.attached.reset();
         slot.state = operation_state::free;
@@ -200,7 +208,7 @@ inline void lifecycle::start(
     operation_base& operation, completion&& done, const operation_time& time, time_point now) {
     REPRISE_ASSERT(operation.state == operation_state::free);
     operation.state = operation_state::running;
-    operation.done = std::move(done);
+    operation.done.fill(std::move(done));
     operation.started = now;
     operation.deadline =
         std::min(time.deadline, driver::add_saturated(now, time.timeout.value_or(time.usual)));

@@ -29,8 +29,7 @@ operation_id operations::start(
 
 operation_id operations::begin(operation_slot& slot, completion&& done, time_point now) {
     REPRISE_ASSERT(parts_.nodes.buckets().contains(slot.request.keyspace));
-    // Unlike the table of keyspaces, what it names never moves.
-    collection_entry& asked = *parts_.nodes.buckets()[slot.request.keyspace].entry;
+    collection_entry& asked = parts_.nodes.buckets().collection(slot.request.keyspace);
     const operation_id id = slot.id();
     slot.is_idempotent = is_idempotent(slot.request.kind);
     if (slot.request.scan && slot.request.scan->asked != nullptr) {
@@ -70,7 +69,7 @@ void operations::refuse(operation_slot& slot, encoding_error error, time_point n
 }
 
 void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
-    dispatch_inline(slot, *parts_.nodes.buckets()[slot.request.keyspace].entry, is_woken, now);
+    dispatch_inline(slot, parts_.nodes.buckets().collection(slot.request.keyspace), is_woken, now);
 }
 
 void operations::dispatch_inline(
@@ -97,9 +96,7 @@ void operations::dispatch_inline(
     if (slot.request.scan && !scans_.may_start(slot, bucket, now)) [[unlikely]] {
         return;
     }
-    const auto node =
-        choose_node(*bucket.configuration, slot.vbucket.value, slot.request.replica, slot.route);
-    if (!node) {
+    if (!choose_node(*bucket.configuration, slot.vbucket.value, slot.request.replica, slot.route)) {
         return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
     node_link* link = bucket.routes[routes_.place_of(slot)];

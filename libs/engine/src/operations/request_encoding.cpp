@@ -221,10 +221,6 @@ encoding_error failed_with(wire::wire_errc error) {
         is_missing ? errc::feature_not_available : errc::invalid_argument};
 }
 
-encoding_result refused(encoding_error why) {
-    return {why.detail, why.code};
-}
-
 template <std::size_t Kind>
 [[gnu::always_inline]] inline encoding_result encode_kind(
     base::byte_writer& out, const operation_request& request, const encoding_context& context,
@@ -240,9 +236,9 @@ template <std::size_t Kind>
     }
     const auto result = encode_shape<facts.request>(facts.op, in);
     if (!result) [[unlikely]] {
-        return refused(failed_with(result.error()));
+        return encoding_result(failed_with(result.error()));
     }
-    return {.is_value_apart = in.is_value_apart};
+    return encoding_result(in.is_value_apart);
 }
 
 using encoder =
@@ -260,7 +256,7 @@ encoding_result encode_with_infos(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
     wire::request_frame_infos infos;
     const encoding_error failed = add_frame_infos(request, context, infos);
-    return failed ? refused(failed) : encode_kind<Kind>(out, request, context, infos);
+    return failed ? encoding_result(failed) : encode_kind<Kind>(out, request, context, infos);
 }
 
 // The encoders of one kind, generated from its row.
@@ -279,7 +275,7 @@ encoding_result encode_operation(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
     const auto index = static_cast<std::size_t>(request.kind);
     if (index >= encoders.size()) [[unlikely]] {
-        return refused(failed_with(wire::wire_errc::opcode_mismatch));
+        return encoding_result(failed_with(wire::wire_errc::opcode_mismatch));
     }
     const bool has_infos = request.durability != durability_level::none || request.preserve_expiry;
     return (has_infos ? encoders[index].with_infos : encoders[index].plain)(out, request, context);
