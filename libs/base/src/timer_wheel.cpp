@@ -92,9 +92,32 @@ void timer_wheel::set_current(std::uint64_t tick_number) noexcept {
 }
 
 void timer_wheel::link_by_due(timer_node& node) noexcept {
-    link_by_tick(node, tick_at_or_after(node.due_));
+    const std::uint64_t tick_number = tick_at_or_after(node.due_);
+    link_by_tick(node, tick_number);
     last_due_ = node.due_;
     last_slot_ = node.slot_;
+    if (last_slot_ != timer_node::no_slot) {
+        const std::size_t level = last_slot_ / slots_per_level;
+        last_until_ = time_of(tick_number | ((std::uint64_t{1} << (level * level_bits)) - 1));
+    }
+    note_soonest(std::max(tick_number, current_tick_), node.due_);
+}
+
+// The same for a timer that belongs into the last slot, which is empty.
+void timer_wheel::link_first(timer_node& node) noexcept {
+    slot_list& slot = slots_[last_slot_];
+    slot.earliest_tick = tick_at_or_after(node.due_);
+    insert_before(slot.head, node);
+    node.slot_ = last_slot_;
+    occupied_[last_slot_ / slots_per_level] |= std::uint64_t{1} << (last_slot_ % slots_per_level);
+    last_due_ = node.due_;
+    note_soonest(slot.earliest_tick, node.due_);
+}
+
+void timer_wheel::note_soonest(std::uint64_t tick_number, time_point due) noexcept {
+    if (due < soonest_) {
+        soonest_ = std::min(soonest_, time_of(tick_number));
+    }
 }
 
 // The level is that of the highest bit in which the tick differs from the current one. So all
@@ -152,6 +175,7 @@ timer_node* timer_wheel::pop_due(std::uint64_t now_tick) noexcept {
         if (!move_to_next_slot(now_tick)) {
             // Time passed without timers. Later calls of arm are relative to now.
             set_current(std::max(current_tick_, now_tick));
+            soonest_ = next_due().value_or(time_point::max());
             return nullptr;
         }
     }

@@ -469,6 +469,11 @@ private:
             // A timer armed for the past may be reported as late as now.
             ASSERT_LE(*due, std::max(now_, origin + milliseconds{*earliest}));
         }
+        const time_point asked = now_ + random_delay();
+        if (wheel_.waits_until(asked)) {
+            ASSERT_TRUE(earliest);
+            ASSERT_LE(asked, std::max(now_, origin + milliseconds{*earliest}));
+        }
     }
 
     std::mt19937_64 rng_;
@@ -501,7 +506,24 @@ TEST(timer_wheel, next_due_is_exact_while_nothing_is_disarmed) {
         wheel.arm(*timers.back(), due);
         earliest = std::min(earliest, due);
         ASSERT_EQ(wheel.next_due(), earliest);
+        ASSERT_TRUE(wheel.waits_until(earliest));
+        ASSERT_FALSE(wheel.waits_until(earliest + nanoseconds{1}));
     }
+}
+
+TEST(timer_wheel, a_later_time_of_an_empty_slot_is_its_earliest) {
+    timer_wheel wheel(origin);
+    named_timer first(1);
+    named_timer second(2);
+    named_timer third(3);
+    wheel.arm(first, origin + milliseconds{100});
+    wheel.disarm(first);
+    wheel.arm(second, origin + milliseconds{120});
+    EXPECT_EQ(wheel.next_due(), origin + milliseconds{120});
+    wheel.arm(third, origin + milliseconds{110});
+    EXPECT_EQ(wheel.next_due(), origin + milliseconds{110});
+    wheel.disarm(second);
+    wheel.disarm(third);
 }
 
 }  // namespace timer_wheel_test

@@ -114,16 +114,16 @@ error name_call(const error& failed) {
 // Here the paths stand as the user wrote them, after the expiry.
 void add_projection(document_call& call, const std::vector<std::string>& paths, bool with_expiry) {
     if (with_expiry) {
-        call.specs.push_back(attribute(expiry_path));
+        call.terms().specs.push_back(attribute(expiry_path));
     }
     for (const std::string& path : paths) {
-        call.specs.push_back(read_of(path_verb::get, path));
+        call.terms().specs.push_back(read_of(path_verb::get, path));
     }
 }
 
 std::expected<projection, error> projection::make(const document_call& call) {
     projection made;
-    for (const path_spec& spec : call.specs) {
+    for (const path_spec& spec : call.specs()) {
         if (spec.is_xattr) {
             made.has_expiry_ = true;
             continue;
@@ -146,12 +146,12 @@ document_call projection::lookup(document_call&& call) const {
     document_call sent = std::move(call);
     sent.kind = operation_kind::lookup_in;
     if (is_whole_) {
-        sent.specs.clear();
+        sent.terms().specs.clear();
         if (has_expiry_) {
-            sent.specs.push_back(attribute(expiry_path));
+            sent.terms().specs.push_back(attribute(expiry_path));
         }
-        sent.specs.push_back(attribute(flags_path));
-        sent.specs.push_back(read_of(path_verb::get_document, {}));
+        sent.terms().specs.push_back(attribute(flags_path));
+        sent.terms().specs.push_back(read_of(path_verb::get_document, {}));
     }
     return sent;
 }
@@ -238,7 +238,7 @@ struct projecting_receiver {
 }  // namespace
 
 std::expected<get_result, error> run_get(const call_target& target, document_call&& call) {
-    if (call.specs.empty()) {
+    if (call.specs().empty()) {
         return run_call<get_result>(target, std::move(call));
     }
     const auto what = projection::make(call);
@@ -251,7 +251,7 @@ std::expected<get_result, error> run_get(const call_target& target, document_cal
 void start_get(
     const call_target& target, document_call&& call, const result_receiver<get_result>& receiver,
     call_ticket ticket) {
-    if (call.specs.empty()) {
+    if (call.specs().empty()) {
         return start_call<get_result>(target, std::move(call), receiver, ticket);
     }
     auto what = projection::make(call);

@@ -191,8 +191,8 @@ private:
         request.scan = std::move(scan);
         request.timeout = duration::max();
         request.deadline = deadline_;
-        request.strategy = asked_->options.strategy;
-        request.user_data = asked_->options.user_data;
+        request.terms().strategy = asked_->options.strategy;
+        request.terms().user_data = asked_->options.user_data;
         request.outer_allowance = asked_->options.outer_allowance.get();
         const auto refused = client.client().start_on(
             loop_, keyspace_, std::move(request),

@@ -47,9 +47,9 @@ std::expected<void, error> check_spec(
 }
 
 std::expected<void, error> check_call(const document_call& call) {
-    if (call.specs.empty() || call.specs.size() > wire::subdoc_spec_count_max) {
+    if (call.specs().empty() || call.specs().size() > wire::subdoc_spec_count_max) {
         return std::unexpected(error(
-            errc::invalid_argument, std::to_string(call.specs.size()) +
+            errc::invalid_argument, std::to_string(call.specs().size()) +
                                         " paths are given, but the number must be 1 to 16"));
     }
     if (call.kind == operation_kind::mutate_in && call.store == store_semantics::insert &&
@@ -57,8 +57,8 @@ std::expected<void, error> check_call(const document_call& call) {
         return std::unexpected(
             error(errc::invalid_argument, "cas: an inserted document has no cas"));
     }
-    for (std::size_t place = 0; place < call.specs.size(); ++place) {
-        if (auto checked = check_spec(call.specs[place], place, engine::doc_flags_of(call));
+    for (std::size_t place = 0; place < call.specs().size(); ++place) {
+        if (auto checked = check_spec(call.specs()[place], place, engine::doc_flags_of(call));
             !checked) {
             return checked;
         }
@@ -82,20 +82,21 @@ std::expected<path_note_ptr, error> arrange_specs(document_call& call) {
         return std::unexpected(std::move(checked.error()));
     }
     auto note = std::make_unique<path_note>();
-    for (const path_spec& spec : call.specs) {
+    for (const path_spec& spec : call.specs()) {
         note->entries.push_back({spec.verb, spec.path, 0});
     }
     std::uint8_t sent_at = 0;
     for (const bool is_xattr : {true, false}) {
-        for (std::size_t place = 0; place < call.specs.size(); ++place) {
-            if (call.specs[place].is_xattr == is_xattr) {
+        for (std::size_t place = 0; place < call.specs().size(); ++place) {
+            if (call.specs()[place].is_xattr == is_xattr) {
                 note->entries[place].sent_at = sent_at++;
             }
         }
     }
     // No stable_partition, which Clang refuses here.
-    auto xattrs_end = call.specs.begin();
-    for (auto each = call.specs.begin(); each != call.specs.end(); ++each) {
+    std::vector<path_spec>& specs = call.terms().specs;
+    auto xattrs_end = specs.begin();
+    for (auto each = specs.begin(); each != specs.end(); ++each) {
         if (each->is_xattr) {
             std::rotate(xattrs_end, each, each + 1);
             ++xattrs_end;

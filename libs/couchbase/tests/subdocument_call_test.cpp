@@ -41,14 +41,14 @@ TEST(subdocument_call, each_spec_has_its_opcode_flags_and_value) {
         {opcode::subdoc_array_push_last, "1,2"}, {opcode::subdoc_array_push_first, "true"},
         {opcode::subdoc_array_insert, "0.5"},    {opcode::subdoc_array_add_unique, "\"x\""},
         {opcode::subdoc_counter, "4"},           {opcode::subdoc_counter, "-1"}};
-    ASSERT_EQ(call.specs.size(), expected.size());
+    ASSERT_EQ(call.specs().size(), expected.size());
     for (std::size_t at = 0; at < expected.size(); ++at) {
-        EXPECT_EQ(engine::opcode_of(call.specs[at].verb), expected[at].first) << at;
+        EXPECT_EQ(engine::opcode_of(call.specs()[at].verb), expected[at].first) << at;
         if (at != 6) {
-            EXPECT_EQ(call.specs[at].value, expected[at].second) << at;
+            EXPECT_EQ(call.specs()[at].value, expected[at].second) << at;
         }
     }
-    EXPECT_EQ(engine::flags_of(call.specs[1]), wire::path_flags::create_parents);
+    EXPECT_EQ(engine::flags_of(call.specs()[1]), wire::path_flags::create_parents);
     EXPECT_EQ(engine::doc_flags_of(call), wire::doc_flags::none);
 }
 
@@ -77,7 +77,7 @@ TEST(subdocument_call, attributes_are_sent_first_and_results_have_the_callers_or
     const auto note = arrange_specs(call);
     ASSERT_TRUE(note);
     std::vector<std::string> sent;
-    for (const auto& spec : call.specs) {
+    for (const auto& spec : call.specs()) {
         sent.push_back(spec.path);
     }
     EXPECT_EQ(sent, (std::vector<std::string>{"meta", "more", "body", "no"}));
@@ -105,7 +105,8 @@ TEST(subdocument_call, macros_turn_their_path_into_an_attribute) {
     auto call = make_mutation({change::upsert("m.cas", mutation_macro::cas)});
     ASSERT_TRUE(arrange_specs(call));
     EXPECT_EQ(
-        engine::flags_of(call.specs[0]), wire::path_flags::xattr | wire::path_flags::expand_macros);
+        engine::flags_of(call.specs()[0]),
+        wire::path_flags::xattr | wire::path_flags::expand_macros);
 }
 
 TEST(subdocument_call, paths_missing_in_the_answer_are_decoding_failures) {

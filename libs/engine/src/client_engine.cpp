@@ -107,8 +107,8 @@ void client_engine::on_wake(time_point now) {
     core_->on_wake(now);
 }
 
-bool client_engine::has_actions() const noexcept {
-    return core_->has_actions();
+bool client_engine::has_work() const noexcept {
+    return core_->has_work();
 }
 
 void client_engine::take_actions(action_list& out) {
@@ -121,6 +121,10 @@ base::byte_views client_engine::begin_write(connection_id connection, time_point
 
 std::optional<time_point> client_engine::next_due() const noexcept {
     return core_->next_due();
+}
+
+bool client_engine::waits_until(time_point time) const noexcept {
+    return core_->waits_until(time);
 }
 
 void client_engine::set_wake_hook(std::function<void()> hook) {

@@ -57,13 +57,9 @@ void engine_core::replace_credentials(credentials identity) {
     topology_.reconnect_with_new_identity();
 }
 
-void engine_core::take_actions(action_list& out) {
-    if (out.empty()) {
-        out.swap(context_.actions);
-    } else {
-        std::ranges::move(context_.actions, std::back_inserter(out));
-        context_.actions.clear();
-    }
+void engine_core::append_actions(action_list& out) {
+    std::ranges::move(context_.actions, std::back_inserter(out));
+    context_.actions.clear();
 }
 
 void engine_core::on_connected(connection_id id, std::string_view peer, time_point now) {

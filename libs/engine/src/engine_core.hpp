@@ -60,7 +60,7 @@ public:
     void close(time_point now);
     void replace_credentials(credentials identity);
     completions& ended() noexcept { return completions_; }
-    bool has_actions() const noexcept { return !context_.actions.empty(); }
+    bool has_work() const noexcept { return !context_.actions.empty() || !completions_.empty(); }
 
     void on_connected(connection_id connection, std::string_view peer, time_point now);
     void on_connect_failed(
@@ -81,9 +81,16 @@ public:
     void on_time(time_point now);
     void on_wake(time_point now);
 
-    void take_actions(action_list& out);
+    void take_actions(action_list& out) {
+        if (out.empty()) {
+            out.swap(context_.actions);
+        } else {
+            append_actions(out);
+        }
+    }
     base::byte_views begin_write(connection_id connection, time_point now);
     std::optional<time_point> next_due() const noexcept { return context_.wheel.next_due(); }
+    bool waits_until(time_point time) const noexcept { return context_.wheel.waits_until(time); }
     void set_wake_hook(std::function<void()> hook);
     engine_statistics statistics() const noexcept;
     std::size_t open_count() const noexcept {
@@ -95,6 +102,7 @@ public:
     const std::shared_ptr<client_state>& client() const noexcept { return client_; }
 
 private:
+    void append_actions(action_list& out);
     void take_notes(time_point now);
     void on_note(const loop_note& note, time_point now);
 

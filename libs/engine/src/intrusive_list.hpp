@@ -52,6 +52,15 @@ protected:
         ++size_;
     }
     [[nodiscard]] list_hook* first() const noexcept { return front_; }
+    [[gnu::always_inline]] void erase_first() noexcept {
+        REPRISE_ASSERT(front_ != nullptr);
+        list_hook& hook = *front_;
+        front_ = hook.next_;
+        (front_ != nullptr ? front_->previous_ : back_) = nullptr;
+        hook.list_ = nullptr;
+        hook.next_ = nullptr;
+        --size_;
+    }
 
 private:
     list_hook* front_ = nullptr;
@@ -65,13 +74,15 @@ class intrusive_list : public list_core {
 public:
     [[gnu::always_inline]] void push_back(Item& item) noexcept { append(item); }
     // Null when empty.
-    Item* pop_front() noexcept {
+    [[gnu::always_inline]] Item* pop_front() noexcept {
         Item* item = front();
         if (item != nullptr) {
-            erase(*item);
+            erase_first();
         }
         return item;
     }
+    // The list must not be empty.
+    [[gnu::always_inline]] void drop_front() noexcept { erase_first(); }
     // Null when empty.
     [[nodiscard]] Item* front() const noexcept { return static_cast<Item*>(first()); }
 };

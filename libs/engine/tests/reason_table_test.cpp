@@ -88,10 +88,10 @@ struct failing_scene {
             request.durability = durability_level::majority;
         }
         if (of == operation_class::subdoc_lookup) {
-            request.specs = {{.path = "a"}};
+            request.terms().specs = {{.path = "a"}};
         }
         if (of == operation_class::subdoc_mutate) {
-            request.specs = {{.verb = path_verb::upsert, .path = "a", .value = "1"}};
+            request.terms().specs = {{.verb = path_verb::upsert, .path = "a", .value = "1"}};
         }
         return driver().start(std::move(request));
     }

@@ -240,7 +240,7 @@ TEST(terminal_state, RH_08_authentication_is_raised_before_tls) {
     driver.engine().open("travel", driver.now);
     driver.advance(100ms);
     auto request = driver.request(operation_kind::get, "k");
-    request.strategy = std::make_shared<fail_fast_on_terminal_error_strategy>();
+    request.terms().strategy = std::make_shared<fail_fast_on_terminal_error_strategy>();
     const auto read = driver.start(std::move(request));
     driver.settle();
     EXPECT_EQ(read->code(), errc::authentication_failure);
@@ -361,7 +361,7 @@ TEST(terminal_state, RH_28_a_missing_collection_fails_by_name_and_best_effort_wa
     EXPECT_EQ(missing->result.error->scope, "inventory");
     EXPECT_EQ(missing->result.error->collection, "airline");
     auto patient = driver.request(operation_kind::get, "k", "", "inventory", "airline");
-    patient.strategy = std::make_shared<best_effort_strategy>();
+    patient.terms().strategy = std::make_shared<best_effort_strategy>();
     const auto read = driver.start(std::move(patient));
     driver.advance(100ms);
     EXPECT_EQ(read->calls, 0);
@@ -497,7 +497,7 @@ TEST(terminal_state, RH_41_RH_28_a_dropped_default_collection_is_looked_up_and_r
     EXPECT_EQ(cluster.all(opcode::get_collection_id)[0].value, "_default._default");
     // A strategy that waits for the name succeeds once it exists again.
     auto patient = driver.request(operation_kind::get, "k");
-    patient.strategy = std::make_shared<best_effort_strategy>();
+    patient.terms().strategy = std::make_shared<best_effort_strategy>();
     const auto read = driver.start(std::move(patient));
     driver.advance(100ms);
     EXPECT_EQ(read->calls, 0);

@@ -94,13 +94,10 @@ refusal client::start(
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    if (runtime_->is_for_all(where, call.kind, call.key)) [[unlikely]] {
-        engine::operation_request request({}, call);
-        runtime_->start_on_all(where, request, std::move(done), cancel_with);
-        return refusal::none;
+    if (runtime_->loop_count != 1) [[unlikely]] {
+        return runtime_->start_on_loops(where, std::move(call), std::move(done), cancel_with);
     }
-    driver& to = runtime_->driver_for(call.kind, call.key);
-    return to.start(where, std::move(call), std::move(done), cancel_with);
+    return runtime_->first->start(where, std::move(call), std::move(done), cancel_with);
 }
 
 refusal client::start_on(

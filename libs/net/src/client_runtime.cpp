@@ -139,6 +139,18 @@ refusal client::runtime::look_at_all(const std::function<void(driver&)>& look) c
     return refusal::none;
 }
 
+refusal client::runtime::start_on_loops(
+    keyspace_number where, engine::document_call&& call, engine::completion&& done,
+    ticket cancel_with) const {
+    if (is_for_all(where, call.kind, call.key)) {
+        const engine::operation_request request({}, call);
+        start_on_all(where, request, std::move(done), cancel_with);
+        return refusal::none;
+    }
+    driver& to = driver_for(call.kind, call.key);
+    return to.start(where, std::move(call), std::move(done), cancel_with);
+}
+
 // Through tasks, which no full queue refuses: a start that some loops have accepted goes on.
 void client::runtime::start_on_all(
     keyspace_number where, const engine::operation_request& request, engine::completion&& done,

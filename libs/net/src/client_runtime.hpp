@@ -79,6 +79,10 @@ public:
     void start_on_all(
         keyspace_number where, const engine::operation_request& request, engine::completion&& done,
         ticket cancel_with) const;
+    // Starts it on the loop of its key, or on every loop, if there are several.
+    [[nodiscard]] [[gnu::noinline]] refusal start_on_loops(
+        keyspace_number where, engine::document_call&& call, engine::completion&& done,
+        ticket cancel_with) const;
     // The loop of the operation if a blocked caller may run it: one that has a thread of ours.
     [[nodiscard]] own_loop* lendable_loop(
         keyspace_number where, engine::operation_kind kind, std::string_view key) const {

@@ -34,8 +34,20 @@ void connection_table::open(engine::connect_action&& action) {
 }
 
 connection* connection_table::find(engine::connection_id id) const noexcept {
+    if (found_last_ != nullptr && found_last_->id() == id) [[likely]] {
+        return found_last_;
+    }
     const auto found = connections_.find(id.value);
-    return found == connections_.end() ? nullptr : found->second.get();
+    if (found == connections_.end()) {
+        return nullptr;
+    }
+    found_last_ = found->second.get();
+    return found_last_;
+}
+
+void connection_table::erase(engine::connection_id id) noexcept {
+    found_last_ = nullptr;
+    connections_.erase(id.value);
 }
 
 std::string connection_table::local_address(engine::connection_id id) const {
@@ -44,7 +56,7 @@ std::string connection_table::local_address(engine::connection_id id) const {
 }
 
 void connection_table::forget_context() noexcept {
-    connections_.clear();
+    clear();
     resolver_.reset();
 }
 
@@ -80,7 +92,7 @@ void connection_table::on_connect_failed(
     connection& from, engine::connect_failure failure, std::string_view text) {
     driver_.read_clock();
     const auto id = from.id();
-    connections_.erase(id.value);
+    erase(id);
     driver_.engine().on_connect_failed(id, failure, text, driver_.now());
     driver_.run_engine();
 }
@@ -106,7 +118,7 @@ void connection_table::on_closed(
     connection& from, engine::close_reason reason, std::size_t unwritten_size) {
     driver_.read_clock();
     const auto id = from.id();
-    connections_.erase(id.value);
+    erase(id);
     driver_.engine().on_closed(id, reason, unwritten_size, driver_.now());
     driver_.run_engine();
 }

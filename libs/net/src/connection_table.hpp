@@ -36,7 +36,10 @@ public:
     // "address:port" of this side. Empty if the connection is not open.
     [[nodiscard]] std::string local_address(engine::connection_id id) const;
     // Drops all connections without a report.
-    void clear() noexcept { connections_.clear(); }
+    void clear() noexcept {
+        found_last_ = nullptr;
+        connections_.clear();
+    }
     // Lets go of everything that belongs to the context of the executor.
     void forget_context() noexcept;
 
@@ -68,11 +71,14 @@ public:
     [[nodiscard]] base::byte_views begin_write(connection& from) override;
 
 private:
+    void erase(engine::connection_id id) noexcept;
+
     driver& driver_;
     const engine::engine_options& options_;
     std::shared_ptr<boost::asio::ssl::context> tls_context_;
     std::unique_ptr<name_resolver> resolver_;
     std::unordered_map<std::uint64_t, std::shared_ptr<connection>> connections_;
+    mutable connection* found_last_ = nullptr;  // writes are often to the same one
 };
 
 }  // namespace reprise::net

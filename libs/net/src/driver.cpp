@@ -322,27 +322,32 @@ void driver::run_engine() {
     int rounds = 0;
     for (bool is_busy = true; is_busy && rounds < rounds_max; ++rounds) {
         take_submissions();
-        if (engine_->has_actions()) {
-            engine_->take_actions(actions_);
+        engine_->take_actions(actions_);
+        if (!actions_.empty()) {
             for (auto& action : actions_) {
                 perform(action);
             }
             actions_.clear();
         }
-        if (engine_->has_completions()) {
-            engine_->drain_completions();
-        }
-        is_busy =
-            engine_->has_actions() || engine_->has_completions() || (!is_lent_ && !queue_.empty());
+        engine_->drain_completions();
+        is_busy = engine_->has_work() || (!is_lent_ && !queue_.empty());
     }
     running_thread_.store(std::thread::id{}, std::memory_order_relaxed);
     if (rounds == rounds_max) {
         wake_loop();
     }
-    arm_timer();
+    if (is_stopping_ || !engine_->waits_until(armed_for_)) {
+        arm_timer();
+    }
 }
 
 void driver::perform(engine::driver_action& action) {
+    if (const auto* write = std::get_if<engine::write_action>(&action)) [[likely]] {
+        if (connection* at = connections_.find(write->connection)) {
+            write->is_request_start ? at->flush_when_read() : at->flush();
+        }
+        return;
+    }
     if (auto* connect = std::get_if<engine::connect_action>(&action)) {
         connections_.open(std::move(*connect));
         return;
@@ -355,11 +360,7 @@ void driver::perform(engine::driver_action& action) {
         start_derivation(std::move(*derive));
         return;
     }
-    if (const auto* write = std::get_if<engine::write_action>(&action)) {
-        if (connection* at = connections_.find(write->connection)) {
-            write->is_request_start ? at->flush_when_read() : at->flush();
-        }
-    } else if (const auto* read = std::get_if<engine::read_action>(&action)) {
+    if (const auto* read = std::get_if<engine::read_action>(&action)) {
         if (connection* at = connections_.find(read->connection)) {
             at->set_reading(!read->is_paused, read->size_max_bytes);
         }

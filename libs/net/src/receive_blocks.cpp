@@ -5,15 +5,12 @@
 
 namespace reprise::net {
 
-base::mutable_byte_view receive_blocks::space() {
-    const base::mutable_byte_view all = block_.bytes();
-    const std::size_t size = all.size();
+// Another block, or one that results share.
+base::mutable_byte_view receive_blocks::other_space() {
+    const std::size_t size = all_.size();
     const std::size_t wanted = size_after(size);
     if (block_.is_unique()) {
         used_ = 0;
-        if (size == wanted) {
-            return all;
-        }
         if (size > wanted) {
             kept_.clear();
         }
@@ -29,16 +26,8 @@ base::mutable_byte_view receive_blocks::space() {
         block_ = std::move(next);
         used_ = 0;
     }
-    return block_.bytes().subspan(used_);
-}
-
-base::byte_view receive_blocks::received(std::size_t size) {
-    const base::mutable_byte_view all = block_.bytes();
-    const auto bytes = all.subspan(used_, size);
-    used_ += size;
-    is_filled_ = size == all.size();
-    small_count_ = size < all.size() / 4 ? small_count_ + 1 : 0;
-    return bytes;
+    all_ = block_.bytes();
+    return all_.subspan(used_);
 }
 
 void receive_blocks::set_read_size_max(std::size_t size) {
@@ -46,14 +35,6 @@ void receive_blocks::set_read_size_max(std::size_t size) {
     if (read_size_max_ == size_default) {
         kept_ = {};
     }
-}
-
-std::size_t receive_blocks::size_after(std::size_t last) const noexcept {
-    const std::size_t size = std::max(last, size_default);
-    if (size > read_size_max_ || small_count_ >= small_count_max) {
-        return size_default;
-    }
-    return is_filled_ ? std::min(2 * size, read_size_max_) : size;
 }
 
 base::block_ref receive_blocks::take(std::size_t size) {

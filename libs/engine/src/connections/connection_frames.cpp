@@ -57,7 +57,9 @@ void connections::on_bytes(
     }
     if (connection.state != connection_state::closed) {
         connection.request_write(context_.actions);
-        close_drained(connection, now);
+        if (connection.link->is_retired) [[unlikely]] {
+            close_drained(connection, now);
+        }
     }
 }
 
@@ -97,9 +99,17 @@ void connections::on_answer(
     }
     const opaque_entry answered = *entry;
     connection.waiting.erase(*entry);
+    if (answered.kind == waiter_kind::operation) [[likely]] {
+        return owners_.requests.on_response(connection, answered.target, frame, source, now);
+    }
+    on_own_answer(connection, answered, frame, now);
+}
+
+// The answer to a request of the client itself.
+void connections::on_own_answer(
+    kv_connection& connection, const opaque_entry& answered, const wire::frame_view& frame,
+    time_point now) {
     switch (answered.kind) {
-        case waiter_kind::operation:
-            return owners_.requests.on_response(connection, answered.target, frame, source, now);
         case waiter_kind::configuration:
             return owners_.polls.on_answer(connection, frame, now);
         case waiter_kind::collection:
@@ -109,6 +119,7 @@ void connections::on_answer(
         case waiter_kind::canary:
             return owners_.nodes.close_breaker(*connection.link->endpoint, now);
         case waiter_kind::probe:
+        case waiter_kind::operation:
         case waiter_kind::nobody:
             return;
     }

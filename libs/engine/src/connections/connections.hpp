@@ -101,6 +101,9 @@ private:
     inline void on_answer(
         kv_connection& connection, const wire::frame_view& frame, const frame_source& source,
         time_point now);
+    void on_own_answer(
+        kv_connection& connection, const opaque_entry& answered, const wire::frame_view& frame,
+        time_point now);
     void on_orphan(const kv_connection& connection, const wire::frame_view& frame);
     void on_collection_answer(
         kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,

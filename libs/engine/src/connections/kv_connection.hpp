@@ -78,8 +78,8 @@ public:
     // Whether one more operation may be on the wire.
     [[nodiscard]] bool has_credit() const noexcept { return waiting.operation_count() < credit_; }
     // Asks the driver for a write if there is something to send and no write is in progress.
-    void request_write(action_list& actions) {
-        if (!is_write_requested) {
+    [[gnu::always_inline]] void request_write(action_list& actions) {
+        if (!is_write_requested && (!ready.empty() || !control.empty())) {
             request_first_write(actions);
         }
     }
@@ -97,7 +97,7 @@ public:
     outgoing_stream outgoing;
 
 private:
-    void request_first_write(action_list& actions);
+    [[gnu::noinline]] void request_first_write(action_list& actions);
 
     std::size_t credit_;
 };

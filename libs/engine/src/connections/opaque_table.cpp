@@ -6,7 +6,9 @@
 
 namespace reprise::engine {
 
-opaque_table::opaque_table(std::size_t count) : entries_(std::bit_ceil(count)), next_(opaque_min) {}
+opaque_table::opaque_table(std::size_t count)
+    : mask_(static_cast<std::uint32_t>(std::bit_ceil(count) - 1)),
+      entries_(std::make_unique<opaque_entry[]>(std::size_t{mask_} + 1)) {}
 
 std::string never_issued_text(std::uint32_t opaque) {
     std::array<char, 16> number{};
@@ -16,7 +18,7 @@ std::string never_issued_text(std::uint32_t opaque) {
 
 // An entry keeps the newest opaque that was issued for its place.
 bool opaque_table::was_issued(std::uint32_t opaque) const noexcept {
-    const std::uint32_t newest = entries_[opaque & (entries_.size() - 1)].opaque;
+    const std::uint32_t newest = place_of(opaque).opaque;
     return opaque >= opaque_min && (opaque <= newest || has_wrapped_);
 }
 

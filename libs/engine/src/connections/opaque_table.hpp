@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 #include <reprise/wire/opcode.hpp>
 
@@ -26,7 +27,8 @@ struct opaque_entry {
     waiter_kind kind = waiter_kind::nobody;
     wire::opcode op = wire::opcode::noop;
     std::uint32_t target = 0;
-    bool is_operation = false;  // stays true when abandoned: the request still occupies credit
+    // Stays true when abandoned: the request still occupies credit. Nothing while nobody waits.
+    bool is_operation = false;
 };
 
 // The reason for closing a connection that answered a request which was never sent.
@@ -45,6 +47,9 @@ public:
     // Returns the opaque of the new entry. Empty if the table is full.
     [[nodiscard]] std::optional<std::uint32_t> insert(
         waiter_kind kind, wire::opcode op, std::uint32_t target);
+    // The same. The table must not be full.
+    [[nodiscard]] std::uint32_t issue(waiter_kind kind, wire::opcode op, std::uint32_t target);
+    [[nodiscard]] bool is_full() const noexcept { return size_ > mask_; }
     // Null if no request with this opaque waits.
     [[nodiscard]] opaque_entry* find(std::uint32_t opaque) noexcept;
     // Whether a request with this opaque was ever sent: it may be answered, abandoned or waiting.
@@ -63,17 +68,26 @@ public:
     [[nodiscard]] std::size_t live_operation_count() const noexcept { return live_count_; }
     [[nodiscard]] std::size_t abandoned_count() const noexcept { return abandoned_count_; }
     // All places. Those with waiter_kind::nobody are free.
-    [[nodiscard]] std::vector<opaque_entry>& entries() noexcept { return entries_; }
+    [[nodiscard]] std::span<opaque_entry> entries() noexcept {
+        return {entries_.get(), std::size_t{mask_} + 1};
+    }
 
 private:
     // Skips the opaques of the bootstrap when it wraps around.
     void step() noexcept {
-        has_wrapped_ = has_wrapped_ || next_ == 0xffff'ffffU;
-        next_ = next_ == 0xffff'ffffU ? opaque_min : next_ + 1;
+        if (++next_ == 0) [[unlikely]] {
+            has_wrapped_ = true;
+            next_ = opaque_min;
+        }
+    }
+    // The place of an opaque. The mask keeps it within the table.
+    [[nodiscard]] opaque_entry& place_of(std::uint32_t opaque) const noexcept {
+        return entries_.get()[opaque & mask_];
     }
 
-    std::vector<opaque_entry> entries_;
-    std::uint32_t next_;
+    std::uint32_t mask_;  // the number of places, a power of two, minus one
+    std::unique_ptr<opaque_entry[]> entries_;
+    std::uint32_t next_ = opaque_min;
     bool has_wrapped_ = false;
     std::size_t size_ = 0;
     std::size_t operation_count_ = 0;
@@ -85,17 +99,17 @@ private:
 
 inline std::optional<std::uint32_t> opaque_table::insert(
     waiter_kind kind, wire::opcode op, std::uint32_t target) {
-    if (size_ == entries_.size()) {
-        return std::nullopt;
-    }
-    const std::size_t mask = entries_.size() - 1;
+    return is_full() ? std::nullopt : std::optional(issue(kind, op, target));
+}
+
+inline std::uint32_t opaque_table::issue(waiter_kind kind, wire::opcode op, std::uint32_t target) {
     // A slow request keeps its place; skips opaques whose place is taken.
-    while (entries_[next_ & mask].kind != waiter_kind::nobody) {
+    while (place_of(next_).kind != waiter_kind::nobody) {
         step();
     }
     const std::uint32_t opaque = next_;
     step();
-    entries_[opaque & mask] = {opaque, kind, op, target, kind == waiter_kind::operation};
+    place_of(opaque) = {opaque, kind, op, target, kind == waiter_kind::operation};
     ++size_;
     operation_count_ += kind == waiter_kind::operation ? 1U : 0U;
     live_count_ += kind == waiter_kind::operation ? 1U : 0U;
@@ -103,16 +117,19 @@ inline std::optional<std::uint32_t> opaque_table::insert(
 }
 
 inline opaque_entry* opaque_table::find(std::uint32_t opaque) noexcept {
-    opaque_entry& entry = entries_[opaque & (entries_.size() - 1)];
+    opaque_entry& entry = place_of(opaque);
     return entry.kind != waiter_kind::nobody && entry.opaque == opaque ? &entry : nullptr;
 }
 
 inline void opaque_table::erase(opaque_entry& entry) noexcept {
-    abandoned_count_ -= entry.kind == waiter_kind::abandoned ? 1U : 0U;
-    operation_count_ -= entry.is_operation ? 1U : 0U;
-    live_count_ -= entry.kind == waiter_kind::operation ? 1U : 0U;
+    if (entry.kind == waiter_kind::operation) [[likely]] {
+        --operation_count_;
+        --live_count_;
+    } else {
+        abandoned_count_ -= entry.kind == waiter_kind::abandoned ? 1U : 0U;
+        operation_count_ -= entry.is_operation ? 1U : 0U;
+    }
     entry.kind = waiter_kind::nobody;
-    entry.is_operation = false;
     --size_;
 }
 

@@ -19,18 +19,18 @@ void outgoing_stream::append_value(const base::slice& value) {
 }
 
 base::byte_views outgoing_stream::outstanding() {
-    parts_.clear();
-    if (values_.empty()) {
-        if (!is_written()) {
-            parts_.push_back(base::byte_view(buffer_).first(size_).subspan(written_));
-        }
-    } else {
-        list_parts();
+    if (!values_.empty()) [[unlikely]] {
+        return list_parts();
     }
-    return parts_;
+    if (is_written()) {
+        return {};
+    }
+    rest_ = base::byte_view(buffer_).first(size_).subspan(written_);
+    return {&rest_, 1};
 }
 
-void outgoing_stream::list_parts() {
+base::byte_views outgoing_stream::list_parts() {
+    parts_.clear();
     std::size_t offset = 0;  // in the current write
     const auto list = [&](base::byte_view part) {
         const std::size_t done = std::min(part.size(), written_ - std::min(written_, offset));
@@ -47,6 +47,7 @@ void outgoing_stream::list_parts() {
         list(each.value.view());
     }
     list(copied);
+    return parts_;
 }
 
 bool outgoing_stream::on_written(std::size_t size) noexcept {
@@ -54,8 +55,8 @@ bool outgoing_stream::on_written(std::size_t size) noexcept {
         return false;
     }
     written_ += size;
-    if (is_written()) {
-        values_.clear();
+    if (!values_.empty() && is_written()) [[unlikely]] {
+        drop_values();
     }
     return true;
 }

@@ -45,7 +45,8 @@ private:
         base::slice value;
     };
 
-    void list_parts();
+    [[gnu::noinline]] base::byte_views list_parts();
+    [[gnu::noinline]] void drop_values() noexcept { values_.clear(); }
 
     // The bytes of the current write, without its large values, come first in the buffer. It is not
     // shortened between writes, because clearing and growing again would cost more than what is
@@ -56,6 +57,7 @@ private:
     std::size_t size_ = 0;
     std::size_t written_ = 0;
     std::uint64_t handed_before_ = 0;  // bytes of all earlier writes
+    base::byte_view rest_;             // what is outstanding, if there are no values
     std::vector<base::byte_view> parts_;
 };
 

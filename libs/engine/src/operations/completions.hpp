@@ -45,23 +45,22 @@ public:
 
     // Runs everything that was queued before this call and returns how much that was. A call from
     // inside a completion does nothing, because the outer call continues.
-    std::size_t drain() {
-        if (is_draining_ || empty()) {
-            return 0;
-        }
+    std::size_t drain() { return is_draining_ || empty() ? 0 : drain_all(); }
+
+private:
+    [[gnu::noinline]] std::size_t drain_all() {
         is_draining_ = true;
         const std::size_t notice_count = notices_.empty() ? 0 : call_notices();
         draining_.swap(finished_);
         const std::size_t count = std::exchange(count_, 0);
         for (const auto& each : std::span(draining_).first(count)) {
-            each->done(std::move(each->result));
-            restore(each->result);
+            ended_operation& entry = *each;
+            entry.done(std::move(entry.result));
+            restore(entry.result);
         }
         is_draining_ = false;
         return notice_count + count;
     }
-
-private:
     [[gnu::noinline]] void grow() { finished_.push_back(std::make_unique<ended_operation>()); }
     // Rare, and kept out of the path of every turn.
     [[gnu::noinline]] std::size_t call_notices() {

@@ -59,6 +59,7 @@ std::shared_ptr<error_info> lifecycle::make_error(
 void lifecycle::drop(operation_base& operation) noexcept {
     leave(operation);
     operation.attached.reset();
+    operation.done.reset();
     operation.state = operation_state::free;
 }
 

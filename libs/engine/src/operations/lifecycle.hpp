@@ -42,6 +42,8 @@ struct operation_time {
 // It never calls its owner: functions return what to do next.
 class lifecycle {
 public:
+    using ended_operation = completions::ended_operation;
+
     lifecycle(engine_context& context, operation_retries& decider, completions& ended) noexcept
         : context_(context), decider_(decider), ended_(ended) {}
 
@@ -82,6 +84,14 @@ public:
     }
     // A connection has taken the request.
     void send(operation_base& operation);
+    // The same for the first operation of a connection's list, whose timer is armed already.
+    template <class Slot>
+    [[gnu::always_inline]] static void send_first(intrusive_list<Slot>& list) {
+        Slot& slot = *list.front();
+        list.drop_front();
+        slot.state = operation_state::in_flight;
+        slot.progress.on_made();
+    }
     // Makes the operation run again: removes it from its list, its timer and its place. The owner
     // removes it from its connection.
     void leave(operation_base& operation) noexcept;
@@ -146,34 +156,31 @@ public:
     // Builds the error from what every operation knows about its failure.
     [[nodiscard]] static std::shared_ptr<error_info> make_error(
         const operation_base& operation, std::error_code code);
-    // Adds an empty result to the queue of completions. `complete_begun` or `drop_result` must
-    // follow before anything else ends. A result that is decoded here is not moved on the way.
-    [[nodiscard]] [[gnu::always_inline]] operation_result& begin_result() {
-        return ended_.add().result;
-    }
-    [[nodiscard]] operation_result& begun_result() noexcept { return ended_.last().result; }
-    void drop_result() noexcept { ended_.remove_last(); }
-    // Passes the result that was begun last to the user. This is the only way to complete, and a
-    // running operation completes once: afterwards it is free.
+    // Adds an empty result to the queue of completions. `complete_begun` or `drop_end` must follow
+    // before anything else ends. A result that is decoded here is not moved on the way.
+    [[nodiscard]] [[gnu::always_inline]] ended_operation& begin_end() { return ended_.add(); }
+    void drop_end() noexcept { ended_.remove_last(); }
+    // Passes the result that was begun to the user. This is the only way to complete, and a running
+    // operation completes once: afterwards it is free. The entry stays where it is, although a
+    // strategy or an observer may start an operation that ends at once.
     template <class Slot>
-    [[gnu::always_inline]] void complete_begun(Slot& slot, time_point now) {
+    [[gnu::always_inline]] void complete_begun(Slot& slot, ended_operation& ended, time_point now) {
         REPRISE_ASSERT(slot.state == operation_state::running);
-        // Taken first, because a strategy or an observer may start an operation that ends at once.
-        completions::ended_operation& ended = ended_.last();
         decider_.end(slot, ended.result.ec, now);
         if (decider_.watch().is_on()) [[unlikely]] {
             report_end(slot, ended.result.ec, now);
         }
         ended.result.retry_attempts = slot.progress.retries();
-        ended.done = std::move(slot.done);
+        ended.done.fill(std::move(slot.done));
         // A running operation has neither a timer nor a place.
         slot.attached.reset();
         slot.state = operation_state::free;
     }
     template <class Slot>
     void complete(Slot& slot, operation_result&& result, time_point now) {
-        begin_result() = std::move(result);
-        complete_begun(slot, now);
+        ended_operation& ended = begin_end();
+        ended.result = std::move(result);
+        complete_begun(slot, ended, now);
     }
     // Calls `hook` before the next completions, because rows are available.
     void notify(const std::function<void()>& hook) { ended_.notify(hook); }
@@ -201,7 +208,7 @@ inline void lifecycle::start(
     operation_base& operation, completion&& done, const operation_time& time, time_point now) {
     REPRISE_ASSERT(operation.state == operation_state::free);
     operation.state = operation_state::running;
-    operation.done = std::move(done);
+    operation.done.fill(std::move(done));
     operation.started = now;
     operation.deadline =
         std::min(time.deadline, driver::add_saturated(now, time.timeout.value_or(time.usual)));

@@ -29,12 +29,12 @@ operation_id operations::start(
 
 operation_id operations::begin(operation_slot& slot, completion&& done, time_point now) {
     REPRISE_ASSERT(parts_.nodes.buckets().contains(slot.request.keyspace));
+    collection_entry& asked = parts_.nodes.buckets().collection(slot.request.keyspace);
     const operation_id id = slot.id();
     slot.is_idempotent = is_idempotent(slot.request.kind);
     if (slot.request.scan && slot.request.scan->asked != nullptr) {
         const vbucket_scan& scan = *slot.request.scan;
-        slot.scan = std::make_unique<scan_progress>(
-            *scan.asked, scan.vbucket, parts_.nodes.buckets()[slot.request.keyspace].bucket->name);
+        slot.scan = std::make_unique<scan_progress>(*scan.asked, scan.vbucket, asked.bucket->name);
     }
     const duration usual = slot.request.durability == durability_level::none
                                ? context_.options.kv_timeout
@@ -43,16 +43,14 @@ operation_id operations::begin(operation_slot& slot, completion&& done, time_poi
         slot, std::move(done), {slot.request.timeout, usual, slot.request.deadline}, now);
     if (parts_.decider.watch().is_on()) [[unlikely]] {
         parts_.decider.watch().on_start(
-            names_of(slot), parts_.nodes.buckets()[slot.request.keyspace].bucket->name,
-            slot.request.user_data.get());
+            names_of(slot), asked.bucket->name, slot.request.own_user_data());
     }
     const duration delay = parts_.decider.begin(slot, now);
     if (context_.is_closed) [[unlikely]] {
         refuse(slot, {"the client is closed", errc::request_canceled}, now);
         return id;
     }
-    const keyspace_entry& space = parts_.nodes.buckets()[slot.request.keyspace];
-    const encoding_error failed = check_request(slot.request, !space.entry->is_default);
+    const encoding_error failed = check_request(slot.request, !asked.is_default);
     if (failed) [[unlikely]] {
         refuse(slot, failed, now);
     } else if (slot.deadline <= now) {
@@ -60,7 +58,7 @@ operation_id operations::begin(operation_slot& slot, completion&& done, time_poi
     } else if (delay > duration::zero()) {
         waiting_.park_before_start(slot, delay, now);
     } else {
-        dispatch_inline(slot, false, now);
+        dispatch_inline(slot, asked, false, now);
     }
     return id;
 }
@@ -71,13 +69,13 @@ void operations::refuse(operation_slot& slot, encoding_error error, time_point n
 }
 
 void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
-    dispatch_inline(slot, is_woken, now);
+    dispatch_inline(slot, parts_.nodes.buckets().collection(slot.request.keyspace), is_woken, now);
 }
 
-void operations::dispatch_inline(operation_slot& slot, bool is_woken, time_point now) {
+void operations::dispatch_inline(
+    operation_slot& slot, collection_entry& asked, bool is_woken, time_point now) {
     slot.endpoint = -1;
-    const keyspace_entry& space = parts_.nodes.buckets()[slot.request.keyspace];
-    bucket_state& bucket = *space.bucket;
+    bucket_state& bucket = *asked.bucket;
     parts_.nodes.open(bucket, now);
     if (slot.request.kind == operation_kind::noop) {
         return dispatch_noop(slot, bucket, now);
@@ -91,16 +89,14 @@ void operations::dispatch_inline(operation_slot& slot, bool is_woken, time_point
     if (bucket.configuration->vbucket_count() == 0) {
         return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
-    if (space.entry->state != collection_state::known) {
-        return await_collection(slot, *space.entry, now);
+    if (asked.state != collection_state::known) {
+        return await_collection(slot, asked, now);
     }
     slot.vbucket = operation_routes::vbucket_of(slot, bucket.configuration->vbucket_count());
     if (slot.request.scan && !scans_.may_start(slot, bucket, now)) [[unlikely]] {
         return;
     }
-    const auto node =
-        choose_node(*bucket.configuration, slot.vbucket.value, slot.request.replica, slot.route);
-    if (!node) {
+    if (!choose_node(*bucket.configuration, slot.vbucket.value, slot.request.replica, slot.route)) {
         return dispatch_failed(slot, retry_reason::node_not_available, now);
     }
     node_link* link = bucket.routes[routes_.place_of(slot)];

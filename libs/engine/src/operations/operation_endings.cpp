@@ -50,8 +50,9 @@ void operation_endings::complete(operation_slot& slot, operation_result&& result
     if (slot.scan != nullptr) {
         scans_.on_end(slot, result, now);
     }
-    life_.begin_result() = std::move(result);
-    complete_begun(slot, now);
+    lifecycle::ended_operation& ended = life_.begin_end();
+    ended.result = std::move(result);
+    complete_begun(slot, ended, now);
 }
 
 void operation_endings::complete_error(

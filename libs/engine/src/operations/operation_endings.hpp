@@ -41,13 +41,13 @@ public:
     [[nodiscard]] const operation_pool& slots() const noexcept { return slots_; }
 
     void complete(operation_slot& slot, operation_result&& result, time_point now);
-    // The same for the result that was begun last; see lifecycle::begin_result.
-    [[gnu::always_inline]] void complete_begun(operation_slot& slot, time_point now) {
-        if (operation_result& result = life_.begun_result(); !result.ec && !slot.history.empty())
-            [[unlikely]] {
-            result.history = history_of(slot, false);
+    // The same for a result that was begun; see lifecycle::begin_end.
+    [[gnu::always_inline]] void complete_begun(
+        operation_slot& slot, lifecycle::ended_operation& ended, time_point now) {
+        if (!slot.history.empty() && !ended.result.ec) [[unlikely]] {
+            ended.result.history = history_of(slot, false);
         }
-        life_.complete_begun(slot, now);
+        life_.complete_begun(slot, ended, now);
         slots_.release(slot);
     }
     void complete_error(

@@ -32,22 +32,33 @@ void operations::on_response(
     operation_slot& slot = endings_.slots().at(index);
     slot.connection = nullptr;
     parts_.life.leave(slot);
-    endpoint_record& endpoint = *connection.link->endpoint;
-    const wire::status status = frame.status();
     // The meaning of a success needs no further facts.
+    if (!wire::is_success(frame.status()) || slot.scan != nullptr) [[unlikely]] {
+        return on_other_response(connection, slot, frame, source, now);
+    }
+    parts_.nodes.breakers_of_nodes().on_success(*connection.link->endpoint, now);
+    on_success(connection, slot, frame, source, now);
+}
+
+// An answer that is no plain success: an error, that of a scan, or what only the server's error map
+// calls a success.
+void operations::on_other_response(
+    kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+    const frame_source& source, time_point now) {
+    const wire::status status = frame.status();
     const response_outcome outcome = wire::is_success(status)
                                          ? response_outcome{}
                                          : classify(facts_of(connection, slot, status));
-    if (outcome.kind == outcome_kind::success) {
-        parts_.nodes.breakers_of_nodes().on_success(endpoint, now);
-        if (slot.scan == nullptr) {
-            return on_success(connection, slot, frame, source, now);
-        }
-        // A range without documents is complete before it begins.
-        return status == wire::status::key_enoent ? endings_.complete(slot, {}, now)
-                                                  : scans_.on_success(connection, slot, frame, now);
+    if (outcome.kind != outcome_kind::success) {
+        return on_failure(connection, slot, frame, outcome, now);
     }
-    on_failure(connection, slot, frame, outcome, now);
+    parts_.nodes.breakers_of_nodes().on_success(*connection.link->endpoint, now);
+    if (slot.scan == nullptr) {
+        return on_success(connection, slot, frame, source, now);
+    }
+    // A range without documents is complete before it begins.
+    return status == wire::status::key_enoent ? endings_.complete(slot, {}, now)
+                                              : scans_.on_success(connection, slot, frame, now);
 }
 
 void operations::on_failure(
@@ -83,16 +94,17 @@ void operations::on_failure(
 void operations::on_success(
     kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
     const frame_source& source, time_point now) {
-    operation_result& result = parts_.life.begin_result();
+    lifecycle::ended_operation& ended = parts_.life.begin_end();
+    operation_result& result = ended.result;
     result.vbucket = slot.vbucket;
     result.bucket = &connection.link->bucket->name;
     const wire::error_map* const map = connection.link->endpoint->error_map.get();
     if (const auto failed = decode_result({slot.request, frame, source, map, result}))
         [[unlikely]] {
-        parts_.life.drop_result();
+        parts_.life.drop_end();
         return on_unreadable(connection, slot, frame, failed, now);
     }
-    endings_.complete_begun(slot, now);
+    endings_.complete_begun(slot, ended, now);
 }
 
 // The answer says that the operation succeeded, but its body says otherwise or cannot be decoded.

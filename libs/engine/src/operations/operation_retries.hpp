@@ -57,7 +57,8 @@ public:
     // The operation starts. Returns the delay before its first attempt.
     template <class Slot>
     [[nodiscard]] duration begin(Slot& slot, time_point now) {
-        slot.is_plain = is_plain(strategy_of(slot.request.strategy.get()).traits());
+        const driver::retry_strategy* const own = slot.request.own_strategy();
+        slot.is_plain = own == nullptr ? has_plain_strategy_ : is_plain(own->traits());
         if (slot.is_plain) [[likely]] {
             slot.progress.on_start({});
             return duration::zero();
@@ -166,6 +167,7 @@ private:
     endpoint_table& endpoints_;
     std::shared_ptr<late_answer_queue> late_answers_;
     std::shared_ptr<driver::retry_strategy> strategy_;
+    bool has_plain_strategy_ = is_plain(strategy_->traits());
     fail_fast_strategy own_strategy_;
     decision_log& log_;  // the client's
     operation_watch watch_;
@@ -179,8 +181,8 @@ retry_subject operation_retries::subject_of(Slot& slot) {
     subject.operation = &slot;
     subject.started = slot.started;
     subject.deadline = slot.deadline;
-    subject.user_data = slot.request.user_data.get();
-    subject.strategy = slot.request.strategy.get();
+    subject.user_data = slot.request.own_user_data();
+    subject.strategy = slot.request.own_strategy();
     subject.allowance = std::to_address(slot.request.outer_allowance);
     subject.budget = context_.client.budgets.of(subject.names.service);
     subject.ticket = {subject.names.id.value, slot.decision};

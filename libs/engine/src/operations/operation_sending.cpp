@@ -15,8 +15,8 @@ void operations::encode_ready(kv_connection& connection, base::byte_writer& out,
     context.compression =
         context_.options.enable_compression ? &context_.options.compression : nullptr;
     context.large_value_size_min = context_.options.large_value_size_min_bytes;
-    while (connection.outgoing.size() < context_.options.write_size_max_bytes &&
-           encode_next(connection, context, out, now)) {
+    const std::size_t size_max = context_.options.write_size_max_bytes;
+    while (connection.outgoing.size() < size_max && encode_next(connection, context, out, now)) {
     }
 }
 
@@ -25,23 +25,20 @@ void operations::encode_ready(kv_connection& connection, base::byte_writer& out,
 bool operations::encode_next(
     kv_connection& connection, encoding_context& context, base::byte_writer& out, time_point now) {
     operation_slot* const slot = connection.ready.front();
-    if (slot == nullptr || !connection.has_credit()) {
+    if (slot == nullptr || !connection.has_credit() || connection.waiting.is_full()) {
         return false;
     }
     if (slot->attached != nullptr && !start_attempt(*slot, now)) {
         return true;
     }
     const bool is_continued = slot->scan != nullptr && slot->scan->id();
-    const auto opaque = connection.waiting.insert(
+    const std::uint32_t opaque = connection.waiting.issue(
         waiter_kind::operation,
         is_continued ? wire::opcode::range_scan_continue : opcode_of(slot->request.kind),
         slot->index);
-    if (!opaque) {
-        return false;
-    }
-    context.opaque = *opaque;
+    context.opaque = opaque;
     context.vbucket = slot->vbucket;
-    context.collection = parts_.nodes.buckets()[slot->request.keyspace].entry->id;
+    context.collection = parts_.nodes.buckets().collection(slot->request.keyspace).id;
     context.scan = slot->scan.get();
     if (context.scan != nullptr || slot->request.durability != durability_level::none)
         [[unlikely]] {
@@ -49,20 +46,22 @@ bool operations::encode_next(
     }
     const std::uint64_t offset = connection.outgoing.offset_of_next();
     const encoding_result encoded = encode_operation(out, slot->request, context);
-    if (encoded.error) [[unlikely]] {
-        connection.waiting.erase(*connection.waiting.find(*opaque));
+    if (encoded.has_failed()) [[unlikely]] {
+        connection.waiting.erase(*connection.waiting.find(opaque));
         waiting_.leave(*slot);
-        refuse(*slot, encoded.error, now);
+        refuse(*slot, encoded.error(), now);
         return true;
     }
     connection.outgoing.on_appended(out);
-    if (encoded.is_value_apart) [[unlikely]] {
+    if (encoded.is_value_apart()) [[unlikely]] {
         connection.outgoing.append_value(slot->request.value);
     }
-    parts_.life.send(*slot);
+    parts_.life.send_first(connection.ready);
     slot->wire_offset = offset;
-    slot->sent_before =
-        std::exchange(slot->sent, sent_request{connection.id.value, *opaque, slot->endpoint});
+    if (slot->sent.connection != 0) [[unlikely]] {
+        slot->sent_before = slot->sent;
+    }
+    slot->sent = {connection.id.value, opaque, slot->endpoint};
     if (parts_.decider.watch().is_on()) [[unlikely]] {
         report_attempt(connection, *slot, now);
     }

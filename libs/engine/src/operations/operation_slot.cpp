@@ -17,16 +17,20 @@ void operation_pool::grow() {
 
 // What most operations do not have.
 void operation_pool::release_rare(operation_slot& slot) noexcept {
-    restore(slot.request.specs);  // an assignment of {} would keep its memory
+    slot.request.drop_terms();
     slot.scan.reset();
     slot.request.scan = {};
-    slot.request.strategy.reset();
-    slot.request.user_data.reset();
     slot.done.reset();
-    // Only a failed attempt leaves traces here, and each one is numbered.
+    // Only a failed attempt, which has a number, and a strategy that is asked about more than
+    // failures leave traces here.
     slot.decision = 0;
     slot.last_reason = retry_reason::unknown;
     slot.refusal = refusal_reason::none;
+    slot.is_plain = false;
+    restore(slot.progress);
+    // Each send sets these, and nothing reads them before.
+    slot.wire_offset = 0;
+    restore(slot.sent_before);
     restore(slot.reasons);
     restore(slot.failed);
     restore(slot.schedule);

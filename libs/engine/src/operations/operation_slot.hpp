@@ -152,9 +152,8 @@ inline void operation_pool::release(operation_slot& slot) {
     // Releases what holds memory. Starting the slot replaces the rest of the request.
     slot.request.key.clear();
     slot.request.value.clear();
-    const bool has_rare = slot.request.specs.capacity() != 0 || slot.request.scan ||
-                          slot.request.strategy || slot.request.user_data || slot.done ||
-                          slot.decision != 0;
+    const bool has_rare = slot.request.has_rare || slot.request.scan || slot.done ||
+                          !slot.is_plain || slot.decision != 0;
     if (has_rare) [[unlikely]] {
         release_rare(slot);
     }
@@ -162,12 +161,9 @@ inline void operation_pool::release(operation_slot& slot) {
     slot.hurry_count = 0;
     slot.endpoint = -1;
     slot.connection = nullptr;
-    slot.wire_offset = 0;
-    restore(slot.progress);
     restore(slot.vbucket);
     restore(slot.route);
     restore(slot.sent);
-    restore(slot.sent_before);
     slot.next_free = std::exchange(first_free_, slot.index);
     --open_count_;
 }

@@ -19,11 +19,11 @@ namespace reprise::engine {
 class operation_watch {
 public:
     operation_watch(const engine_context& context, const endpoint_table& endpoints) noexcept
-        : context_(context), endpoints_(endpoints) {}
+        : context_(context),
+          endpoints_(endpoints),
+          is_on_(!context.options.operation_observers.empty()) {}
 
-    [[nodiscard]] bool is_on() const noexcept {
-        return !context_.options.operation_observers.empty();
-    }
+    [[nodiscard]] bool is_on() const noexcept { return is_on_; }
     void on_start(const operation_names& which, std::string_view bucket, const std::any* user_data)
         const noexcept;
     // How a request was sent.
@@ -48,6 +48,7 @@ private:
 
     const engine_context& context_;
     const endpoint_table& endpoints_;
+    const bool is_on_;
 };
 
 }  // namespace reprise::engine

@@ -103,7 +103,7 @@ private:
         operation_slot& slot, completion&& done, time_point now);
     void refuse(operation_slot& slot, encoding_error error, time_point now);
     [[gnu::always_inline]] inline void dispatch_inline(
-        operation_slot& slot, bool is_woken, time_point now);
+        operation_slot& slot, collection_entry& asked, bool is_woken, time_point now);
     void dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now);
     void await_collection(operation_slot& slot, collection_entry& entry, time_point now);
     [[gnu::always_inline]] inline void submit(
@@ -125,6 +125,9 @@ private:
 
     // operation_response.cpp
     [[gnu::always_inline]] inline void on_success(
+        kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
+        const frame_source& source, time_point now);
+    void on_other_response(
         kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
         const frame_source& source, time_point now);
     void on_unreadable(

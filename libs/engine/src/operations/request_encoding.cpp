@@ -164,7 +164,7 @@ template <>
 encoded encode_shape<wire::request_shape::subdoc_lookup>(wire::opcode, encoder_input& in) {
     wire::subdoc_lookup_request message{
         .key = in.key, .doc_flags = outgoing_doc_flags(in.request), .specs = {}};
-    for (const path_spec& spec : in.request.specs) {
+    for (const path_spec& spec : in.request.specs()) {
         if (!message.specs.push_back({opcode_of(spec.verb), flags_of(spec), spec.path})) {
             return std::unexpected(wire::wire_errc::spec_count_invalid);
         }
@@ -183,7 +183,7 @@ encoded encode_shape<wire::request_shape::subdoc_mutation>(wire::opcode, encoder
     if (in.request.expiry != 0) {
         message.expiry = in.request.expiry;
     }
-    for (const path_spec& spec : in.request.specs) {
+    for (const path_spec& spec : in.request.specs()) {
         if (!message.specs.push_back(
                 {opcode_of(spec.verb), flags_of(spec), spec.path, base::as_bytes(spec.value)})) {
             return std::unexpected(wire::wire_errc::spec_count_invalid);
@@ -235,7 +235,10 @@ template <std::size_t Kind>
         in.header.cas = request.cas;
     }
     const auto result = encode_shape<facts.request>(facts.op, in);
-    return {result ? encoding_error{} : failed_with(result.error()), in.is_value_apart};
+    if (!result) [[unlikely]] {
+        return encoding_result(failed_with(result.error()));
+    }
+    return encoding_result(in.is_value_apart);
 }
 
 using encoder =
@@ -253,7 +256,7 @@ encoding_result encode_with_infos(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
     wire::request_frame_infos infos;
     const encoding_error failed = add_frame_infos(request, context, infos);
-    return failed ? encoding_result{failed} : encode_kind<Kind>(out, request, context, infos);
+    return failed ? encoding_result(failed) : encode_kind<Kind>(out, request, context, infos);
 }
 
 // The encoders of one kind, generated from its row.
@@ -272,7 +275,7 @@ encoding_result encode_operation(
     base::byte_writer& out, const operation_request& request, const encoding_context& context) {
     const auto index = static_cast<std::size_t>(request.kind);
     if (index >= encoders.size()) [[unlikely]] {
-        return {failed_with(wire::wire_errc::opcode_mismatch)};
+        return encoding_result(failed_with(wire::wire_errc::opcode_mismatch));
     }
     const bool has_infos = request.durability != durability_level::none || request.preserve_expiry;
     return (has_infos ? encoders[index].with_infos : encoders[index].plain)(out, request, context);
@@ -301,7 +304,7 @@ encoding_error check_further(const operation_request& request) {
     }
     if (facts.request == wire::request_shape::subdoc_lookup ||
         facts.request == wire::request_shape::subdoc_mutation) {
-        if (request.specs.empty() || request.specs.size() > wire::subdoc_spec_count_max) {
+        if (request.specs().empty() || request.specs().size() > wire::subdoc_spec_count_max) {
             return refuse("the number of paths must be 1 to 16");
         }
     }

@@ -43,10 +43,23 @@ struct encoding_error {
     [[nodiscard]] explicit operator bool() const noexcept { return detail != nullptr; }
 };
 
-struct encoding_result {
-    encoding_error error{};
-    // The frame has no value yet: that of the request follows what was appended.
-    bool is_value_apart = false;
+// An error, or whether the frame has no value yet: then that of the request follows what was
+// appended. Two whole registers: GCC takes smaller fields apart and puts them together again.
+class encoding_result {
+public:
+    explicit encoding_result(encoding_error why) noexcept
+        : detail_(why.detail), number_(static_cast<std::uint64_t>(why.code)) {}
+    explicit encoding_result(bool is_value_apart) noexcept : number_(is_value_apart ? 1 : 0) {}
+
+    [[nodiscard]] bool has_failed() const noexcept { return detail_ != nullptr; }
+    [[nodiscard]] encoding_error error() const noexcept {
+        return {detail_, static_cast<errc>(number_)};
+    }
+    [[nodiscard]] bool is_value_apart() const noexcept { return number_ != 0; }
+
+private:
+    const char* detail_ = nullptr;
+    std::uint64_t number_ = 0;
 };
 
 // Appends the frame, or nothing if it fails.
@@ -70,7 +83,8 @@ consteval request_rules rules_of(const operation_facts& row) {
                           facts.request == wire::request_shape::scan ||
                           facts.request == wire::request_shape::scan_cancel ||
                           facts.request == wire::request_shape::subdoc_lookup ||
-                          facts.request == wire::request_shape::subdoc_mutation;
+                          facts.request == wire::request_shape::subdoc_mutation ||
+                          row.of == operation_class::replica_read;
     return {facts.has_document_key, has_more};
 }
 
@@ -99,8 +113,7 @@ inline constexpr auto rules_by_kind = []<std::size_t... Kind>(std::index_sequenc
             return {"the key is too long"};
         }
     }
-    const bool has_copy = request.replica != 0 || reads_replica(request.kind);
-    return rules.has_more || has_copy ? check_further(request) : encoding_error{};
+    return rules.has_more || request.replica != 0 ? check_further(request) : encoding_error{};
 }
 
 }  // namespace reprise::engine

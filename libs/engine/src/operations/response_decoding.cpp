@@ -93,7 +93,7 @@ decoding_error decode_shape<wire::response_shape::subdoc_lookup>(const decoder_i
     if (!answer) {
         return unreadable(answer.error());
     }
-    if (answer->results.size() != in.request.specs.size()) {
+    if (answer->results.size() != in.request.specs().size()) {
         return unreadable("not as many results as paths");
     }
     for (const wire::lookup_result& path : answer->results) {
@@ -123,7 +123,7 @@ decoding_error decode_shape<wire::response_shape::subdoc_mutation>(const decoder
             static_cast<std::uint16_t>(path.status), path.index};
     }
     in.result.token = answer->token;
-    in.result.paths.resize(in.request.specs.size());
+    in.result.paths.resize(in.request.specs().size());
     for (const wire::mutation_result& path : answer->results) {
         if (path.index >= in.result.paths.size()) {
             return unreadable("a result for a path that was not asked for");
@@ -169,26 +169,16 @@ static_assert(std::ranges::none_of(shapes, [](wire::response_shape shape) {
     return shape == wire::response_shape::other || shape == wire::response_shape::subdoc_path;
 }));
 
-}  // namespace
-
-decoding_error decode_result(const decoder_input& in) {
-    const wire::frame_view& frame = in.frame;
-    in.result.cas = frame.cas();
-    in.result.is_deleted = frame.status() == wire::status::subdoc_success_deleted ||
-                           frame.status() == wire::status::subdoc_multi_path_failure_deleted;
-    if (!frame.framing_extras().empty()) {
-        if (const auto infos = wire::decode_response_frame_infos(frame.framing_extras())) {
-            in.result.server_duration = infos->server_duration;
-        }
+// What is rare is apart, so that decode_result needs few registers.
+[[gnu::noinline]] void decode_frame_infos(const decoder_input& in) {
+    if (const auto infos = wire::decode_response_frame_infos(in.frame.framing_extras())) {
+        in.result.server_duration = infos->server_duration;
     }
-    const auto index = static_cast<std::size_t>(in.request.kind);
-    REPRISE_ASSERT(index < shapes.size());
+}
+
+[[gnu::noinline]] decoding_error decode_rare(const decoder_input& in, wire::response_shape shape) {
     using enum wire::response_shape;
-    switch (shapes[index]) {
-        case document:
-            return decode_shape<document>(in);
-        case mutation:
-            return decode_shape<mutation>(in);
+    switch (shape) {
         case empty:
             return decode_shape<empty>(in);
         case meta:
@@ -201,11 +191,34 @@ decoding_error decode_result(const decoder_input& in) {
             return decode_shape<subdoc_mutation>(in);
         case scan:
             return decode_shape<scan>(in);
+        case document:
+        case mutation:
         case subdoc_path:
         case other:
             break;
     }
     return unreadable("an answer without a decoder");  // no kind has one of these shapes
+}
+
+}  // namespace
+
+decoding_error decode_result(const decoder_input& in) {
+    const wire::frame_view& frame = in.frame;
+    in.result.cas = frame.cas();
+    if (frame.status() != wire::status::success) [[unlikely]] {
+        in.result.is_deleted = frame.status() == wire::status::subdoc_success_deleted ||
+                               frame.status() == wire::status::subdoc_multi_path_failure_deleted;
+    }
+    if (!frame.framing_extras().empty()) {
+        decode_frame_infos(in);
+    }
+    const auto index = static_cast<std::size_t>(in.request.kind);
+    REPRISE_ASSERT(index < shapes.size());
+    using enum wire::response_shape;
+    if (shapes[index] == document) {
+        return decode_shape<document>(in);
+    }
+    return shapes[index] == mutation ? decode_shape<mutation>(in) : decode_rare(in, shapes[index]);
 }
 
 }  // namespace reprise::engine

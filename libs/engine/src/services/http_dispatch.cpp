@@ -17,7 +17,7 @@ operation_id http_operations::start(http_request&& request, completion&& done, t
         slot, std::move(done), {slot.request.timeout, usual, slot.request.deadline}, now);
     if (parts_.decider.watch().is_on()) {
         parts_.decider.watch().on_start(
-            names_of(slot), slot.request.bucket, slot.request.user_data.get());
+            names_of(slot), slot.request.bucket, slot.request.own_user_data());
     }
     const duration delay = std::max(parts_.decider.begin(slot, now), slot.request.delay);
     if (context_.is_closed) {

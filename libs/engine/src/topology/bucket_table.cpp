@@ -31,6 +31,7 @@ keyspace_id bucket_table::keyspace(
     }
     added.entry = entry.get();
     owner.collections.push_back(std::move(entry));
+    collections_.push_back(added.entry);
     keyspaces_.push_back(std::move(added));
     return keyspace_id{static_cast<std::uint32_t>(keyspaces_.size() - 1)};
 }

@@ -29,8 +29,12 @@ public:
     [[nodiscard]] const keyspace_entry& operator[](keyspace_id id) const noexcept {
         return keyspaces_[id.value];
     }
+    // The collection of a keyspace.
+    [[nodiscard]] collection_entry& collection(keyspace_id id) const noexcept {
+        return *collections_[id.value];
+    }
     [[nodiscard]] bool contains(keyspace_id id) const noexcept {
-        return id.value < keyspaces_.size();
+        return id.value < collections_.size();
     }
 
     // The newest configuration that lists the services of this bucket, or of the cluster if the
@@ -44,6 +48,7 @@ private:
     engine_context& context_;
     std::vector<std::unique_ptr<bucket_state>> buckets_;
     std::vector<keyspace_entry> keyspaces_;
+    std::vector<collection_entry*> collections_;  // by keyspace
 };
 
 }  // namespace reprise::engine

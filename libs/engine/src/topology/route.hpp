@@ -27,23 +27,21 @@ struct route_state {
 // Returns the node for the next attempt. Empty if the map names none. Returns to the current map
 // only if a newer configuration has arrived since the last attempt. Records the choice in `state`.
 // `replica` 0 is the active copy; replicas have no forward map.
-[[nodiscard]] [[gnu::always_inline]] inline std::optional<wire::node_index> choose_node(
+[[nodiscard]] [[gnu::always_inline]] inline const std::optional<wire::node_index>& choose_node(
     const wire::cluster_configuration& configuration, std::size_t vbucket, std::size_t replica,
     route_state& state) noexcept {
     if (configuration.revision() > state.revision) {
         state.map = route_map::current;
     }
-    std::optional<wire::node_index> node;
-    if (replica != 0) {
-        node = configuration.replica_node(vbucket, replica);
-    } else if (state.map == route_map::forward) {
-        node = configuration.forward_node(vbucket);
-    } else {
-        node = configuration.active_node(vbucket);
-    }
     state.revision = configuration.revision();
-    state.node = node;
-    return node;
+    if (replica != 0) {
+        state.node = configuration.replica_node(vbucket, replica);
+    } else if (state.map == route_map::forward) {
+        state.node = configuration.forward_node(vbucket);
+    } else {
+        state.node = configuration.active_node(vbucket);
+    }
+    return state.node;
 }
 
 // What to do after not-my-vbucket.

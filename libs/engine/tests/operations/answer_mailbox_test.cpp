@@ -110,7 +110,7 @@ TEST(late_answers, RH_44_close_completes_a_thousand_parked_requests_once_each) {
         const std::string key = "k" + std::to_string(index);
         all.push_back(scene.driver->upsert(key, "v"));  // with the strategy
         auto other = scene.driver->request(operation_kind::upsert, key, "v");
-        other.strategy = std::make_shared<best_effort_strategy>();
+        other.terms().strategy = std::make_shared<best_effort_strategy>();
         all.push_back(scene.driver->start(std::move(other)));  // in a backoff
     }
     scene.driver->settle();

@@ -34,7 +34,7 @@ std::optional<encoding_error> error_of(
     context.time_left = std::chrono::seconds{2};
     std::vector<std::byte> bytes;
     base::byte_writer out(bytes);
-    const encoding_error failed = encode_operation(out, request, context).error;
+    const encoding_error failed = encode_operation(out, request, context).error();
     EXPECT_EQ(bytes.empty(), static_cast<bool>(failed));
     return failed ? std::optional(failed) : std::nullopt;
 }
@@ -79,7 +79,7 @@ TEST(encoding_rules, a_collection_that_the_connection_cannot_name_is_not_availab
     EXPECT_EQ(error->code, errc::feature_not_available);
     operation_request wrong = upsert_request();
     wrong.kind = operation_kind::lookup_in;
-    wrong.specs.assign(wire::subdoc_spec_count_max + 1, path_spec{});
+    wrong.terms().specs.assign(wire::subdoc_spec_count_max + 1, path_spec{});
     EXPECT_EQ(error_of(wrong, {})->code, errc::invalid_argument);
 }
 
@@ -98,7 +98,7 @@ TEST(encoding_rules, the_lengths_of_keys_are_checked_before_there_is_a_connectio
 
 TEST(encoding_rules, replicas_paths_and_the_cas_of_a_lock_are_checked) {
     operation_request request = upsert_request();
-    request.specs.resize(1);
+    request.terms().specs.resize(1);
     for (const operation_kind kind :
          {operation_kind::get_replica, operation_kind::lookup_in_replica, operation_kind::get}) {
         request.kind = kind;
@@ -113,7 +113,7 @@ TEST(encoding_rules, replicas_paths_and_the_cas_of_a_lock_are_checked) {
     for (const operation_kind kind : {operation_kind::lookup_in, operation_kind::mutate_in}) {
         request.kind = kind;
         for (const std::size_t count : {0U, 1U, 16U, 17U}) {
-            request.specs.assign(count, path_spec{});
+            request.terms().specs.assign(count, path_spec{});
             EXPECT_EQ(!check_request(request, false), count == 1 || count == 16);
         }
     }
@@ -133,7 +133,7 @@ wire::frame_view sent_frame(
     const operation_request& request, const encoding_context& context,
     std::vector<std::byte>& bytes) {
     base::byte_writer out(bytes);
-    EXPECT_FALSE(encode_operation(out, request, context).error);
+    EXPECT_FALSE(encode_operation(out, request, context).error());
     return *wire::scan_frame(bytes, {})->frame;
 }
 
@@ -174,7 +174,7 @@ TEST(encoding_rules, flags_of_a_document_are_sent_if_there_are_any) {
     using couchbase::store_semantics;
     using wire::doc_flags;
     operation_request request = upsert_request();
-    request.specs = {{.verb = couchbase::detail::path_verb::upsert, .path = "a"}};
+    request.terms().specs = {{.verb = couchbase::detail::path_verb::upsert, .path = "a"}};
     request.kind = operation_kind::mutate_in;
     struct row {
         store_semantics store;
@@ -197,7 +197,7 @@ TEST(encoding_rules, flags_of_a_document_are_sent_if_there_are_any) {
     }
     request.access_deleted = false;
     request.kind = operation_kind::lookup_in_replica;
-    request.specs[0].verb = couchbase::detail::path_verb::get;
+    request.terms().specs[0].verb = couchbase::detail::path_verb::get;
     request.replica = 1;
     std::vector<std::byte> bytes;
     const auto extras = sent_frame(request, {}, bytes).extras();
@@ -207,7 +207,7 @@ TEST(encoding_rules, flags_of_a_document_are_sent_if_there_are_any) {
 
 TEST(encoding_rules, too_many_paths_are_named) {
     operation_request request = upsert_request();
-    request.specs.assign(wire::subdoc_spec_count_max + 1, path_spec{});
+    request.terms().specs.assign(wire::subdoc_spec_count_max + 1, path_spec{});
     for (const operation_kind kind : {operation_kind::lookup_in, operation_kind::mutate_in}) {
         request.kind = kind;
         EXPECT_EQ(

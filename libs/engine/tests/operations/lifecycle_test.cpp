@@ -16,6 +16,9 @@ struct life_request {
     std::shared_ptr<const std::any> user_data;
     std::shared_ptr<driver::retry_strategy> strategy;
     driver::retry_allowance* outer_allowance = nullptr;
+
+    [[nodiscard]] driver::retry_strategy* own_strategy() const { return strategy.get(); }
+    [[nodiscard]] const std::any* own_user_data() const { return user_data.get(); }
 };
 
 struct life_slot : operation_base {

@@ -62,7 +62,7 @@ struct scene {
         auto request = driver->request(
             operation_kind::upsert, "k", "v", is_named ? "s" : "", is_named ? "c" : "");
         if (where == place::deciding) {
-            request.strategy = strategy;
+            request.terms().strategy = strategy;
         }
         stored = driver->start(std::move(request));
         if (where != place::ready) {

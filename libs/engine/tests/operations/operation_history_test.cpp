@@ -92,8 +92,8 @@ TEST(operation_history, RH_30_an_answer_that_cannot_be_read_is_in_the_history_wi
                    : std::nullopt;
     };
     auto request = driver.request(operation_kind::lookup_in, "k");
-    request.specs.resize(2);
-    for (path_spec& spec : request.specs) {
+    request.terms().specs.resize(2);
+    for (path_spec& spec : request.terms().specs) {
         spec.path = "a";
     }
     const auto read = driver.start(std::move(request));

@@ -11,6 +11,9 @@ struct any_request {
     std::shared_ptr<const std::any> user_data;
     std::shared_ptr<driver::retry_strategy> strategy;
     driver::retry_allowance* outer_allowance = nullptr;
+
+    [[nodiscard]] driver::retry_strategy* own_strategy() const { return strategy.get(); }
+    [[nodiscard]] const std::any* own_user_data() const { return user_data.get(); }
 };
 
 struct any_operation : operation_base {

@@ -365,8 +365,8 @@ TEST(retry_flow, RH_04_user_data_of_the_call_is_seen_by_the_strategy) {
     cluster.on_request = refuse_all(opcode::get, status::etmpfail);
     const auto strategy = std::make_shared<no_strategy>();
     auto request = driver.request(operation_kind::get, "k");
-    request.strategy = strategy;
-    request.user_data = std::make_shared<const std::any>(std::string("robot"));
+    request.terms().strategy = strategy;
+    request.terms().user_data = std::make_shared<const std::any>(std::string("robot"));
     const auto read = driver.start(std::move(request));
     driver.settle();
     ASSERT_EQ(read->code(), errc::temporary_failure);
@@ -490,8 +490,8 @@ TEST(retry_flow, EM_13_EM_15_a_path_that_fails_with_an_unknown_code_shows_the_te
         opcode::subdoc_multi_mutation,
         {.status = status::subdoc_multi_path_failure, .value = std::string("\1\x7f\xf1", 3)});
     auto request = driver.request(operation_kind::mutate_in, "k");
-    request.specs.resize(2);
-    for (path_spec& spec : request.specs) {
+    request.terms().specs.resize(2);
+    for (path_spec& spec : request.terms().specs) {
         spec.verb = path_verb::upsert;
         spec.path = "a";
     }

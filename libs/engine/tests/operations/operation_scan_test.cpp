@@ -156,7 +156,7 @@ protected:
         auto request = driver.request(operation_kind::range_scan, "");
         request.scan = std::move(scan);
         request.timeout = 10s;
-        request.strategy = std::move(strategy);
+        request.terms().strategy = std::move(strategy);
         auto done = driver.start(std::move(request));
         id = driver.last_id;
         return done;

@@ -48,8 +48,8 @@ TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_befo
     first.sent_before = sent_request{1, 2, 3};
     first.request.key = base::slice::copy_of(base::as_bytes("key"));
     first.request.value = base::slice::copy_of(base::as_bytes("value"));
-    first.request.specs.emplace_back();
-    first.request.user_data = std::make_shared<std::any>(kept);
+    first.request.terms().specs.emplace_back();
+    first.request.terms().user_data = std::make_shared<std::any>(kept);
     first.done = [kept](operation_result&&) {};
     EXPECT_EQ(pool.open_count(), 1U);
     pool.release(first);
@@ -81,7 +81,7 @@ TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_befo
     EXPECT_EQ(again.sent_before.opaque, fresh.sent_before.opaque);
     EXPECT_TRUE(again.request.key.empty());
     EXPECT_TRUE(again.request.value.empty());
-    EXPECT_TRUE(again.request.specs.empty());
+    EXPECT_TRUE(again.request.specs().empty());
     pool.release(again);
 }
 

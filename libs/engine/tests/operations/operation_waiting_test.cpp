@@ -217,7 +217,7 @@ TEST(readiness, an_operation_notices_that_the_connection_it_waits_for_has_failed
         key += "k";
     }
     auto request = driver.request(operation_kind::get, key);
-    request.strategy = std::make_shared<fail_fast_strategy>();
+    request.terms().strategy = std::make_shared<fail_fast_strategy>();
     const auto read = driver.start(std::move(request));
     driver.advance(100ms);
     EXPECT_EQ(read->calls, 0);

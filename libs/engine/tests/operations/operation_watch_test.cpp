@@ -80,7 +80,7 @@ TEST(operation_watch, a_retried_write_is_seen_from_start_to_end) {
                    : std::nullopt;
     };
     auto request = w.driver.request(operation_kind::upsert, "k", "v");
-    request.user_data = std::make_shared<const std::any>(1);
+    request.terms().user_data = std::make_shared<const std::any>(1);
     const auto stored = w.driver.start(std::move(request));
     w.driver.advance(100ms);
     ASSERT_TRUE(stored->result.has_value());

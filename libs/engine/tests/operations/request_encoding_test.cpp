@@ -185,7 +185,7 @@ TEST(operations, a_lookup_gives_each_path_its_own_result) {
         return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, body)};
     };
     auto request = scene.driver.request(operation_kind::lookup_in, "k");
-    request.specs = {{.path = "a"}, {.path = "b"}};
+    request.terms().specs = {{.path = "a"}, {.path = "b"}};
     const auto read = scene.run(std::move(request));
     ASSERT_TRUE(read->result.has_value());
     ASSERT_EQ(read->result.paths.size(), 2U);
@@ -202,7 +202,7 @@ TEST(operations, a_lookup_with_fewer_results_than_paths_is_unreadable) {
         return answer{.raw = frame_text(seen, status::success, wire::subdoc_lookup_response{})};
     };
     auto request = scene.driver.request(operation_kind::lookup_in, "k");
-    request.specs = {{.path = "a"}};
+    request.terms().specs = {{.path = "a"}};
     const auto read = scene.run(std::move(request));
     EXPECT_EQ(read->result.ec, errc::decoding_failure);
 }
@@ -218,7 +218,7 @@ TEST(operations, a_failed_path_fails_the_whole_mutation_and_is_named) {
         return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, body)};
     };
     auto request = scene.driver.request(operation_kind::mutate_in, "k");
-    request.specs = {
+    request.terms().specs = {
         {.verb = path_verb::upsert, .path = "a", .value = "1"},
         {.verb = path_verb::insert, .path = "b", .value = "1"}};
     const auto stored = scene.run(std::move(request));
@@ -235,7 +235,7 @@ TEST(operations, a_replica_read_goes_to_the_node_of_the_replica) {
     driver.advance(10ms);
     driver.start(driver.request(operation_kind::get_replica, "k"));
     auto lookup = driver.request(operation_kind::lookup_in_replica, "k");
-    lookup.specs = {{.path = "a"}};
+    lookup.terms().specs = {{.path = "a"}};
     driver.start(std::move(lookup));
     driver.settle();
     EXPECT_EQ(cluster.all(opcode::get_replica).at(0).node, 1U);

@@ -77,10 +77,10 @@ struct answered_scene {
         auto request = driver.request(kind, kind == operation_kind::noop ? "" : "k", "v");
         request.cas = kind == operation_kind::unlock ? 9 : 0;
         if (kind == operation_kind::lookup_in || kind == operation_kind::mutate_in) {
-            request.specs.resize(1);
-            request.specs[0].verb =
+            request.terms().specs.resize(1);
+            request.terms().specs[0].verb =
                 kind == operation_kind::lookup_in ? path_verb::get : path_verb::upsert;
-            request.specs[0].path = "a";
+            request.terms().specs[0].path = "a";
         }
         outcome = driver.start(std::move(request));
         driver.settle();
@@ -341,8 +341,8 @@ operation_result answered(
         return answer{.raw = std::string(base::as_text(bytes))};
     };
     auto request = driver.request(kind, "k", "v");
-    request.specs.resize(2);
-    for (auto& spec : request.specs) {
+    request.terms().specs.resize(2);
+    for (auto& spec : request.terms().specs) {
         spec.verb = kind == operation_kind::lookup_in ? path_verb::get : path_verb::counter;
         spec.path = "a";
     }

@@ -189,7 +189,7 @@ TEST(circuit_breaker, RH_34_a_new_connection_closes_it_and_a_strategy_may_refuse
         }
     };
     auto request = driver.request(operation_kind::upsert, "k", "v");
-    request.strategy = std::make_shared<says_no>();
+    request.terms().strategy = std::make_shared<says_no>();
     const auto refused = driver.start(std::move(request));
     driver.settle();
     ASSERT_EQ(refused->calls, 1);

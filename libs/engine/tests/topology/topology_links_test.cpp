@@ -143,7 +143,7 @@ TEST(many_nodes, a_new_configuration_of_a_new_connection_wakes_operations_once) 
     connected_driver driver(cluster);
     const auto strategy = std::make_shared<hour_strategy>();
     auto request = driver.request(operation_kind::get, "k");
-    request.strategy = strategy;
+    request.terms().strategy = strategy;
     request.timeout = 1h;
     const auto waiting = driver.start(std::move(request));
     driver.advance(10ms);

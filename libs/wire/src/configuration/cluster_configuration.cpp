@@ -55,7 +55,10 @@ std::string to_string(const configuration_error& error) {
 
 cluster_configuration::cluster_configuration(
     facts given, flat_map current, flat_map forward) noexcept
-    : facts_(std::move(given)), current_(std::move(current)), forward_(std::move(forward)) {}
+    : facts_(std::move(given)),
+      current_(std::move(current)),
+      forward_(std::move(forward)),
+      vbucket_count_(current_.row_count()) {}
 
 bool cluster_configuration::has_owners() const noexcept {
     for (std::size_t row = 0; row < current_.entries.size(); row += current_.width) {

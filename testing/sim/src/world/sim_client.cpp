@@ -195,14 +195,14 @@ void sim_client::fill_write(
             break;
         case subdoc_mutation:
             request.store = engine::store_semantics::upsert;
-            request.specs.push_back(
+            request.terms().specs.push_back(
                 {.verb = engine::path_verb::array_append,
                  .create_path = true,
                  .path = std::string(list_path),
                  .value = value});
             break;
         case subdoc_lookup:
-            request.specs.push_back({.path = std::string(list_path)});
+            request.terms().specs.push_back({.path = std::string(list_path)});
             break;
         case touch:
             request.expiry = 1'000'000;  // seconds; longer than any run

@@ -70,16 +70,20 @@ private:
     engine::http_request make_call(operation_record& record);
     engine::http_request make_statement(const operation_record& record);
     void on_rows(operation_record& record);
+    // Where requests of both kinds have their strategy.
+    static auto& terms_of(engine::operation_request& request) { return request.terms(); }
+    static auto& terms_of(engine::http_request& request) { return request; }
     // The fields of requests of both kinds, and the record of their start.
     template <class Request, class Plan>
     void fill_usual(Request& request, const Plan& plan, const operation_record& record) const {
         if (plan.timeout != duration::zero()) {
             request.timeout = plan.timeout;
         }
+        auto& terms = terms_of(request);
         if (plan.strategy) {
-            request.strategy = strategies_[static_cast<std::size_t>(*plan.strategy)];
+            terms.strategy = strategies_[static_cast<std::size_t>(*plan.strategy)];
         }
-        request.user_data =
+        terms.user_data =
             std::shared_ptr<const std::any>(std::shared_ptr<const std::any>{}, &record.name);
     }
     void note_start(operation_record& record, duration timeout);

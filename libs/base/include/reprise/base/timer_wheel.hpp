@@ -82,6 +82,13 @@ public:
     /// next result is later.
     std::optional<time_point> next_due() const noexcept;
 
+    /// True if there are timers, and none is due before `time`: then a caller that will call
+    /// `advance` at that time anyway need not ask `next_due`. It costs less, and may be false
+    /// although it could be true if timers were disarmed.
+    bool waits_until(time_point time) const noexcept {
+        return armed_count_ != 0 && time <= soonest_;
+    }
+
     /// Fires all due timers: calls `callback(timer_node&)` once for each. The node is already
     /// disarmed, so the callback may arm it again or destroy it. If `now` goes backwards, only
     /// timers armed for the past fire. Must not be called from inside a callback. If the callback
@@ -125,6 +132,8 @@ private:
     std::uint64_t tick_at_or_after(time_point time) const noexcept;
     time_point time_of(std::uint64_t tick_number) const noexcept;
     void link_by_due(timer_node& node) noexcept;
+    void link_first(timer_node& node) noexcept;
+    void note_soonest(std::uint64_t tick_number, time_point due) noexcept;
     void link_by_tick(timer_node& node, std::uint64_t tick_number) noexcept;
     void set_current(std::uint64_t tick_number) noexcept;
     void unlink(timer_node& node) noexcept;
@@ -136,10 +145,14 @@ private:
     time_point origin_;
     // Every timer whose tick is at most this one has fired, or is in ready_ or firing_.
     std::uint64_t current_tick_ = 0;
-    // The time and the slot of the timer that was armed last; no_slot once the current tick has
-    // changed, because the slot of a time depends on it.
+    // The slot of the timer that was armed last; no_slot once the current tick has changed, because
+    // the slot of a time depends on it. It is that of all times from last_due_, which is not before
+    // the earliest timer in it, to last_until_.
     time_point last_due_{};
+    time_point last_until_{};
     std::uint16_t last_slot_ = timer_node::no_slot;
+    // The tick of no timer is before this time.
+    time_point soonest_ = time_point::max();
     std::array<slot_list, slots_per_level * level_count> slots_;
     std::array<std::uint64_t, level_count> occupied_{};
     // Timers armed for a past tick. They move to firing_ when the next advance starts.
@@ -170,15 +183,15 @@ inline void insert_before(timer_link& position, timer_link& link) noexcept {
     disarm(node);
     node.due_ = due;
     ++armed_count_;
-    // Operations that start in one turn of the loop mostly have the same deadline. A slot that is
-    // not empty has not changed since then, except for timers of this same time.
-    if (due == last_due_ && last_slot_ != timer_node::no_slot &&
-        !detail::is_empty(slots_[last_slot_].head)) {
-        detail::insert_before(slots_[last_slot_].head, node);
-        node.slot_ = last_slot_;
-        return;
+    // Operations that start one after another mostly have deadlines of one slot.
+    if (last_slot_ == timer_node::no_slot || due < last_due_ || due > last_until_) [[unlikely]] {
+        return link_by_due(node);
     }
-    link_by_due(node);
+    if (detail::is_empty(slots_[last_slot_].head)) {
+        return link_first(node);
+    }
+    detail::insert_before(slots_[last_slot_].head, node);
+    node.slot_ = last_slot_;
 }
 
 [[gnu::always_inline]] inline void timer_wheel::disarm(timer_node& node) noexcept {

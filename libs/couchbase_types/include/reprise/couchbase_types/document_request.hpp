@@ -346,6 +346,7 @@ struct request_numbers {
     std::uint32_t flags = 0;      // stored by the server
     std::uint32_t expiry = 0;     // in the server's format; 0: never
     std::uint32_t lock_seconds = 15;
+    bool has_rare = false;      // only document_request changes it; fills a gap
     std::uint64_t cas = 0;      // 0: any
     std::uint64_t delta = 1;    // counters
     std::uint64_t initial = 0;  // counters that are created
@@ -361,18 +362,74 @@ struct request_numbers {
 
 static_assert(std::is_trivially_copyable_v<request_numbers>);
 
-// Fields that the kind does not use are ignored.
-//
-// The constructors are written out because GCC would otherwise clear the whole object first, with
-// an instruction for each word.
-struct document_request : request_numbers {
-    document_request() noexcept {}  // NOLINT(modernize-use-equals-default)
-
+// What few requests have.
+struct rare_terms {
     std::vector<path_spec> specs{};
     // Null: the client's.
     std::shared_ptr<driver::retry_strategy> strategy{};
     // Passed to the strategy.
     std::shared_ptr<const std::any> user_data{};
+};
+
+// Fields that the kind does not use are ignored.
+//
+// The constructors are written out because GCC would otherwise clear the whole object first, with
+// an instruction for each word.
+//
+// The rare terms are as in a std::optional whose flag stands among the numbers, to save memory. A
+// request without them neither sets nor moves nor destroys them.
+class document_request : public request_numbers {
+public:
+    document_request() noexcept {}  // NOLINT(modernize-use-equals-default)
+    document_request(const document_request& other) : request_numbers(other) {
+        if (has_rare) {
+            std::construct_at(&rare_, other.rare_);
+        }
+    }
+    document_request(document_request&& other) noexcept : request_numbers(other) {
+        if (has_rare) [[unlikely]] {
+            std::construct_at(&rare_, std::move(other.rare_));
+        }
+    }
+    document_request& operator=(document_request other) noexcept {
+        drop_terms();
+        static_cast<request_numbers&>(*this) = other;
+        if (has_rare) {
+            std::construct_at(&rare_, std::move(other.rare_));
+        }
+        return *this;
+    }
+    ~document_request() { drop_terms(); }
+
+    // To set one of the rare terms.
+    [[nodiscard]] rare_terms& terms() {
+        if (!has_rare) {
+            std::construct_at(&rare_);
+            has_rare = true;
+        }
+        return rare_;
+    }
+    void drop_terms() noexcept {
+        if (has_rare) [[unlikely]] {
+            std::destroy_at(&rare_);
+            has_rare = false;
+        }
+    }
+    [[nodiscard]] std::span<const path_spec> specs() const noexcept {
+        return has_rare ? std::span<const path_spec>(rare_.specs) : std::span<const path_spec>();
+    }
+    // Null: the client's.
+    [[nodiscard]] driver::retry_strategy* own_strategy() const noexcept {
+        return has_rare ? rare_.strategy.get() : nullptr;
+    }
+    [[nodiscard]] const std::any* own_user_data() const noexcept {
+        return has_rare ? rare_.user_data.get() : nullptr;
+    }
+
+private:
+    union {
+        rare_terms rare_;
+    };
 };
 
 // A request with its key and its value, which it borrows until it is started.

@@ -157,7 +157,8 @@ public:
 
     // Appends the actions decided since the last call to `out`.
     void take_actions(action_list& out);
-    [[nodiscard]] bool has_actions() const noexcept;
+    // Whether there are actions to take or completions to run.
+    [[nodiscard]] bool has_work() const noexcept;
     // Returns the bytes to write now: the rest of the outstanding write or, if there is none,
     // everything that may be sent, which this call encodes. From then on these requests count as on
     // the wire. The bytes stay valid and unchanged until on_written has covered them or the
@@ -166,6 +167,9 @@ public:
     [[nodiscard]] base::byte_views begin_write(connection_id connection, time_point now);
     // When on_time must be called. Empty if the engine waits for nothing.
     [[nodiscard]] std::optional<time_point> next_due() const noexcept;
+    // True if on_time need not be called before `time`. A driver that calls it then anyway need not
+    // ask for next_due.
+    [[nodiscard]] bool waits_until(time_point time) const noexcept;
     // Sets a hook that is called from any thread when there is something for on_wake. It must make
     // the engine's thread call on_wake. Set it once, before the first operation; it may be called
     // until the engine and every deferred_answer are gone.

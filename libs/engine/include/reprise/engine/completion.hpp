@@ -49,6 +49,8 @@ public:
         return *this;
     }
     ~completion() { reset(); }
+    // `*this = std::move(other)` for an empty object, which is not checked.
+    [[gnu::always_inline]] void fill(completion&& other) noexcept { take(other); }
 
     [[nodiscard]] explicit operator bool() const noexcept { return act_ != nullptr; }
     // Destroys the callable without a call.
@@ -98,14 +100,11 @@ private:
         }
     }
 
-    void take(completion& other) noexcept {
-        if (other.act_ == nullptr) {
-            return;
-        }
+    [[gnu::always_inline]] void take(completion& other) noexcept {
         is_plain_ = other.is_plain_;
-        if (is_plain_) {
+        if (is_plain_) [[likely]] {
             std::memcpy(storage_, other.storage_, sizeof storage_);
-        } else {
+        } else if (other.act_ != nullptr) {
             other.act_(verb::move, other.storage_, storage_, nullptr);
         }
         act_ = std::exchange(other.act_, nullptr);

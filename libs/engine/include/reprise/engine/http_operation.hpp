@@ -48,6 +48,9 @@ struct http_request : services::service_operation {
     time_point deadline = driver::no_deadline;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
+
+    [[nodiscard]] driver::retry_strategy* own_strategy() const noexcept { return strategy.get(); }
+    [[nodiscard]] const std::any* own_user_data() const noexcept { return user_data.get(); }
     std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 

@@ -107,6 +107,13 @@ inline constexpr std::size_t operation_kind_count = operation_table.size();
 
 namespace detail {
 inline constexpr operation_facts unknown_operation{.op = wire::opcode{0xff}};
+inline constexpr auto idempotent_kinds = [] {
+    std::array<bool, operation_kind_count> made{};
+    for (std::size_t index = 0; index < made.size(); ++index) {
+        made[index] = wire::opcode_info(operation_table[index].op).is_idempotent;
+    }
+    return made;
+}();
 }  // namespace detail
 
 // Never fails. A value that is not an enumerator is named "unknown", has an opcode that no server
@@ -127,8 +134,9 @@ inline constexpr operation_facts unknown_operation{.op = wire::opcode{0xff}};
 
 // According to the list of RFC 0049, get, exists, lookup_in, reads of replicas and noop; and range
 // scans.
-[[nodiscard]] inline bool is_idempotent(operation_kind kind) noexcept {
-    return wire::opcode_info(opcode_of(kind)).is_idempotent;
+[[nodiscard]] constexpr bool is_idempotent(operation_kind kind) noexcept {
+    const auto index = static_cast<std::size_t>(kind);
+    return index < operation_kind_count && detail::idempotent_kinds[index];
 }
 
 // Whether the operation reads copy number operation_request::replica, not the active one.

@@ -127,7 +127,7 @@ public:
     std::size_t replica_count() const noexcept { return facts_.replica_count; }
     /// Zero for ketama and global configurations, and until the first node owns a vbucket. Check it
     /// before you divide by it.
-    std::size_t vbucket_count() const noexcept { return current_.row_count(); }
+    std::size_t vbucket_count() const noexcept { return vbucket_count_; }
     /// Whether any vbucket has an active node.
     bool has_owners() const noexcept;
 
@@ -172,6 +172,7 @@ private:
     facts facts_;
     flat_map current_;
     flat_map forward_;
+    std::size_t vbucket_count_;
 };
 
 using cluster_configuration_ptr = std::shared_ptr<const cluster_configuration>;

@@ -16,7 +16,12 @@ struct configuration_revision {
     /// Servers send 1 to 2^64-1. It is 0 only if a full HTTP configuration has none.
     std::uint64_t rev = 0;
 
-    friend auto operator<=>(const configuration_revision&, const configuration_revision&) = default;
+    friend bool operator==(const configuration_revision&, const configuration_revision&) = default;
+    // Written out and inline: each operation compares revisions, and GCC calls the default one.
+    [[gnu::always_inline]] friend constexpr std::strong_ordering operator<=>(
+        const configuration_revision& left, const configuration_revision& right) noexcept {
+        return left.epoch != right.epoch ? left.epoch <=> right.epoch : left.rev <=> right.rev;
+    }
 };
 
 /// Returns "epoch:rev", for example "1:206".

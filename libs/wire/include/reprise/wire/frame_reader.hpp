@@ -92,7 +92,8 @@ private:
 // its header is decoded where the caller looks at it. After a failure there is no chunk.
 inline std::expected<const frame_view*, wire_errc> frame_reader::next() {
     if (gathered_size_ != 0 || chunk_.size() < header_size) {
-        return next_in_parts();
+        const bool is_at_end = is_at_boundary() && !failure_;
+        return is_at_end ? nullptr : next_in_parts();
     }
     frame_header& header = shown_.header_;
     if (const auto error = detail::read_header(chunk_.data(), limits_, header)) [[unlikely]] {

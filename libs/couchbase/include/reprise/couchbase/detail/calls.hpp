@@ -101,8 +101,12 @@ template <class Options>
     call.kind = kind;
     call.key = key;
     call.timeout = options.timeout;
-    call.strategy = options.strategy;
-    call.user_data = options.user_data;
+    if (options.strategy) {
+        call.terms().strategy = options.strategy;
+    }
+    if (options.user_data) {
+        call.terms().user_data = options.user_data;
+    }
     call.outer_allowance = options.outer_allowance.get();
     if constexpr (requires { options.cas; }) {
         call.cas = options.cas.value;
@@ -140,9 +144,10 @@ template <class Options, class Spec>
 [[nodiscard]] document_call make_call(
     operation_kind kind, std::string_view key, const Options& options, std::vector<Spec>&& specs) {
     document_call call = make_call(kind, key, options);
-    call.specs.reserve(specs.size());
+    std::vector<path_spec>& made = call.terms().specs;
+    made.reserve(specs.size());
     for (Spec& spec : specs) {
-        call.specs.push_back(std::move(spec).release());
+        made.push_back(std::move(spec).release());
     }
     return call;
 }
