@@ -2,16 +2,17 @@
 
 /// Memory for handlers that must find all of it returned.
 
+#include <atomic>
 #include <cstddef>
 #include <memory_resource>
 
 namespace reprise::testing {
 
-/// Counts allocations and deallocations.
+/// Counts allocations and deallocations, of any number of threads.
 class counting_memory final : public std::pmr::memory_resource {
 public:
-    std::size_t allocations = 0;
-    std::size_t live = 0;
+    std::atomic<std::size_t> allocations = 0;
+    std::atomic<std::size_t> live = 0;
 
 private:
     void* do_allocate(std::size_t size, std::size_t alignment) override {

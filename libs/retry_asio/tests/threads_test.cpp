@@ -11,10 +11,12 @@
 #include <reprise/asio/hedge.hpp>
 #include <reprise/retry/retry_metrics.hpp>
 #include <reprise/retry/simple_strategy.hpp>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
 #include "chosen_asio.hpp"
+#include "counting_memory.hpp"
 #include "fast_strategy.hpp"
 
 namespace reprise::threads_test {
@@ -235,6 +237,56 @@ TEST(threads, results_from_a_foreign_thread_return_to_the_executor) {
     io.run();  // The loop itself keeps the context busy while a foreign thread works.
     EXPECT_EQ(handler_thread, std::this_thread::get_id());
     EXPECT_EQ(foreign.size(), 3U);
+}
+
+/// Starts calls while the context runs; returns how many handlers found memory of their call.
+template <class Operation>
+[[nodiscard]] int find_memory(
+    asio::io_context& io, duration pause, const async_call_options& options,
+    const Operation& operation) {
+    std::deque<testing::counting_memory> memories;
+    std::atomic<int> found = 0;
+    std::binary_semaphore has_completed(0);
+    io.restart();
+    auto work = asio::make_work_guard(io);
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 2; ++i) {
+        threads.emplace_back([&io] { io.run(); });
+    }
+    for (int i = 0; i < 500; ++i) {
+        testing::counting_memory& memory = memories.emplace_back();
+        const std::pmr::polymorphic_allocator<std::byte> allocator(&memory);
+        async_retry<void(error_code)>(
+            io, attempts(3).every(pause), options, operation,
+            asio::bind_allocator(allocator, [&](error_code) {
+                found.fetch_add(memory.live != 0 ? 1 : 0);
+                has_completed.release();
+            }));
+        has_completed.acquire();
+    }
+    work.reset();
+    threads.clear();
+    return found.load();
+}
+
+// What had started an attempt or a wait still held the loop, which then ended on another thread.
+TEST(threads, a_handler_finds_its_memory_returned_whichever_thread_started_what_ends_the_call) {
+    asio::io_context io;
+    const auto result = [](const attempt& current) {
+        return current.number < 3 ? error_code(asio::error::connection_refused) : error_code{};
+    };
+    const auto at_once = [&](const attempt& current, auto handler) { handler(result(current)); };
+    const auto later = [&](const attempt& current, auto handler) {
+        asio::post(io, [h = std::move(handler), code = result(current)]() mutable { h(code); });
+    };
+    const async_call_options plain;
+    const async_call_options limited{.attempt_timeout = 1h, .repeat = repeatability::repeatable};
+    const hedge_options one{.delay = 1h, .attempts_max = 1};
+    EXPECT_EQ(find_memory(io, 0s, plain, at_once), 0);
+    EXPECT_EQ(find_memory(io, 0s, plain, later), 0);
+    EXPECT_EQ(find_memory(io, 1ns, plain, later), 0);
+    EXPECT_EQ(find_memory(io, 0s, limited, later), 0);
+    EXPECT_EQ(find_memory(io, 1ns, limited, hedged(one, later)), 0);
 }
 
 TEST(threads, coroutines_retry_on_a_context_with_several_threads) {

@@ -166,7 +166,7 @@ template <
             kept, decltype(call), decltype(handler), decltype(executor)>;
         auto shared = detail::allocate_state<loop>(
             handler, std::move(handler), executor, target, std::move(wanted), std::move(call));
-        shared->start();
+        loop::start(std::move(shared));
     };
     using result = decltype(detail::asio::async_initiate<Token, Signature>(
         std::move(start), token, options, std::forward<Initiate>(initiate)));

@@ -287,7 +287,9 @@ auto async_pause(const IoExecutor& executor, const pause_request& request, Token
             using state = pause_state<decltype(handler), IoExecutor>;
             auto shared = allocate_state<state>(handler, std::move(handler), executor);
             shared->connect_slot();
-            asio::dispatch(shared->strand(), [shared, wanted] { shared->start(wanted); });
+            const auto strand = shared->strand();
+            asio::dispatch(
+                strand, [self = std::move(shared), wanted]() mutable { self->start(wanted); });
         },
         token, request);
 }

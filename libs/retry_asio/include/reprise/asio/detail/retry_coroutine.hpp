@@ -241,7 +241,7 @@ template <class Kept, class Initiation, class Executor>
             auto shared = allocate_state<loop>(
                 handler, std::move(handler), executor, strategy, std::move(*wanted),
                 std::move(call));
-            shared->start(is_canceled);
+            loop::start(std::move(shared), is_canceled);
         },
         token, &options, std::move(initiation));
 }

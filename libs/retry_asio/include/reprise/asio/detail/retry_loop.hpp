@@ -10,6 +10,9 @@
 ///
 /// One inner operation is outstanding at any time (an attempt or a pause), and it owns the loop. So
 /// a context that is destroyed destroys the loop and its handler.
+///
+/// A function that starts an inner operation gives the loop away to it: on another thread that
+/// operation may have ended, and the handler may run, before the function has returned.
 
 #include <algorithm>
 #include <atomic>
@@ -112,18 +115,19 @@ public:
     }
 
     /// `is_canceled` says that the caller asked to stop before it asked for anything.
-    void start(bool is_canceled = false) {
-        session_.set_deadline(time_.deadline());
-        const duration delay = session_.begin(time_.start_context(session_));
-        if (is_canceled || (delay > duration::zero() && this->is_canceled())) {
+    static void start(std::shared_ptr<retry_loop> self, bool is_canceled = false) {
+        auto& session = self->session_;
+        session.set_deadline(self->time_.deadline());
+        const duration delay = session.begin(self->time_.start_context(session));
+        if (is_canceled || (delay > duration::zero() && self->is_canceled())) {
             // Nothing has been suspended yet, and a handler never runs inside its initiating call.
-            post<&retry_loop::complete_canceled>();
+            post<&retry_loop::complete_canceled>(std::move(self));
         } else if (delay <= duration::zero()) {
-            start_attempt();
+            start_attempt(std::move(self));
         } else {
-            const time_point now = time_.clock().now();
-            pause(driver::add_saturated(
-                now, std::min(delay, driver::time_left(now, session_.deadline()))));
+            const time_point now = self->time_.clock().now();
+            const duration left = driver::time_left(now, session.deadline());
+            pause(std::move(self), driver::add_saturated(now, std::min(delay, left)));
         }
     }
 
@@ -133,9 +137,35 @@ private:
     using place_type = call_place<executor_type, allocator_of<Handler>>;
     using attempt_handler_type = attempt_handler<place_type, First, Rest...>;
 
-    /// Whether the operation completes while it is still being started (it should not, but some
-    /// do).
-    enum class phase : std::uint8_t { starting, started, completed };
+    /// Whether the operation completes while it is still being started: inside its initiating
+    /// function (it should not, but some do) or on another thread. Not in the handler's memory: the
+    /// function that starts an attempt needs it after it has given the loop away.
+    class start_state {
+    public:
+        void begin() noexcept { phase_.store(phase::starting, std::memory_order_relaxed); }
+        /// The attempt has been started. Its loop, if it has ended by now.
+        [[nodiscard]] std::shared_ptr<retry_loop> leave() noexcept {
+            const phase before = phase_.exchange(phase::started, std::memory_order_acq_rel);
+            return before == phase::completed ? std::move(ended_) : nullptr;
+        }
+        /// The attempt has ended. Its loop, unless `leave` returns it.
+        [[nodiscard]] std::shared_ptr<retry_loop> end(std::shared_ptr<retry_loop> loop) noexcept {
+            phase before = phase_.load(std::memory_order_acquire);
+            if (before == phase::starting) {
+                ended_ = std::move(loop);
+                before = phase_.exchange(phase::completed, std::memory_order_acq_rel);
+                return before == phase::started ? std::move(ended_) : nullptr;
+            }
+            phase_.store(phase::completed, std::memory_order_relaxed);
+            return before == phase::started ? std::move(loop) : nullptr;
+        }
+
+    private:
+        enum class phase : std::uint8_t { starting, started, completed };
+
+        std::atomic<phase> phase_{phase::started};
+        std::shared_ptr<retry_loop> ended_;
+    };
 
     [[nodiscard]] executor_type get_executor() const noexcept {
         return handler_work_.get_executor();
@@ -146,45 +176,61 @@ private:
     }
     /// To the handler's executor, by way of the I/O executor (see `state_link::post`).
     template <auto Function>
-    void post() {
-        auto next = continue_with<Function>::of(this->shared_from_this());
+    static void post(std::shared_ptr<retry_loop> self) {
+        const IoExecutor io = self->io_work_.get_executor();
+        const executor_type where = self->get_executor();
+        const allocator_of<Handler> memory = asio::get_associated_allocator(self->handler_);
+        auto next = continue_with<Function>::of(std::move(self));
         asio::post(
-            io_work_.get_executor(),
-            bound_function<decltype(next), executor_type, allocator_of<Handler>>{
-                std::move(next), get_executor(), asio::get_associated_allocator(handler_)});
+            io, bound_function<decltype(next), executor_type, allocator_of<Handler>>{
+                    std::move(next), where, memory});
     }
     [[nodiscard]] bool is_canceled() const noexcept {
         return cancellation_.cancelled() != asio::cancellation_type::none ||
                options_.stop.stop_requested();
     }
 
-    void start_attempt() {
-        if (!session_.try_start_attempt(time_.context_if(session_.needs_time()))) {
+    static void start_attempt(std::shared_ptr<retry_loop> self) {
+        auto& session = self->session_;
+        if (!session.try_start_attempt(self->time_.context_if(session.needs_time()))) {
             // Possibly inside the initiating call, where a handler never runs.
-            post<&retry_loop::refuse>();
+            post<&retry_loop::refuse>(std::move(self));
             return;
         }
+        const std::shared_ptr<start_state> starting = self->starting_;
+        starting->begin();
+        try {
+            self->make_attempt_now();
+        } catch (...) {
+            self.reset();
+            static_cast<void>(starting->leave());  // If it has ended nevertheless, nothing follows.
+            throw;
+        }
+        self.reset();
+        if (auto ended = starting->leave()) {
+            post<&retry_loop::settle>(std::move(ended));
+        }
+    }
+
+    void make_attempt_now() {
         const attempt current = make_attempt(session_, options_, time_);
-        phase_.store(phase::starting, std::memory_order_relaxed);
         result_ = {};
         hedged_outcome_.reset();
         longest_wait_.reset();
-        const auto self = this->shared_from_this();  // The attempt may end before this returns.
         attempt_handler_type handler{
-            place(), continue_with<&retry_loop::on_result>::of(self), ++attempts_started_};
+            place(), continue_with<&retry_loop::on_result>::of(this->shared_from_this()),
+            ++attempts_started_};
         try {
             initiate(current, std::move(handler));
         } catch (...) {
             if constexpr (carries_exception<First, Rest...>) {
                 on_result(
-                    self, {attempts_started_, limit_result{},
-                           failed_to_start<First, Rest...>(std::current_exception())});
+                    this->shared_from_this(),
+                    {attempts_started_, limit_result{},
+                     failed_to_start<First, Rest...>(std::current_exception())});
             } else {
                 throw;
             }
-        }
-        if (phase_.exchange(phase::started, std::memory_order_acq_rel) == phase::completed) {
-            post<&retry_loop::settle>();
         }
     }
 
@@ -285,8 +331,9 @@ private:
         }
         self->result_ = std::move(end.result);
         self->timed_out_ = end.limit.timed_out;
-        if (self->phase_.exchange(phase::completed, std::memory_order_acq_rel) == phase::started) {
-            settle(std::move(self));
+        start_state& starting = *self->starting_;
+        if (auto ended = starting.end(std::move(self))) {
+            settle(std::move(ended));
         }
     }
 
@@ -319,7 +366,7 @@ private:
         } else if (self->is_canceled()) {
             on_answered(std::move(self), false);  // By the strategy, before it deferred.
         } else {
-            self->wait_for_answer();
+            wait_for_answer(std::move(self));
         }
     }
 
@@ -332,24 +379,29 @@ private:
             // Canceled during the decision: that signal would not end a pause that starts now.
             on_paused(std::move(self), true);
         } else {
-            self->pause(driver::add_saturated(decided_at, next.wait));
+            pause(std::move(self), driver::add_saturated(decided_at, next.wait));
         }
     }
 
-    void pause(time_point until) {
-        async_pause(
-            io_work_.get_executor(), pause_until(until),
-            pause_handler<place_type>{
-                place(), continue_with<&retry_loop::on_paused>::of(this->shared_from_this())});
+    static void pause(std::shared_ptr<retry_loop> self, time_point until) {
+        const pause_request wanted = self->pause_until(until);
+        wait<&retry_loop::on_paused>(std::move(self), wanted);
     }
 
     /// A pause that the answer of the strategy ends.
-    void wait_for_answer() {
+    static void wait_for_answer(std::shared_ptr<retry_loop> self) {
+        auto& session = self->session_;
+        const pause_request wanted{session.deadline(), session.answer_stop(), self->clock_};
+        wait<&retry_loop::on_answered>(std::move(self), wanted);
+    }
+
+    template <auto Function>
+    static void wait(std::shared_ptr<retry_loop> self, const pause_request& wanted) {
+        const IoExecutor io = self->io_work_.get_executor();
+        const place_type where = self->place();
         async_pause(
-            io_work_.get_executor(),
-            pause_request{session_.deadline(), session_.answer_stop(), clock_},
-            pause_handler<place_type>{
-                place(), continue_with<&retry_loop::on_answered>::of(this->shared_from_this())});
+            io, wanted,
+            pause_handler<place_type>{where, continue_with<Function>::of(std::move(self))});
     }
 
     static void on_answered(std::shared_ptr<retry_loop> self, bool) {
@@ -372,7 +424,7 @@ private:
     /// The next attempt, unless the caller has canceled it.
     static void start_retry(std::shared_ptr<retry_loop> self, bool reached) {
         if (reached && !self->is_canceled()) {
-            self->start_attempt();
+            start_attempt(std::move(self));
         } else if (!self->result_.is_empty()) {
             self->session_.on_canceled_wait(self->time_.clock().now());
             complete(std::move(self));
@@ -496,7 +548,7 @@ private:
     std::optional<std::optional<attempt_failure>> hedged_outcome_;
     std::optional<duration> longest_wait_;  // that a service asked for, of attempts run together
     std::uint64_t attempts_started_ = 0;
-    std::atomic<phase> phase_{phase::started};
+    const std::shared_ptr<start_state> starting_ = std::make_shared<start_state>();
     bool timed_out_ = false;
     bool is_abandoned_ = false;  // The initiating function threw what no result can carry.
 };
