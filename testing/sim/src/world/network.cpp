@@ -279,16 +279,9 @@ void sim_link::mark_requests(base::byte_view bytes) {
 // `parts` are a complete new write.
 void network::mark_write(std::uint32_t index, base::byte_views parts) {
     sim_link& link = *links_[index];
-    std::vector<std::byte> joined;
-    if (parts.size() != 1) {
-        joined = base::join(parts);
-    }
+    const auto joined = parts.size() == 1 ? std::vector<std::byte>() : base::join(parts);
     const base::byte_view bytes = parts.size() == 1 ? parts.front() : base::byte_view(joined);
-    if (link.http) {
-        services_.mark_call(index, bytes);
-    } else {
-        link.mark_requests(bytes);
-    }
+    link.http ? services_.mark_call(index, bytes) : link.mark_requests(bytes);
 }
 
 void network::write(std::uint32_t index) {
