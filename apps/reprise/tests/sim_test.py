@@ -37,6 +37,14 @@ class SimTest(unittest.TestCase):
         self.assertEqual(len(met), told["cells"]["filled"])
         self.assertNotEqual(told["fingerprint"], json.loads(other.stdout)["fingerprint"])
 
+    def test_the_number_of_threads_changes_nothing(self):
+        alone = run("--seeds", "1..40", "--profile", "quick", "--threads", "1", "--json")
+        self.assertEqual(alone.returncode, 0, alone.stdout)
+        for count in ("2", "7"):
+            told = run("--seeds", "1..40", "--profile", "quick", "--threads", count, "--json")
+            self.assertEqual(alone.stdout, told.stdout)
+        self.assertEqual(run("--threads", "0").returncode, 2)
+
     def test_clients_may_have_several_loops(self):
         first = run("--seeds", "1..20", "--profile", "quick", "--loops", "3", "--json")
         self.assertEqual(first.returncode, 0, first.stdout)

@@ -139,7 +139,7 @@ engine_statistics client_engine::statistics() const noexcept {
     return core_->statistics();
 }
 
-wire::cluster_configuration_ptr client_engine::configuration(
+const wire::cluster_configuration_ptr& client_engine::configuration(
     std::string_view bucket) const noexcept {
     return core_->configuration(bucket);
 }

@@ -213,9 +213,11 @@ engine_statistics engine_core::statistics() const noexcept {
     return result;
 }
 
-wire::cluster_configuration_ptr engine_core::configuration(std::string_view name) const noexcept {
+const wire::cluster_configuration_ptr& engine_core::configuration(
+    std::string_view name) const noexcept {
+    static const wire::cluster_configuration_ptr none;
     const bucket_state* bucket = topology_.buckets().find(name);
-    return bucket == nullptr ? nullptr : bucket->configuration;
+    return bucket == nullptr ? none : bucket->configuration;
 }
 
 std::vector<service_address> engine_core::service_addresses(std::string_view bucket) const {

@@ -96,7 +96,7 @@ public:
     std::size_t open_count() const noexcept {
         return operations_.open_count() + http_.open_count();
     }
-    wire::cluster_configuration_ptr configuration(std::string_view bucket) const noexcept;
+    const wire::cluster_configuration_ptr& configuration(std::string_view bucket) const noexcept;
     std::vector<service_address> service_addresses(std::string_view bucket) const;
     engine_diagnostics diagnostics() const;
     const std::shared_ptr<client_state>& client() const noexcept { return client_; }

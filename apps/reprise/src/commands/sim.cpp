@@ -3,14 +3,20 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <exception>
+#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <semaphore>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -41,6 +47,7 @@ struct sim_options {
     std::string profile = "swarm";
     std::optional<std::uint64_t> replay;
     std::optional<std::size_t> loops;  ///< Of every client; absent: as the seed determines.
+    std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
     bool json = false;
     bool shrink = false;
     bool keep_going = false;
@@ -173,6 +180,49 @@ private:
     return failure;
 }
 
+/// Runs seeds on several threads, and returns their reports in the order of the seeds.
+class seed_runs {
+public:
+    seed_runs(const sim_options& options, const sim::profile& from, const seed_range& seeds)
+        : options_(options),
+          from_(from),
+          seeds_(seeds),
+          free_threads_(static_cast<std::ptrdiff_t>(options.threads)) {}
+    seed_runs(const seed_runs&) = delete;
+    seed_runs& operator=(const seed_runs&) = delete;
+    ~seed_runs() { is_over_ = true; }
+
+    /// The next seed's report.
+    [[nodiscard]] sim::run_report next() {
+        while (ahead_.size() < 4 * options_.threads && !is_all_begun_) {
+            ahead_.push_back(
+                std::async(std::launch::async, [this, seed = seeds_.first] { return run(seed); }));
+            is_all_begun_ = seeds_.first++ == seeds_.last;
+        }
+        std::future<sim::run_report> first = std::move(ahead_.front());
+        ahead_.pop_front();
+        return first.get();
+    }
+
+private:
+    /// More seeds are begun than there are threads, so that none waits for a long one before it.
+    [[nodiscard]] sim::run_report run(std::uint64_t seed) {
+        free_threads_.acquire();
+        const std::unique_ptr<std::counting_semaphore<>, void (*)(std::counting_semaphore<>*)>
+            taken(&free_threads_, [](std::counting_semaphore<>* from) { from->release(); });
+        return is_over_ ? sim::run_report{}
+                        : sim::run_scenario(make_scenario(options_, from_, seed));
+    }
+
+    const sim_options& options_;
+    const sim::profile& from_;
+    seed_range seeds_;  ///< Those that are not begun yet.
+    bool is_all_begun_ = false;
+    std::atomic<bool> is_over_ = false;  ///< No further report is wanted.
+    std::counting_semaphore<> free_threads_;
+    std::deque<std::future<sim::run_report>> ahead_;
+};
+
 /// The results of a range of seeds.
 struct seed_results {
     sim_totals totals;
@@ -186,15 +236,15 @@ struct seed_results {
     const auto start = clock::now();
     seed_results results;
     progress_line progress(options.json);
+    seed_runs runs(options, from, seeds);
     for (std::uint64_t seed = seeds.first;; ++seed) {
-        const sim::scenario plan = make_scenario(options, from, seed);
-        const sim::run_report report = sim::run_scenario(plan);
+        const sim::run_report report = runs.next();
         results.totals.add(report);
         progress.show(results.totals);
         if (!report.is_clean()) {
             // The first one is shrunk; the others can be replayed.
-            results.failures.push_back(
-                describe_failure(plan, report, results.failures.empty(), watch));
+            results.failures.push_back(describe_failure(
+                make_scenario(options, from, seed), report, results.failures.empty(), watch));
             if (!options.keep_going) {
                 break;
             }
@@ -303,6 +353,8 @@ void add_sim_command(CLI::App& app) {
         ->add_option(
             "--loops", options->loops, "Loops (io_threads) of every client (by the seed: 1 to 3)")
         ->check(CLI::Range(1, 64));
+    command->add_option("--threads", options->threads, "Seeds at the same time (one per core)")
+        ->check(CLI::Range(1, 256));
     command->add_flag("--shrink", options->shrink, "With --replay: shrink the scenario first");
     command->add_flag("--keep-going", options->keep_going, "Continue after a seed that fails");
     command->add_flag(

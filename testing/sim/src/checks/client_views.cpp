@@ -75,17 +75,18 @@ client_views::client_views(world& owner) : world_(owner), views_(owner.plan.clie
 }
 
 client_view& client_views::refresh(std::uint32_t client) {
+    static const wire::cluster_configuration_ptr no_map;
     client_view& view = views_[client];
     if (!world_.plan.calls.empty()) {
-        auto global = world_.clients[client]->loops().configuration(
-            {}, view.global_maps.empty() ? nullptr : view.global_maps.back());
+        const auto& global = world_.clients[client]->loops().configuration(
+            {}, view.global_maps.empty() ? no_map : view.global_maps.back());
         if (global && (view.global_maps.empty() || view.global_maps.back() != global)) {
-            view.global_maps.push_back(std::move(global));
+            view.global_maps.push_back(global);
             forget_left(view);
         }
     }
-    auto newest = world_.clients[client]->loops().configuration(
-        bucket_name, view.maps.empty() ? nullptr : view.maps.back().configuration);
+    const auto& newest = world_.clients[client]->loops().configuration(
+        bucket_name, view.maps.empty() ? no_map : view.maps.back().configuration);
     if (newest == nullptr || (!view.maps.empty() && view.maps.back().configuration == newest)) {
         return view;
     }
@@ -101,7 +102,7 @@ client_view& client_views::refresh(std::uint32_t client) {
     for (const wire::cluster_node& node : newest->nodes()) {
         added.nodes.push_back(number_of_host(node.hostname));
     }
-    added.configuration = std::move(newest);
+    added.configuration = newest;
     view.maps.push_back(std::move(added));
     view.is_map_new = true;
     return view;

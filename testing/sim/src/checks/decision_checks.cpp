@@ -79,7 +79,7 @@ void decision_checks::on_asked(std::uint32_t operation, const driver::retry_ques
     const couchbase::request_snapshot& request = couchbase::request_of(asked);
     const retry_reason reason = couchbase::reason_of(asked);
     operation_record& record = world_.records.at(operation);
-    const std::string name(couchbase::to_string(reason));
+    const auto name = [reason] { return std::string(couchbase::to_string(reason)); };
     views_.refresh(record.plan.client);
     if (record.calls != 0) {
         world_.record.report(
@@ -88,7 +88,8 @@ void decision_checks::on_asked(std::uint32_t operation, const driver::retry_ques
     if (is_always_retried(reason) || reason == retry_reason::unknown ||
         is_lost_write(record, reason)) {
         world_.record.report(
-            checker::strategy, record.number, "asked about " + name + ", which it does not decide");
+            checker::strategy, record.number,
+            "asked about " + name() + ", which it does not decide");
     }
     if (record.is_asked) {
         world_.record.report(
@@ -105,7 +106,7 @@ void decision_checks::on_asked(std::uint32_t operation, const driver::retry_ques
             (record.call ? record.call->delay_floor : duration::zero()) ||
         !(request.retry_reasons == reasons_of(record))) {
         world_.record.report(
-            checker::strategy, record.number, "asked with wrong facts about " + name);
+            checker::strategy, record.number, "asked with wrong facts about " + name());
     }
     if (request.server_rule) {
         // EM-11: another status restarts the count.
@@ -331,26 +332,26 @@ void decision_checks::check_always(
 
 void decision_checks::check_asked(
     operation_record& record, const couchbase::decision_record& decision, duration left) {
-    const std::string name(couchbase::to_string(decision.reason));
+    const auto name = [&decision] { return std::string(couchbase::to_string(decision.reason)); };
     if (!record.is_asked || record.asked_reason != decision.reason) {
         return world_.record.report(
-            checker::strategy, record.number, "no strategy was asked about " + name);
+            checker::strategy, record.number, "no strategy was asked about " + name());
     }
     if (record.has_strategy_failed || !record.answer || !record.answer->delay()) {
         return world_.record.report(
-            checker::strategy, record.number, "retried against its strategy: " + name);
+            checker::strategy, record.number, "retried against its strategy: " + name());
     }
     const duration planned = std::min(*record.answer->delay(), left);
     if (record.call && keeps_floor(record, world_.plan) &&
         decision.delay < std::min(record.call->delay_floor, left)) {
         world_.record.report(
             checker::delay, record.number,
-            name + " is retried before the time that the server requested");
+            name() + " is retried before the time that the server requested");
     }
     if (decision.delay != planned) {
         world_.record.report(
             checker::delay, record.number,
-            name + " waits " + text_of(decision.delay) + " instead of " + text_of(planned));
+            name() + " waits " + text_of(decision.delay) + " instead of " + text_of(planned));
     }
 }
 
@@ -365,7 +366,7 @@ void decision_checks::check_queue_full(const operation_record& record) {
 
 void decision_checks::check_refused(
     operation_record& record, const couchbase::decision_record& decision) {
-    const std::string name(couchbase::to_string(decision.reason));
+    const auto name = [&decision] { return std::string(couchbase::to_string(decision.reason)); };
     if (decision.reason == retry_reason::unknown) {
         return;
     }
@@ -391,7 +392,7 @@ void decision_checks::check_refused(
     if (is_always_retried(decision.reason)) {
         if (!is_full) {
             world_.record.report(
-                checker::strategy, record.number, name + " is always retried, but was not");
+                checker::strategy, record.number, name() + " is always retried, but was not");
         }
         return;
     }
@@ -402,7 +403,7 @@ void decision_checks::check_refused(
     if (!is_asked) {
         return world_.record.report(
             checker::strategy, record.number,
-            "given up for " + name + ", but no strategy was asked");
+            "given up for " + name() + ", but no strategy was asked");
     }
     if (is_full && !(record.answer && !record.answer->delay())) {
         return;
@@ -427,7 +428,7 @@ void decision_checks::check_refused(
     const bool is_unpaid = decision.refusal == refusal_reason::budget_exhausted;
     if (!record.answer || !is_poor || !is_unpaid) {
         world_.record.report(
-            checker::strategy, record.number, "given up for " + name + " against its strategy");
+            checker::strategy, record.number, "given up for " + name() + " against its strategy");
     }
 }
 
@@ -435,11 +436,11 @@ void decision_checks::check_refused(
 void decision_checks::check_stage(
     operation_record& record, retry_reason reason, attempt_stage stage, std::uint16_t code) {
     const auto cell = engine::cell_of(reason, stage, class_of(record));
-    const std::string name(couchbase::to_string(reason));
+    const auto name = [reason] { return std::string(couchbase::to_string(reason)); };
     if (cell.applicable != engine::reason_applicability::yes) {
         world_.record.report(
             checker::history, record.number,
-            name + " at stage " + std::string(to_string(stage)) + " for " +
+            name() + " at stage " + std::string(to_string(stage)) + " for " +
                 std::string(name_of(record)));
     }
     sent_request& last = record.last;
@@ -453,7 +454,8 @@ void decision_checks::check_stage(
         case attempt_stage::dispatch:
             if (is_out) {
                 world_.record.report(
-                    checker::repetition, record.number, name + ": treated as not sent, but it was");
+                    checker::repetition, record.number,
+                    name() + ": treated as not sent, but it was");
             }
             break;
         case attempt_stage::network:
@@ -463,13 +465,13 @@ void decision_checks::check_stage(
                 last.is_lost = true;
             } else if (!is_out) {
                 world_.record.report(
-                    checker::history, record.number, name + ": treated as sent, but it was not");
+                    checker::history, record.number, name() + ": treated as sent, but it was not");
             }
             break;
         case attempt_stage::response:
             if (!is_open || !last.is_answered || last.status != code) {
                 world_.record.report(
-                    checker::answer, record.number, name + ": no server reported this");
+                    checker::answer, record.number, name() + ": no server reported this");
             }
             break;
     }

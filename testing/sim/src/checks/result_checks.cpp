@@ -254,21 +254,21 @@ void result_checks::check_final_round(
 void result_checks::after_engine_run(std::uint32_t client) {
     sim_client& owner = *world_.clients[client];
     const engine::engine_statistics now = owner.loops().statistics();
-    const std::string name = "client " + std::to_string(client);
+    const auto name = [client] { return "client " + std::to_string(client); };
     if (now.operations_open != owner.open_count) {
         world_.record.report(
             checker::completion, std::nullopt,
-            name + " works on " + std::to_string(now.operations_open) +
+            name() + " works on " + std::to_string(now.operations_open) +
                 " operations, but its user waits for " + std::to_string(owner.open_count));
     }
     if (now.operations_parked > owner.plan().parked_count_max) {
         world_.record.report(
             checker::credit, std::nullopt,
-            name + " parks " + std::to_string(now.operations_parked) + " operations");
+            name() + " parks " + std::to_string(now.operations_parked) + " operations");
     }
     if (owner.is_closed() &&
         now.operations_parked + now.operations_ready + now.connections_open != 0) {
-        world_.record.report(checker::leak, std::nullopt, name + " is closed, but not empty");
+        world_.record.report(checker::leak, std::nullopt, name() + " is closed, but not empty");
     }
 }
 

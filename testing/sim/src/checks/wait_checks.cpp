@@ -19,10 +19,17 @@ constexpr duration timer_tick = std::chrono::milliseconds{1};
 wait_checks::wait_checks(world& owner, const client_views& views)
     : world_(owner), views_(views), waits_(owner.plan.clients.size()) {}
 
+// Operations in named collections may wait for an id in the meantime, and so may all others once a
+// server did not know the default collection. They have no fixed time.
 void wait_checks::begin(const operation_record& record) {
-    client_waits& own = waits_[record.plan.client];
-    own.waiting.push_back(record.number);
-    own.overdue_from = std::min(own.overdue_from, record.due);
+    const bool may_need_id =
+        record.plan.collection != 0 || views_[record.plan.client].is_default_looked_up;
+    if (may_need_id || record.plan.kind == engine::operation_kind::noop) {
+        return;
+    }
+    std::vector<wait>& waiting = waits_[record.plan.client].waiting;
+    waiting.push_back({record.due, record.number});
+    std::ranges::push_heap(waiting, is_later);
 }
 
 void wait_checks::on_late_answer(const operation_record& record) {
@@ -32,12 +39,20 @@ void wait_checks::on_late_answer(const operation_record& record) {
 void wait_checks::after_engine_run(std::uint32_t client, bool is_new_map) {
     check_late_answers(client);
     const bool is_new_connection = views_[client].opened_last == world_.now;
-    const time_point overdue_from = waits_[client].overdue_from;
-    const bool is_overdue = world_.now > std::max(
-                                             world_.clients[client]->stalled_until,
-                                             driver::add_saturated(overdue_from, timer_tick));
-    if (is_new_map || is_new_connection || is_overdue) {
+    const bool is_overdue = has_overdue(client);
+    if ((!is_new_map && !is_new_connection && !is_overdue) || views_[client].is_default_looked_up ||
+        !views_.is_idle(client)) {
+        return;
+    }
+    if (is_new_map || is_new_connection) {
         check_wake_ups(client, is_new_map, is_new_connection);
+    }
+    // No operation waits longer than planned.
+    while (has_overdue(client)) {
+        world_.record.report(
+            checker::wake_up, waits_[client].waiting.front().operation,
+            "its retry is overdue, and nothing prevents it");
+        drop_first(waits_[client].waiting);
     }
 }
 
@@ -109,34 +124,23 @@ void wait_checks::check_late_answers(std::uint32_t client) {
     }
 }
 
-// VB-06: an operation whose wait has ended is on the wire, unless the pipelines are full, and no
-// operation waits longer than planned. Operations in named collections may wait for an id in the
-// meantime, and so may all others once a server did not know the default collection.
+bool wait_checks::is_current(const wait& each) const {
+    const operation_record& record = world_.records.at(each.operation);
+    return record.calls == 0 && record.is_backing_off && record.due == each.due;
+}
+
+// VB-06: an operation whose wait has ended is on the wire, unless the pipelines are full.
 void wait_checks::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_new_connection) {
-    if (!views_.is_idle(client)) {
-        return;
-    }
     const client_view& view = views_[client];
-    client_waits& own = waits_[client];
     const planned_client& plan = world_.plan.clients[client];
-    std::erase_if(own.waiting, [this](std::uint32_t number) {
-        const operation_record& record = world_.records.at(number);
-        return record.calls != 0 || !record.is_backing_off;
-    });
-    own.overdue_from = time_point::max();
-    for (const std::uint32_t number : own.waiting) {
-        own.overdue_from = std::min(own.overdue_from, world_.records.at(number).due);
-    }
     const wire::configuration_revision newest = view.maps.back().revision();
-    const time_point stalled = world_.clients[client]->stalled_until;
     const bool is_ready_bounded = plan.ready_count_max < world_.records.size();
-    for (const std::uint32_t number : own.waiting) {
-        const operation_record& record = world_.records.at(number);
-        const retry_reason reason = record.decisions.back().reason;
-        const bool may_need_id = record.plan.collection != 0 || view.is_default_looked_up;
-        if (may_need_id || record.plan.kind == engine::operation_kind::noop) {
+    for (const wait& each : waits_[client].waiting) {
+        if (!is_current(each)) {
             continue;
         }
+        const operation_record& record = world_.records.at(each.operation);
+        const retry_reason reason = record.decisions.back().reason;
         if (is_new_map && reason == retry_reason::kv_not_my_vbucket &&
             record.retries < hurry_count_free && record.revision_decided != std::optional(newest)) {
             world_.record.report(
@@ -155,11 +159,25 @@ void wait_checks::check_wake_ups(std::uint32_t client, bool is_new_map, bool is_
             world_.record.report(
                 checker::wake_up, record.number, "a new connection did not wake it");
         }
-        if (world_.now > std::max(stalled, record.due + timer_tick)) {
-            world_.record.report(
-                checker::wake_up, record.number, "its retry is overdue, and nothing prevents it");
-        }
     }
+}
+
+void wait_checks::drop_first(std::vector<wait>& waiting) {
+    std::ranges::pop_heap(waiting, is_later);
+    waiting.pop_back();
+}
+
+// A stalled thread cannot keep a time.
+bool wait_checks::has_overdue(std::uint32_t client) {
+    std::vector<wait>& waiting = waits_[client].waiting;
+    while (!waiting.empty() &&
+           world_.now > driver::add_saturated(waiting.front().due, timer_tick)) {
+        if (is_current(waiting.front())) {
+            return world_.now > world_.clients[client]->stalled_until;
+        }
+        drop_first(waiting);
+    }
+    return false;
 }
 
 }  // namespace reprise::sim

@@ -28,15 +28,28 @@ public:
     void after_engine_run(std::uint32_t client, bool is_new_map);
 
 private:
+    // An operation that backs off until then.
+    struct wait {
+        time_point due{};
+        std::uint32_t operation = 0;
+    };
     // Both lists may contain operations that have ended.
     struct client_waits {
-        std::vector<std::uint32_t> waiting;           // operations that back off
-        std::vector<std::uint32_t> answered;          // operations with deferred answers
-        time_point overdue_from = time_point::max();  // no retry is overdue before this time
+        std::vector<wait> waiting;            // a heap: the earliest first
+        std::vector<std::uint32_t> answered;  // operations with deferred answers
     };
+    static bool is_later(const wait& left, const wait& right) noexcept {
+        return left.due > right.due;
+    }
 
     void check_late_answers(std::uint32_t client);
+    // Whether the operation still waits as it did when the entry was made.
+    [[nodiscard]] bool is_current(const wait& each) const;
+    // Operations that a new map, or a new connection, must have woken.
     void check_wake_ups(std::uint32_t client, bool is_new_map, bool is_new_connection);
+    // Whether the first one that still waits should no longer do so. Drops those that have ended.
+    [[nodiscard]] bool has_overdue(std::uint32_t client);
+    static void drop_first(std::vector<wait>& waiting);
 
     world& world_;
     const client_views& views_;

@@ -36,6 +36,15 @@ std::string link_name(const sim_link& link) {
     return name;
 }
 
+// Copies the first `size` bytes of the parts to an empty buffer.
+void take_first(std::vector<std::byte>& to, base::byte_views parts, std::size_t size) {
+    to.reserve(size);
+    for (const base::byte_view part : parts) {
+        const base::byte_view taken = part.first(std::min(part.size(), size - to.size()));
+        to.insert(to.end(), taken.begin(), taken.end());
+    }
+}
+
 bool has_server(const sim_link& link) noexcept {
     return link.server || link.hostile || (link.http && link.http->server);
 }
@@ -267,32 +276,38 @@ void sim_link::mark_requests(base::byte_view bytes) {
     }
 }
 
+// `parts` are a complete new write.
+void network::mark_write(std::uint32_t index, base::byte_views parts) {
+    sim_link& link = *links_[index];
+    const auto joined = parts.size() == 1 ? std::vector<std::byte>() : base::join(parts);
+    const base::byte_view bytes = parts.size() == 1 ? parts.front() : base::byte_view(joined);
+    link.http ? services_.mark_call(index, bytes) : link.mark_requests(bytes);
+}
+
 void network::write(std::uint32_t index) {
     sim_link& link = *links_[index];
     engine::client_engine& engine = world_.clients[link.client]->loops().of(link.id);
     const planned_network& options = world_.plan.network;
     for (int round = 0; round < 64; ++round) {
         link.is_writing = false;
-        const std::vector<std::byte> bytes = base::join(engine.begin_write(link.id, world_.now));
-        if (bytes.empty()) {
+        const base::byte_views parts = engine.begin_write(link.id, world_.now);
+        const std::size_t left = base::total_size(parts);
+        if (left == 0) {
             return;
         }
-        if (link.taken == link.handed && link.http) {
-            services_.mark_call(index, bytes);
-        } else if (link.taken == link.handed) {
-            link.mark_requests(bytes);
+        if (link.taken == link.handed) {
+            mark_write(index, parts);
         }
         const bool is_tiny = path(link.client, link.node.value).tiny_writes > 0;
         const std::size_t room =
             options.send_room > link.in_flight_up ? options.send_room - link.in_flight_up : 0;
-        const std::size_t size =
-            std::min({bytes.size(), room, is_tiny ? 1 + link.random.below(40) : bytes.size()});
+        const std::size_t size = std::min({left, room, is_tiny ? 1 + link.random.below(40) : left});
         if (size == 0) {
             link.is_writing = true;  // continues once something has arrived
             return;
         }
         std::vector<std::byte> copy = buffers_.take();
-        copy.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
+        take_first(copy, parts, size);
         link.taken += size;
         link.in_flight_up += size;
         send_up(index, std::move(copy), false);

@@ -183,6 +183,7 @@ private:
     duration random_latency(sim_link& link);
     std::optional<engine::connect_failure> accept(std::uint32_t index);
     void write(std::uint32_t index);
+    void mark_write(std::uint32_t index, base::byte_views parts);
     void send_up(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end);
     void send_down(std::uint32_t index, std::vector<std::byte>&& bytes, bool is_end);
     void after_server(std::uint32_t index, std::vector<std::byte>&& out);

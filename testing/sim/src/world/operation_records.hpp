@@ -1,10 +1,11 @@
 #pragma once
 
 #include <any>
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -122,13 +123,16 @@ struct operation_record {
     std::uint32_t status_count = 0;
 };
 
-// Operations by number. Records never move.
+// Operations by number. Records never move: they are in blocks of equal size.
 class operation_records {
 public:
     operation_record& add(const planned_operation& plan) {
-        operation_record& made = records_.emplace_back();
+        if (count_ % block_size == 0) {
+            blocks_.push_back(std::make_unique<block>());
+        }
+        operation_record& made = at(static_cast<std::uint32_t>(count_));
         made.plan = plan;
-        made.number = static_cast<std::uint32_t>(records_.size() - 1);
+        made.number = static_cast<std::uint32_t>(count_++);
         made.is_idempotent = engine::is_idempotent(plan.kind);
         made.name = made.number;
         return made;
@@ -147,13 +151,23 @@ public:
         made.is_idempotent = is_readonly(plan.kind);
         return made;
     }
-    operation_record& at(std::uint32_t number) { return records_[number]; }
-    const operation_record& at(std::uint32_t number) const { return records_[number]; }
-    [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
-    std::deque<operation_record>& all() noexcept { return records_; }
+    operation_record& at(std::uint32_t number) {
+        return (*blocks_[number / block_size])[number % block_size];
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return count_; }
+    // A range of all of them.
+    [[nodiscard]] auto all() noexcept {
+        return std::views::iota(std::uint32_t{0}, static_cast<std::uint32_t>(count_)) |
+               std::views::transform(
+                   [this](std::uint32_t number) -> operation_record& { return at(number); });
+    }
 
 private:
-    std::deque<operation_record> records_;
+    static constexpr std::size_t block_size = 64;
+    using block = std::array<operation_record, block_size>;
+
+    std::vector<std::unique_ptr<block>> blocks_;
+    std::size_t count_ = 0;
 };
 
 // The class of an operation in the table of reasons.

@@ -172,7 +172,9 @@ engine::engine_options sim_client::make_options() {
 
 std::size_t sim_client::loop_of(const operation_record& record) const {
     const bool has_key = !record.call && record.plan.kind != operation_kind::noop;
-    return has_key ? wire::key_hash(world_.key_text(record.plan)) % loops_.size() : 0;
+    return has_key && loops_.size() != 1
+               ? wire::key_hash(world_.key_text(record.plan)) % loops_.size()
+               : 0;
 }
 
 // What an operation writes contains its number, so that it can be recognised everywhere.
@@ -268,10 +270,6 @@ void sim_client::start(operation_record& record) {
         world_.now);
     number_of(record.id.value);
     run_engine();
-}
-
-std::uint32_t sim_client::number_of(std::uint64_t id) noexcept {
-    return names_.try_emplace(id, starting_).first->second;
 }
 
 void sim_client::on_done(std::uint32_t number, engine::operation_result&& result) {

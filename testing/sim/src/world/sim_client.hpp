@@ -5,13 +5,13 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include <reprise/engine/client_engine.hpp>
 #include <reprise/retry/token_bucket.hpp>
 #include <reprise/services/prepared_cache.hpp>
 
+#include "world/id_table.hpp"
 #include "world/operation_records.hpp"
 #include "world/sim_loops.hpp"
 #include "world/strategies.hpp"
@@ -54,7 +54,7 @@ public:
     void wake_later();
 
     // The operation number for an engine's id; the one being started if the id is new.
-    std::uint32_t number_of(std::uint64_t id) noexcept;
+    std::uint32_t number_of(std::uint64_t id) { return names_.at_or_add(id, starting_); }
 
     bool is_closed() const noexcept { return is_closed_; }
     time_point stalled_until{};   // its thread does nothing before this time
@@ -107,7 +107,7 @@ private:
     std::optional<time_point> armed_for_;
     // In progress, by the engine's id and the loop.
     std::map<std::uint64_t, wire::key_derivation> derivations_;
-    std::unordered_map<std::uint64_t, std::uint32_t> names_;  // by the engine's id
+    id_table names_;  // by the engine's id
     std::uint32_t starting_ = 0;
     std::array<std::shared_ptr<services::prepared_cache>, prepared_choice_count> prepared_;
     std::vector<std::uint64_t> cas_;  // the newest seen, by collection and key

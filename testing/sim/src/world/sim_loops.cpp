@@ -19,17 +19,17 @@ void sim_loops::add(
 }
 
 // Loops that connect at the same time may each have received a revision themselves.
-wire::cluster_configuration_ptr sim_loops::configuration(
+const wire::cluster_configuration_ptr& sim_loops::configuration(
     std::string_view bucket, const wire::cluster_configuration_ptr& known) const {
-    wire::cluster_configuration_ptr newest;
-    for (const auto& each : loops_) {
-        auto own = each->engine->configuration(bucket);
-        const bool is_newer = own && (!newest || own->revision() > newest->revision());
-        if (is_newer || (own && own == known && own->revision() == newest->revision())) {
-            newest = std::move(own);
+    const wire::cluster_configuration_ptr* newest = &loops_.front()->engine->configuration(bucket);
+    for (std::size_t loop = 1; loop < loops_.size(); ++loop) {
+        const wire::cluster_configuration_ptr& own = loops_[loop]->engine->configuration(bucket);
+        const bool is_newer = own && (!*newest || own->revision() > (*newest)->revision());
+        if (is_newer || (own && own == known && own->revision() == (*newest)->revision())) {
+            newest = &own;
         }
     }
-    return newest;
+    return *newest;
 }
 
 engine::engine_statistics sim_loops::statistics() const {

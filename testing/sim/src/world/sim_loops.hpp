@@ -30,7 +30,7 @@ public:
         return (*this)[number_of(id)];
     }
     // The newest one that a loop has: `known` if no loop has a newer one. Null: none.
-    [[nodiscard]] wire::cluster_configuration_ptr configuration(
+    [[nodiscard]] const wire::cluster_configuration_ptr& configuration(
         std::string_view bucket, const wire::cluster_configuration_ptr& known = {}) const;
     [[nodiscard]] engine::engine_statistics statistics() const;
     // The earliest time at which a loop needs its timer.

@@ -178,7 +178,10 @@ void observed_strategy::answer(std::uint64_t question_number) {
         return;
     }
     question put = std::move(*found);
-    questions_.erase(found);
+    if (&*found != &questions_.back()) {
+        *found = std::move(questions_.back());  // their order means nothing
+    }
+    questions_.pop_back();
     const operation_record& record = world_.records.at(put.operation);
     // An answer that is too late is ignored.
     if (record.calls == 0 && record.decisions.size() == put.decision) {

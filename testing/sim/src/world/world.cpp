@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 using wire::error_attribute;
 
 constexpr std::uint16_t final_key_first = 200;
+constexpr std::size_t key_count_max = 1024;
 constexpr std::uint16_t final_step_count = 12;
 constexpr std::uint64_t event_count_max = 20'000'000;
 
@@ -117,7 +118,7 @@ world::world(const scenario& given, const run_options& options)
       checks(*this),
       warming_until(given.node_slots()),
       faults_(*this),
-      vbuckets_(1024, 0xffff) {
+      vbuckets_(key_count_max, 0xffff) {
     cluster.audit().set_observer(
         [this](const sandbox::audit_entry& entry) { checks.requests.on_audit(entry); });
     if (!plan.calls.empty()) {
@@ -147,9 +148,16 @@ sandbox::time_point world::server_now() const noexcept {
     return sandbox::time_point{std::chrono::seconds{1'700'000'000} + elapsed()};
 }
 
-std::string world::key_text(const planned_operation& operation) const {
-    static constexpr std::string_view kinds = "pctl";
-    return kinds[operation.key % 4] + std::to_string(operation.key);
+const std::string& world::key_text(const planned_operation& operation) {
+    static const std::vector<std::string> texts = [] {
+        constexpr std::string_view kinds = "pctl";
+        std::vector<std::string> made;
+        for (std::size_t key = 0; key < key_count_max; ++key) {
+            made.push_back(kinds[key % 4] + std::to_string(key));
+        }
+        return made;
+    }();
+    return texts[operation.key];
 }
 
 std::uint16_t world::vbucket_of(const planned_operation& operation) {
@@ -202,6 +210,7 @@ run_report world::run() {
         }
     }
     queue.push(origin + plan.span, event_kind::phase, 0);
+    queue.begin();
     time_point stood_at = now;
     std::uint64_t events_here = 0;
     while (!queue.empty() && !is_over_ && record.findings().empty()) {

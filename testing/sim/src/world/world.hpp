@@ -76,7 +76,8 @@ public:
 
     // The vbucket of a key of the scenario.
     std::uint16_t vbucket_of(const planned_operation& operation);
-    std::string key_text(const planned_operation& operation) const;
+    // The key itself.
+    static const std::string& key_text(const planned_operation& operation);
 
 private:
     void plan_start(const operation_record& added);

@@ -181,8 +181,8 @@ public:
     // Operations that were started and have not completed.
     [[nodiscard]] std::size_t open_count() const noexcept;
     // The configuration in use for a bucket (or for the cluster if the name is empty). Null if
-    // there is none yet.
-    [[nodiscard]] wire::cluster_configuration_ptr configuration(
+    // there is none yet. The reference is valid until the next call.
+    [[nodiscard]] const wire::cluster_configuration_ptr& configuration(
         std::string_view bucket) const noexcept;
     // The nodes that offer each service: for key-value those that the bucket (or the cluster, if
     // the name is empty) is connected to, for HTTP those of the newest configuration. Empty before
