@@ -55,6 +55,10 @@ struct retry_reason_facts {
     /// True if the way to a node failed, false if a node answered: a new connection, or another
     /// node, may end the cause early.
     bool is_about_connection = false;
+    /// The server asks clients to send less: `failure_facts::throttling`.
+    bool is_throttling = false;
+    /// The services whose answers alone can mean it: "query search". Empty: any part of a cluster.
+    std::string_view services{};
     /// One sentence for people.
     std::string_view meaning;
 };
