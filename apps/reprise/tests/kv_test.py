@@ -128,8 +128,8 @@ class WithSandbox(SandboxCase):
                 ("binary", "a\x01b", "value_base64", "YQFi")):
             with self.subTest(format=format, value=value):
                 self.assertEqual(self.command("upsert", "e", value, "--as", format).returncode, 0)
-                told = json.loads(self.command("get", "e", "--json").stdout)
-                self.assertEqual((told["format"], told[member]), (format, shown))
+                printed = json.loads(self.command("get", "e", "--json").stdout)
+                self.assertEqual((printed["format"], printed[member]), (format, shown))
 
     def test_errors_in_json_have_symbolic_names(self):
         missing = json.loads(self.command("get", "nowhere", "--json").stdout)["error"]
