@@ -49,7 +49,8 @@ class stderr_log final : public couchbase::log_sink {
         write(level, text);
     }
     static void write(couchbase::log_level level, std::string_view text) noexcept {
-        complain(fmt::format("{}: {}", to_string(level), text));
+        const std::string line = fmt::format("{}: {}", to_string(level), text);
+        level >= couchbase::log_level::warn ? complain(line) : notify(line);
     }
 };
 
