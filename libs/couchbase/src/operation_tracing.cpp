@@ -1,7 +1,7 @@
 #include <charconv>
 #include <string>
 
-#include <reprise/couchbase_types/ready_observers.hpp>
+#include <reprise/couchbase/ready_observers.hpp>
 
 namespace reprise::couchbase {
 
