@@ -3,9 +3,9 @@
 
 The Markdown tables show files and lines per library, headers that `cmake --install` installs, names
 that a user of <reprise/retry.hpp> sees, how many tests are named after a source, the largest files,
-functions and classes, and how many product files mention one opcode, service, reason and fault. The
-script counts everything from the files; only the installed headers need a configured build
-directory.
+functions and classes, and how many existing files change when an operation, a service, a reason, a
+fault, an option or an adapter is added, with the target for each. The script counts everything from
+the files; only the installed headers need a configured build directory.
 """
 
 import argparse
@@ -16,18 +16,43 @@ from typing import NamedTuple
 
 from rules.names import visible_names
 from rules.sizes import classes_in, functions_in
-from rules.tree import Tree, without_comments
+from rules.tree import Tree, code_only
 
 LIBRARY = re.compile(r"((?:libs|testing)/\w+|apps/\w+)/")
-# A pattern for the places in code that a change to such a thing must visit.
-EXAMPLES = [
-    ("operation kind", "get_and_touch", r"\bget_and_touch\b"),
-    ("service", "search", r"(?<!std::)\bsearch\b"),
-    ("service, as an enumerator", "search", r"::search\b"),
-    ("retry reason", "kv_locked", r"\bkv_locked\b"),
-    ("fault of the simulation", "freeze_node", r"\bfreeze_node\b"),
-    ("option", "revision_delay_max", r"\brevision_delay_max\b"),
+# Scenes and checks that use one opcode, service or reason and need no change for another one.
+USES = ("apps/reprise/demo/", "apps/reprise/src/verify/")
+TYPES = "libs/couchbase_types/include/reprise/couchbase_types/"
+SCENARIO = "testing/sim/include/reprise/sim/scenario.hpp"
+
+
+class Kind(NamedTuple):
+    """Things of which another one may be added: where they are declared, how code names one, and
+    how many existing files should have to change."""
+    what: str
+    target: int
+    path: str
+    declaration: str
+    before: str
+    # Files that only read the thing: they change when it is used, not when it is added.
+    readers: str = ""
+
+
+KINDS = [
+    Kind("operation", 10, TYPES + "document_request.hpp", "enum class operation_kind",
+         r"\b(?:operation_kind|opcode)::"),
+    Kind("service", 11, TYPES + "services.hpp", "enum class service_kind",
+         r"\b(?:service|service_kind|service_budgets)::"),
+    Kind("retry reason", 5, TYPES + "retry_reason.hpp", "enum class retry_reason",
+         r"\bretry_reason::"),
+    Kind("fault of the simulation", 4, SCENARIO, "enum class fault_kind", r"\bfault_kind::"),
+    Kind("option of the client", 2, TYPES + "cluster_options.hpp", "struct cluster_options",
+         r"(?:\boptions::|options_?\.)", readers=r"(?!libs/couchbase_types/)"),
 ]
+ADAPTERS = "examples/4_adapters/"  # one program for each
+ADAPTER_TARGET = 6
+# Of an adapter's files, those that only it has, its tests and pages, and generated copies.
+NOT_SHARED_BY_ADAPTERS = re.compile(
+    r"single_header/|docs/|.*\.md$|.*/tests/|tests/(?!adapters/CMake|rules/)|examples/.*\.cpp$")
 
 
 class Sized(NamedTuple):
@@ -96,6 +121,44 @@ def product_files(tree):
     return [path for path in tree.cpp_files if library_of(path) and part_of(path) != "tests"]
 
 
+def members_of(text, declaration):
+    """Returns the names of an enumeration's enumerators or of a structure's members."""
+    is_enum = declaration.startswith("enum")
+    body = re.search(declaration + (r"[^{;]*\{(.*?)\}" if is_enum else r" \{\n(.*?)\n\};"),
+                     code_only(text), re.DOTALL)[1]
+    name = r"(\w+)\s*(?:=[^,]*)?(?:,|\s*$)" if is_enum else r"(\w+)(?: = [^;]*|\{[^;]*\})?;"
+    return re.findall(name, body)
+
+
+def touched_files(kind, codes):
+    """Returns for each member how many files name it, and how many others only read it. Files that
+    are named after it are its own."""
+    for name in members_of(codes[kind.path], kind.declaration):
+        word = re.compile(rf"{kind.before}{name}\b")
+        found = [path for path, code in codes.items() if path == kind.path or word.search(code)
+                 and name not in Path(path).stem.split("_")]
+        readers = [path for path in found if kind.readers and re.match(kind.readers, path)]
+        yield len(found) - len(readers), len(readers), name
+
+
+def touched_rows(tree, product):
+    codes = {path: code_only(tree.text(path)) for path in product if not path.startswith(USES)}
+    for kind in KINDS:
+        counts = sorted(touched_files(kind, codes))
+        fewest, middle, most = counts[0], counts[len(counts) // 2], counts[-1]
+        readers = sorted(count[1] for count in counts)[len(counts) // 2]
+        yield [kind.what, len(counts), kind.target, f"{fewest[0]} (`{fewest[2]}`)", middle[0],
+               f"{most[0]} (`{most[2]}`)", readers if kind.readers else ""]
+    adapters = sorted({Path(path).stem for path in tree.cpp_files if path.startswith(ADAPTERS)})
+    shared = [path for path in tree.files if not NOT_SHARED_BY_ADAPTERS.match(path)]
+    texts = {path: tree.text(path) for path in shared}
+    counts = sorted((sum(1 for text in texts.values() if re.search(rf"\b{name}\b", text)), name)
+                    for name in adapters)
+    yield ["adapter", len(counts), ADAPTER_TARGET, f"{counts[0][0]} (`{counts[0][1]}`)",
+           counts[len(counts) // 2][0],
+           f"{counts[-1][0]} (`{counts[-1][1]}`)", ""]
+
+
 def largest(sized, count):
     return sorted(sized, key=lambda item: (-item.size, item.name))[:count]
 
@@ -141,10 +204,9 @@ def main():
     table("Largest classes", ["methods", "class"],
           largest([Sized(item.methods, f"{item.name} ({path})")
                    for path, text in texts.items() for item in classes_in(text)], options.top))
-    table("Product files that mention", ["what", "example", "files"],
-          [[what, f"`{name}`", sum(1 for text in texts.values()
-                                   if re.search(pattern, without_comments(text)))]
-           for what, name, pattern in EXAMPLES])
+    table("Existing files that change when one more is added",
+          ["what", "there are", "target", "fewest", "median", "most", "and that read it (median)"],
+          touched_rows(tree, product))
     if options.stray:
         table("Tests that are not named after a file", ["file"], [[path] for path in stray])
 

@@ -127,7 +127,7 @@ def failed_alone(name):
     return [(name, False)]
 
 
-def obey(mock, command, *numbers):
+def run_command(mock, command, *numbers):
     """Carries out the program's command. Returns "done" or the mock's error message."""
     numbers = [int(number) for number in numbers]
     try:
@@ -155,7 +155,7 @@ def run_mock_interop(build, work, *words):
         lines = []
         for line in program.stdout:
             if line.startswith("do "):
-                program.stdin.write(obey(mock, *line.split()[1:]) + "\n")
+                program.stdin.write(run_command(mock, *line.split()[1:]) + "\n")
                 program.stdin.flush()
             else:
                 print("  " + line, end="", flush=True)

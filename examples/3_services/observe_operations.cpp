@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include <reprise/couchbase.hpp>
-#include <reprise/couchbase_types/ready_observers.hpp>
+#include <reprise/couchbase/ready_observers.hpp>
 
 namespace couchbase = reprise::couchbase;
 using namespace std::chrono_literals;

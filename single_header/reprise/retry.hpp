@@ -202,7 +202,7 @@ inline constexpr time_point no_deadline = time_point::max();
 
 }  // namespace reprise
 
-/// The one place where loops meet the world: a clock that can also wait, and a source of
+/// All that loops need from their surroundings: a clock that can also wait, and a source of
 /// randomness. Replace both to run a program's retries in virtual time
 /// (`reprise::testing::virtual_clock`).
 
@@ -1912,7 +1912,7 @@ struct basic_call_options {
     reference<random_source> random{};
 };
 
-/// A pointer that somebody promised to be valid until the call has completed; may be null. It does
+/// A pointer that the caller keeps valid until the call has completed; may be null. It does
 /// not convert from a plain pointer.
 template <class T>
 class borrowed_pointer {
@@ -2286,7 +2286,7 @@ public:
         virtual ~span();
         virtual void set_attribute(std::string_view name, std::int64_t value) noexcept = 0;
         virtual void set_attribute(std::string_view name, std::string_view value) noexcept = 0;
-        /// The span is over. `is_error` is its status.
+        /// Ends the span. `is_error` is its status.
         virtual void end(bool is_error) noexcept = 0;
     };
 

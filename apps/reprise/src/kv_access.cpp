@@ -49,7 +49,8 @@ class stderr_log final : public couchbase::log_sink {
         write(level, text);
     }
     static void write(couchbase::log_level level, std::string_view text) noexcept {
-        complain(fmt::format("{}: {}", to_string(level), text));
+        const std::string line = fmt::format("{}: {}", to_string(level), text);
+        level >= couchbase::log_level::warn ? complain(line) : notify(line);
     }
 };
 
@@ -90,12 +91,12 @@ class stderr_log final : public couchbase::log_sink {
     user.name = "app";
     user.password = "secret";
     options.cluster.users = {user};
-    options.on_notice = [](std::string_view text) { complain(text); };
+    options.on_notice = notify;
     auto started = sandbox::embedded_cluster::start(std::move(options));
     if (!started) {
         throw failure("the embedded cluster cannot start: " + started.error());
     }
-    complain(fmt::format(
+    notify(fmt::format(
         "started an embedded cluster for this command, bucket '{}'; it ends with the command",
         bucket));
     return std::move(*started);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -141,6 +142,37 @@ void check_command_names(const CLI::App& app, int argc, char** argv) {
     }
 }
 
+/// Describes arguments that no option and no positional takes. CLI11's message suggests nothing.
+[[nodiscard]] std::string describe_extras(const CLI::App& app) {
+    const CLI::App* level = &app;
+    std::string path = app.get_name();
+    while (!level->get_subcommands().empty()) {
+        level = level->get_subcommands().front();
+        path.append(" ").append(level->get_name());
+    }
+    std::vector<std::string> names;
+    for (const CLI::Option* each : level->get_options()) {
+        for (const std::string& name : each->get_lnames()) {
+            names.push_back("--" + name);
+        }
+    }
+    std::vector<std::string> extras = level->remaining();
+    std::ranges::stable_partition(
+        extras, [](const std::string& each) { return each.starts_with('-'); });
+    if (extras.empty()) {
+        return fmt::format("'{}' has arguments that it does not take", path);
+    }
+    const std::string& first = extras.front();
+    if (!first.starts_with('-')) {
+        return fmt::format("'{}' is one argument too many for '{}'", first, path);
+    }
+    const std::vector<std::string_view> candidates(names.begin(), names.end());
+    const auto closest = reprise::base::closest_name(first.substr(0, first.find('=')), candidates);
+    return fmt::format(
+        "'{}' is not an option of '{}'{}", first, path,
+        closest.empty() ? "" : fmt::format("; did you mean {}?", closest));
+}
+
 void add_commands(CLI::App& app) {
     app.require_subcommand(1);
     add_lab_command(app);
@@ -174,6 +206,8 @@ int run(int argc, char** argv) {
         return static_cast<int>(exit_code::done);
     } catch (const exit_request& asked) {
         return asked.code();
+    } catch (const CLI::ExtrasError&) {
+        throw usage_error(describe_extras(app));
     }
 }
 

@@ -20,13 +20,13 @@ class DemoTest(unittest.TestCase):
     def test_the_client_loses_and_duplicates_nothing(self):
         result = run(PROGRAM, "demo", "--seconds", "6", "--json")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        told = json.loads(result.stdout)
-        audit = told["audit"]
-        self.assertTrue(told["good"] and audit["clean"])
+        printed = json.loads(result.stdout)
+        audit = printed["audit"]
+        self.assertTrue(printed["good"] and audit["clean"])
         self.assertEqual((audit["lost"], audit["duplicated"]), (0, 0))
-        self.assertEqual([phase["name"] for phase in told["phases"]], PHASES)
-        phases = {phase["name"]: phase for phase in told["phases"]}
-        for phase in told["phases"]:
+        self.assertEqual([phase["name"] for phase in printed["phases"]], PHASES)
+        phases = {phase["name"]: phase for phase in printed["phases"]}
+        for phase in printed["phases"]:
             self.assertGreater(phase["operations"], 0, phase["name"])
         # The faults were real: each phase had an effect.
         moved = [phases[name]["retries"].get("KV_NOT_MY_VBUCKET", 0)
@@ -48,7 +48,7 @@ class DemoTest(unittest.TestCase):
         self.assertGreater(audit["statements"], 100)
         self.assertGreater(audit["statements_unknown"], audit["statements_unknown_applied"])
         self.assertGreater(audit["statements_unknown_applied"], 0)
-        for phase in told["phases"]:
+        for phase in printed["phases"]:
             self.assertGreater(phase["http"]["operations"], 0, phase["name"])
         services = phases["services"]["http"]
         self.assertGreater(services["retries"]["QUERY_PREPARED_STATEMENT_FAILURE"], 0)
@@ -68,12 +68,12 @@ class DemoTest(unittest.TestCase):
 class SoakTest(unittest.TestCase):
     def test_soak_reports_memory_and_ends_clean(self):
         result = run(PROGRAM, "soak", "--minutes", "0.25", "--json", "--seed", "3")
-        told = json.loads(result.stdout)
+        printed = json.loads(result.stdout)
         self.assertEqual(result.returncode, 0, result.stdout)
-        self.assertEqual((told["audit"]["lost"], told["audit"]["duplicated"]), (0, 0))
-        self.assertGreater(told["audit"]["statements"], 100)
-        self.assertEqual(told["audit"]["statements_twice"], 0)
-        self.assertGreater(told["memory"]["end_mib"], 0)
+        self.assertEqual((printed["audit"]["lost"], printed["audit"]["duplicated"]), (0, 0))
+        self.assertGreater(printed["audit"]["statements"], 100)
+        self.assertEqual(printed["audit"]["statements_twice"], 0)
+        self.assertGreater(printed["memory"]["end_mib"], 0)
 
     def test_wrong_lengths_are_refused(self):
         self.assertEqual(run(PROGRAM, "demo", "--seconds", "0").returncode, 2)

@@ -148,6 +148,38 @@ class CommandNames(unittest.TestCase):
                 self.assertIn(complaint, ended.stderr)
 
 
+class OptionNames(unittest.TestCase):
+    def test_an_unknown_option_is_reported_with_a_suggestion(self):
+        for arguments, complaint in (
+                (["get", "key", "--timout", "5s"],
+                 "'--timout' is not an option of 'reprise get'; did you mean --timeout?"),
+                (["demo", "--secnods=3"],
+                 "'--secnods=3' is not an option of 'reprise demo'; did you mean --seconds?"),
+                (["sandbox", "fault", "add", "--opcde", "get"],
+                 "'--opcde' is not an option of 'reprise sandbox fault add'; did you mean "
+                 "--opcode?"),
+                (["exit-codes", "--zzzzzz"], "'--zzzzzz' is not an option of 'reprise exit-codes'\n"),
+                (["exit-codes", "seven"],
+                 "'seven' is one argument too many for 'reprise exit-codes'\n")):
+            with self.subTest(arguments=arguments):
+                ended = run(*arguments)
+                self.assertEqual(ended.returncode, 2)
+                self.assertIn(complaint, ended.stderr)
+
+    def test_a_duration_needs_its_unit(self):
+        ended = run("get", "key", "--timeout", "5")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("'5' is not a time with its unit", ended.stderr)
+
+
+class Notices(unittest.TestCase):
+    def test_a_notice_does_not_look_like_an_error(self):
+        ended = run("query", "SELECT RAW 1")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertTrue(ended.stderr.startswith("note: started an embedded cluster"), ended.stderr)
+        self.assertNotIn("reprise:", ended.stderr)
+
+
 class ReadyFiles(unittest.TestCase):
     def test_a_ready_file_in_use_is_kept_and_a_stale_one_is_replaced(self):
         with tempfile.TemporaryDirectory() as folder:

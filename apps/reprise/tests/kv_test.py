@@ -128,8 +128,8 @@ class WithSandbox(SandboxCase):
                 ("binary", "a\x01b", "value_base64", "YQFi")):
             with self.subTest(format=format, value=value):
                 self.assertEqual(self.command("upsert", "e", value, "--as", format).returncode, 0)
-                told = json.loads(self.command("get", "e", "--json").stdout)
-                self.assertEqual((told["format"], told[member]), (format, shown))
+                printed = json.loads(self.command("get", "e", "--json").stdout)
+                self.assertEqual((printed["format"], printed[member]), (format, shown))
 
     def test_errors_in_json_have_symbolic_names(self):
         missing = json.loads(self.command("get", "nowhere", "--json").stdout)["error"]
@@ -167,7 +167,7 @@ class WithSandbox(SandboxCase):
             with self.subTest(command=command):
                 shown = self.command(*command, "--verbose")
                 json.loads(shown.stdout)
-                self.assertRegex(shown.stderr, r"(?m)^reprise: (debug|info|warn): ")
+                self.assertRegex(shown.stderr, r"(?m)^(note: (debug|info)|reprise: warn): ")
                 self.assertNotIn("secret", shown.stderr)
 
     def test_password_files_are_bounded_and_not_empty(self):
@@ -298,7 +298,7 @@ class WithoutCluster(unittest.TestCase):
         self.assertEqual((reason["kind"], reason["always_retried"]), ("retry_reason", True))
         listed = json.loads(run("explain", "--list", "--json").stdout)["explanations"]
         self.assertEqual({each["kind"] for each in listed},
-                         {"retry_reason", "status", "error", "strategy"})
+                         {"retry_reason", "status", "error", "refusal", "strategy"})
         self.assertGreater(len(listed), 150)
         self.assertTrue(all(each["advice"] and each["meaning"] for each in listed))
 

@@ -33,37 +33,37 @@ class ServiceCommands(SandboxCase):
         self.assertIn("code 3000", result.stderr)
 
     def test_rows_metadata_and_errors_are_one_json_object(self):
-        told = json.loads(self.command("query", "SELECT n, {} AS o FROM ARRAY_RANGE(0, 3) AS n",
+        printed = json.loads(self.command("query", "SELECT n, {} AS o FROM ARRAY_RANGE(0, 3) AS n",
                                        "--json", "--metrics").stdout)
-        self.assertEqual(told["rows"], [{"n": n, "o": {}} for n in range(3)])
-        self.assertEqual((told["metadata"]["status"], told["metadata"]["metrics"]["rows"]),
+        self.assertEqual(printed["rows"], [{"n": n, "o": {}} for n in range(3)])
+        self.assertEqual((printed["metadata"]["status"], printed["metadata"]["metrics"]["rows"]),
                          ("success", 3))
         empty = json.loads(self.command("query", "SELECT RAW n FROM [] AS n", "--json").stdout)
         self.assertEqual(empty["rows"], [])
         wrong = self.command("query", "SELEKT 1", "--json")
-        told = json.loads(wrong.stdout)
-        self.assertEqual((wrong.returncode, told["rows"]), (7, []))
-        self.assertEqual((told["error"]["name"], told["error"]["service_code"]),
+        printed = json.loads(wrong.stdout)
+        self.assertEqual((wrong.returncode, printed["rows"]), (7, []))
+        self.assertEqual((printed["error"]["name"], printed["error"]["service_code"]),
                          ("parsing_failure", 3000))
         for command in (["analytics", "SELECT RAW 7"], ["search", "nowhere", "word"],
                         ["view", "nothing", "here", "--timeout", "2s"]):
             with self.subTest(command=command):
-                told = json.loads(self.command(*command, "--json").stdout)
-                self.assertIn("metadata" if command[0] == "analytics" else "error", told)
+                printed = json.loads(self.command(*command, "--json").stdout)
+                self.assertIn("metadata" if command[0] == "analytics" else "error", printed)
 
     def test_ping_as_json(self):
         result = self.command("ping", "--json")
-        told = json.loads(result.stdout)
-        self.assertEqual((result.returncode, told["ok"]), (0, True), result.stderr)
-        self.assertEqual({each["service"]: each["state"] for each in told["services"]},
+        printed = json.loads(result.stdout)
+        self.assertEqual((result.returncode, printed["ok"]), (0, True), result.stderr)
+        self.assertEqual({each["service"]: each["state"] for each in printed["services"]},
                          dict.fromkeys(["key-value", "management", "query", "analytics", "search",
                                         "views"], "ok"))
-        remotes = [(each["service"], each["remote"]) for each in told["services"]]
+        remotes = [(each["service"], each["remote"]) for each in printed["services"]]
         self.assertEqual((len(remotes), len(set(remotes))), (12, 12), "two nodes")
         failed = run("ping", "--json", "-c", "couchbase://127.0.0.1:1", "--timeout", "100ms")
-        told = json.loads(failed.stdout)
-        self.assertEqual((failed.returncode, told["ok"]), (1, False))
-        self.assertEqual(told["services"][0]["error"]["name"], "unambiguous_timeout")
+        printed = json.loads(failed.stdout)
+        self.assertEqual((failed.returncode, printed["ok"]), (1, False))
+        self.assertEqual(printed["services"][0]["error"]["name"], "unambiguous_timeout")
 
     def test_a_query_with_a_bucket_opens_it(self):
         """Some clusters name their services only in the configuration of a bucket."""

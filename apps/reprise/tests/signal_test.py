@@ -64,9 +64,9 @@ class LongCommands(SignalCase):
     def test_demo_as_json_reports_the_interruption(self):
         process = self.start("demo", "--seconds", "3600", "--json")
         self.wait_for_signal_handler(process)
-        told = json.loads(self.interrupt(process, signal.SIGINT))
-        self.assertTrue(told["interrupted"])
-        self.assertTrue(told["audit"]["clean"])
+        printed = json.loads(self.interrupt(process, signal.SIGINT))
+        self.assertTrue(printed["interrupted"])
+        self.assertTrue(printed["audit"]["clean"])
 
     def wait_for_signal_handler(self, process):
         """Waits until the program handles SIGINT: without output there is no other sign."""
@@ -82,10 +82,10 @@ class LongCommands(SignalCase):
     def test_sim_ends_with_the_totals_so_far(self):
         process = self.start("sim", "--seeds", "1..1000000000", "--profile", "quick", "--json")
         self.wait_for_signal_handler(process)
-        told = json.loads(self.interrupt(process, signal.SIGTERM))
-        self.assertTrue(told["interrupted"])
-        self.assertGreater(told["seeds"], 0)
-        self.assertEqual(told["failed"], 0)
+        printed = json.loads(self.interrupt(process, signal.SIGTERM))
+        self.assertTrue(printed["interrupted"])
+        self.assertGreater(printed["seeds"], 0)
+        self.assertEqual(printed["failed"], 0)
 
     def test_lab_ends_with_the_results_so_far(self):
         for options, number in (([], signal.SIGINT), (["--json"], signal.SIGTERM)):

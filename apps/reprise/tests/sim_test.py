@@ -29,13 +29,13 @@ class SimTest(unittest.TestCase):
         self.assertEqual(first.returncode, 0)
         self.assertEqual(first.stderr, "")
         self.assertEqual(first.stdout, second.stdout)
-        told = json.loads(first.stdout)
-        self.assertEqual((told["seeds"], told["failed"], told["failures"]), (20, 0, []))
-        self.assertEqual(told["profile"], "quick")
-        self.assertGreater(told["operations"], 200)
-        met = [cell for cell in told["cells"]["counts"] if cell["count"] > 0]
-        self.assertEqual(len(met), told["cells"]["filled"])
-        self.assertNotEqual(told["fingerprint"], json.loads(other.stdout)["fingerprint"])
+        printed = json.loads(first.stdout)
+        self.assertEqual((printed["seeds"], printed["failed"], printed["failures"]), (20, 0, []))
+        self.assertEqual(printed["profile"], "quick")
+        self.assertGreater(printed["operations"], 200)
+        met = [cell for cell in printed["cells"]["counts"] if cell["count"] > 0]
+        self.assertEqual(len(met), printed["cells"]["filled"])
+        self.assertNotEqual(printed["fingerprint"], json.loads(other.stdout)["fingerprint"])
 
     def test_the_number_of_threads_changes_nothing(self):
         alone = run("--seeds", "1..40", "--profile", "quick", "--threads", "1", "--json")
@@ -61,15 +61,15 @@ class SimTest(unittest.TestCase):
         self.assertRegex(first.stdout, r"\n +\+\d+\.\d{3} ms connected: client 0 ")
         self.assertRegex(first.stdout, r"\nfingerprint [0-9a-f]{16}\n$")
         self.assertEqual(first.stdout, run("--replay", "7", "--profile", "quick").stdout)
-        told = json.loads(run("--replay", "7", "--profile", "quick", "--json").stdout)
-        self.assertEqual((told["seed"], told["findings"]), (7, []))
-        self.assertTrue(first.stdout.endswith(f"fingerprint {told['fingerprint']}\n"))
+        printed = json.loads(run("--replay", "7", "--profile", "quick", "--json").stdout)
+        self.assertEqual((printed["seed"], printed["findings"]), (7, []))
+        self.assertTrue(first.stdout.endswith(f"fingerprint {printed['fingerprint']}\n"))
 
     def test_calls_are_reported_like_other_operations(self):
-        told = json.loads(run("--seeds", "1..10", "--profile", "services", "--json").stdout)
-        self.assertEqual((told["failed"], told["failures"]), (0, []))
-        self.assertGreater(told["calls"], 100)
-        self.assertGreater(told["rows"], 100)
+        printed = json.loads(run("--seeds", "1..10", "--profile", "services", "--json").stdout)
+        self.assertEqual((printed["failed"], printed["failures"]), (0, []))
+        self.assertGreater(printed["calls"], 100)
+        self.assertGreater(printed["rows"], 100)
         replayed = run("--replay", "3", "--profile", "services")
         self.assertEqual(replayed.returncode, 0)
         self.assertRegex(replayed.stdout, r"\n\d+ calls: .*select_range \d+")

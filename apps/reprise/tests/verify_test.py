@@ -234,6 +234,17 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("did you mean best_effort_strategy?", result.stderr)
 
+    def test_a_refusal_is_explained_by_its_name_and_as_histories_print_it(self):
+        for spelling in ("may_have_acted", "may have been executed", "MAY_HAVE_ACTED"):
+            result = run("explain", spelling)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            for words in ("may_have_acted: why a failure was not retried", "what to do:"):
+                self.assertIn(words, result.stdout)
+        self.assertIn("did you mean budget_exhausted?",
+                      run("explain", "budget_exausted").stderr)
+        listed = json.loads(run("explain", "--list", "--json").stdout)["explanations"]
+        self.assertEqual(sum(each["kind"] == "refusal" for each in listed), 21)
+
     def test_nothing_or_both_is_wrong_usage(self):
         self.assertEqual(run("explain").returncode, 2)
         self.assertEqual(run("explain", "KV_LOCKED", "--list").returncode, 2)

@@ -182,7 +182,7 @@ void engine_core::take_notes(time_point now) {
     }
 }
 
-// What another loop found out. It is never passed on: that loop has told all others.
+// A notification of another loop. It is never passed on: that loop has notified all others.
 void engine_core::on_note(const loop_note& note, time_point now) {
     endpoint_record* const named = endpoints_.find(note.name);
     switch (note.what) {

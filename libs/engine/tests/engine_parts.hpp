@@ -63,8 +63,8 @@ public:
     base::block_pool pool;
     std::deque<kv_connection> made;
 
-    bool begin_connect(connect_request& wish, time_point) override {
-        auto& link = static_cast<node_link&>(wish);
+    bool begin_connect(connect_request& request, time_point) override {
+        auto& link = static_cast<node_link&>(request);
         begun.push_back(link.endpoint->name);
         made.emplace_back(context_.next_connection(), link, context_.options.pipeline_credit, pool);
         link.connection = &made.back();

@@ -238,7 +238,7 @@ refusal client::replace_credentials(engine::credentials identity) {
     if (runtime_->is_of_parent()) {
         return refusal::of_parent_process;
     }
-    // The loops tell each other.
+    // The loops notify each other.
     const bool is_accepted =
         runtime_->first->run([at = runtime_->first, identity = std::move(identity)]() mutable {
             at->engine().replace_credentials(std::move(identity));

@@ -71,7 +71,7 @@ public:
     [[nodiscard]] std::expected<Figures, refusal> figures() const;
     template <class Figures>
     [[nodiscard]] refusal start_figures(figures_receiver<Figures>&& done) const;
-    // Whether the operation tells if the bucket can be used, which every loop must confirm.
+    // Whether the operation shows if the bucket can be used, which every loop must confirm.
     [[nodiscard]] bool is_for_all(
         keyspace_number where, engine::operation_kind kind, std::string_view key) const {
         return loop_count != 1 && is_readiness_check(kind, key) && !names_of(where).bucket.empty();

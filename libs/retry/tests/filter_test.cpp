@@ -125,7 +125,7 @@ TEST(filter, forbids_what_the_failure_allows) {
     EXPECT_EQ(b.trace.refusal(), refusal_reason::predicate_refused);
 }
 
-/// An exception with facts that the loop is not told of: it is missing in `catching`.
+/// An exception with facts that `catching` does not list.
 struct order_error : std::runtime_error {
     explicit order_error(bool is_final) : runtime_error("order"), is_last(is_final) {}
     [[nodiscard]] failure_facts retry_facts() const {

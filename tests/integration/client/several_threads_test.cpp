@@ -15,7 +15,7 @@
 #include <vector>
 
 #include <reprise/couchbase/asio.hpp>
-#include <reprise/couchbase_types/ready_observers.hpp>
+#include <reprise/couchbase/ready_observers.hpp>
 
 #include "live_cluster.hpp"
 

@@ -223,25 +223,25 @@ TEST(service_identities, RH_25_an_expired_token_is_reported_and_a_new_one_is_use
 }
 
 // Keeps all logged text.
-class hearing_sink final : public couchbase::log_sink {
+class text_sink final : public couchbase::log_sink {
 public:
     void on_decision(
         couchbase::log_level, const couchbase::decision_record& record) noexcept override {
         add(to_string(record));
     }
     void on_message(couchbase::log_level, std::string_view text) noexcept override { add(text); }
-    [[nodiscard]] std::string heard() const {
+    [[nodiscard]] std::string logged() const {
         const std::scoped_lock lock(mutex_);
-        return heard_;
+        return text_;
     }
 
 private:
     void add(std::string_view text) {
         const std::scoped_lock lock(mutex_);
-        heard_.append(text).push_back('\n');
+        text_.append(text).push_back('\n');
     }
     mutable std::mutex mutex_;
-    std::string heard_;
+    std::string text_;
 };
 
 // All texts that an error contains.
@@ -257,7 +257,7 @@ std::string everything_said(const couchbase::error& failed) {
 // produce.
 std::string use_and_hear(
     sandbox::embedded_cluster& server, const couchbase::credentials& identity,
-    const std::shared_ptr<hearing_sink>& sink) {
+    const std::shared_ptr<text_sink>& sink) {
     auto options = trusting(server);
     options.username = identity.username;
     options.password = identity.password;
@@ -290,15 +290,15 @@ std::string use_and_hear(
 
 TEST(service_identities, credentials_never_appear_in_logs_errors_reports_or_paths) {
     const auto server = start_tls_services();
-    const auto sink = std::make_shared<hearing_sink>();
+    const auto sink = std::make_shared<text_sink>();
     std::string all;
     all += use_and_hear(*server, {.username = "app", .password = "secret"}, sink);
     all += use_and_hear(*server, {.username = "app", .password = "hunter2-wrong"}, sink);
     all += use_and_hear(*server, {.bearer_token = good_token}, sink);
     all += use_and_hear(*server, {.bearer_token = "stale-bearer-token"}, sink);
-    all += sink->heard();
+    all += sink->logged();
     EXPECT_NE(all.find("AUTHENTICATION_ERROR"), std::string::npos) << "no error was reported";
-    EXPECT_GT(sink->heard().size(), 500U) << "nothing was logged";
+    EXPECT_GT(sink->logged().size(), 500U) << "nothing was logged";
     // As plain text, and as in the Authorization header (app:secret, app:hunter2-wrong).
     for (const std::string& secret :
          {std::string("secret"), std::string("hunter2"), std::string(good_token),

@@ -1,4 +1,4 @@
-/// `reprise explain CODE|REASON`: what an error means and how the client handles it.
+/// `reprise explain CODE|NAME`: what an error or a refusal means and how the client handles it.
 
 #include <algorithm>
 #include <memory>
@@ -116,6 +116,13 @@ void explain(errc error) {
     print_advice(advice_on(error));
 }
 
+void explain(const refusal_facts& refusal) {
+    print(fmt::format("{}: why a failure was not retried\n", refusal_name(refusal.reason)));
+    print(indented(refusal.meaning));
+    print(fmt::format("    histories print it as: {}\n", to_string(refusal.reason)));
+    print_advice(refusal.advice);
+}
+
 void explain(const strategy_facts& strategy) {
     print(fmt::format("{}: a retry strategy\n", strategy.name));
     print(indented(strategy.meaning));
@@ -129,7 +136,7 @@ void explain(const strategy_facts& strategy) {
     std::vector<explained> things;
     things.reserve(
         couchbase::all_retry_reasons().size() + wire::all_statuses().size() + errors.size() +
-        all_strategies().size());
+        all_refusals().size() + all_strategies().size());
     for (const auto& reason : couchbase::all_retry_reasons()) {
         things.emplace_back(&reason);
     }
@@ -138,6 +145,9 @@ void explain(const strategy_facts& strategy) {
     }
     for (const errc error : errors) {
         things.emplace_back(error);
+    }
+    for (const auto& refusal : all_refusals()) {
+        things.emplace_back(&refusal);
     }
     for (const auto& strategy : all_strategies()) {
         things.emplace_back(&strategy);
@@ -155,7 +165,16 @@ void explain(const strategy_facts& strategy) {
     if (const auto* error = std::get_if<errc>(&thing)) {
         return to_string(*error);
     }
+    if (const auto* refusal = std::get_if<const refusal_facts*>(&thing)) {
+        return refusal_name((*refusal)->reason);
+    }
     return std::get<const strategy_facts*>(thing)->name;
+}
+
+// Histories print a refusal as a phrase, which users copy.
+[[nodiscard]] bool is_phrase_of(const explained& thing, std::string_view plain) {
+    const auto* refusal = std::get_if<const refusal_facts*>(&thing);
+    return refusal != nullptr && plain_name(to_string((*refusal)->reason)) == plain;
 }
 
 [[nodiscard]] std::string unknown_text(const std::string& typed, const std::string& plain) {
@@ -172,7 +191,7 @@ void explain(const strategy_facts& strategy) {
     const auto closest = base::closest_name(plain, candidates);
     const auto found = std::find(plain_names.begin(), plain_names.end(), closest);
     return fmt::format(
-        "'{}' is not a status, retry reason, error or strategy{}", typed,
+        "'{}' is not a status, retry reason, error, refusal or strategy{}", typed,
         found == plain_names.end()
             ? ""
             : fmt::format("; did you mean {}?", names[std::size_t(found - plain_names.begin())]));
@@ -193,7 +212,7 @@ void explain(const strategy_facts& strategy) {
     }
     const std::string plain = plain_name(typed);
     for (const explained& each : all_things()) {
-        if (plain_name(name_of(each)) == plain) {
+        if (plain_name(name_of(each)) == plain || is_phrase_of(each, plain)) {
             found.push_back(each);
         }
     }
@@ -212,6 +231,8 @@ void explain_all(const std::vector<explained>& things) {
             explain(*status);
         } else if (const auto* error = std::get_if<errc>(&things[i])) {
             explain(*error);
+        } else if (const auto* refusal = std::get_if<const refusal_facts*>(&things[i])) {
+            explain(**refusal);
         } else {
             explain(*std::get<const strategy_facts*>(things[i]));
         }
@@ -233,6 +254,10 @@ void list_all() {
         const auto code = make_error_code(error);
         text += fmt::format("  {:>4}  {:<40}{}\n", code.value(), to_string(error), code.message());
     }
+    text += "\nWhy a failure was not retried\n";
+    for (const auto& refusal : all_refusals()) {
+        text += fmt::format("  {:<20}{}\n", refusal_name(refusal.reason), refusal.meaning);
+    }
     text += "\nRetry strategies\n";
     for (const auto& strategy : all_strategies()) {
         text += fmt::format("  {}\n", strategy.name);
@@ -248,10 +273,11 @@ void add_explain_command(CLI::App& app) {
     const auto is_json = std::make_shared<bool>(false);
     CLI::App* explain_command = app.add_subcommand(
         "explain",
-        "Explain a status code, retry reason, error or strategy, and what to do about it");
+        "Explain a status code, retry reason, error, refusal or strategy, and what to do about it");
     explain_command->add_option(
         "what", *typed,
-        "0x86, 134, KV_LOCKED, document_not_found, Etmpfail, best_effort_strategy, ...");
+        "0x86, KV_LOCKED, document_not_found, Etmpfail, budget_exhausted, best_effort_strategy, "
+        "...");
     explain_command->add_flag("--list", *is_list, "List everything that can be explained");
     explain_command->add_flag("--json", *is_json, "Print JSON");
     explain_command->footer(

@@ -122,7 +122,7 @@ void run_scenario(const lab_run_options& typed) {
     }
     const int signal = runs.watch().number();
     if (signal != 0) {
-        complain("interrupted; these are the results so far");
+        notify("interrupted; these are the results so far");
     }
     if (!compared.results.empty()) {
         print_comparison(typed, compared);
@@ -209,7 +209,7 @@ void find_region(const lab_region_options& typed) {
     }
     const int signal = runs.watch().number();
     if (signal != 0) {
-        complain("interrupted; these are the results so far");
+        notify("interrupted; these are the results so far");
     }
     if (!found.points.empty()) {
         print_region(typed, found, about);

@@ -63,6 +63,13 @@ public:
         out_.member("timeout", facts.timeout);
         out_.member("advice", advice_on(error));
     }
+    void operator()(const refusal_facts* refusal) {
+        out_.member("kind", "refusal");
+        out_.member("name", refusal_name(refusal->reason));
+        out_.member("printed_as", to_string(refusal->reason));
+        out_.member("meaning", refusal->meaning);
+        out_.member("advice", refusal->advice);
+    }
     void operator()(const strategy_facts* strategy) {
         out_.member("kind", "strategy");
         out_.member("name", strategy->name);

@@ -15,7 +15,8 @@ namespace reprise::app {
 
 /// Something that can be explained. The pointers stay valid for the life of the program.
 using explained = std::variant<
-    const couchbase::retry_reason_facts*, wire::status, couchbase::errc, const strategy_facts*>;
+    const couchbase::retry_reason_facts*, wire::status, couchbase::errc, const refusal_facts*,
+    const strategy_facts*>;
 
 /// {"explanations": [{"kind": ..., "name": ..., "meaning": ..., "advice": ..., ...}]}
 [[nodiscard]] std::string to_json(std::span<const explained> things);

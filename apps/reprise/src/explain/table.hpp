@@ -1,7 +1,8 @@
 #pragma once
 
-/// The texts of `reprise explain`: what to do about each reason, status and error, and which
-/// strategies there are. The libraries themselves provide the meaning and whether it is retried.
+/// The texts of `reprise explain`: what to do about each reason, status, error and
+/// refusal, and which strategies there are. The libraries themselves provide the meaning and
+/// whether it is retried.
 
 #include <optional>
 #include <span>
@@ -35,6 +36,17 @@ struct strategy_facts {
     std::string_view delays;
     std::string_view advice;
 };
+
+struct refusal_facts {
+    refusal_reason reason{};
+    std::string_view meaning;
+    std::string_view advice;
+};
+
+/// Why a failure is not retried: all reasons except `none`.
+[[nodiscard]] std::span<const refusal_facts> all_refusals() noexcept;
+/// "budget_exhausted"; histories print `to_string(reason)`, "budget exhausted".
+[[nodiscard]] std::string_view refusal_name(refusal_reason reason) noexcept;
 
 /// The strategies that come with the client, the default first.
 [[nodiscard]] std::span<const strategy_facts> all_strategies() noexcept;

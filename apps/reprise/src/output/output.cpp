@@ -110,12 +110,25 @@ void print_control(std::string_view sequence) {
     write_out(sequence);
 }
 
-void complain(std::string_view text) noexcept {
+namespace {
+
+void write_line_aside(std::string_view start, std::string_view text) noexcept {
     ::flockfile(stderr);  // keep the line together while other threads write
-    write_aside(shows_colours(STDERR_FILENO) ? "\x1b[1;31mreprise:\x1b[0m " : "reprise: ");
+    write_aside(start);
     print_aside(text);
     write_aside("\n");
     ::funlockfile(stderr);
+}
+
+}  // namespace
+
+void complain(std::string_view text) noexcept {
+    write_line_aside(
+        shows_colours(STDERR_FILENO) ? "\x1b[1;31mreprise:\x1b[0m " : "reprise: ", text);
+}
+
+void notify(std::string_view text) noexcept {
+    write_line_aside("note: ", text);
 }
 
 void print_aside(std::string_view text) noexcept {

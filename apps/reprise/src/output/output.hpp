@@ -64,6 +64,9 @@ void print_control(std::string_view sequence);
 /// NO_COLOR is set. Records a failure to write; see `has_output_failed`.
 void complain(std::string_view text) noexcept;
 
+/// Writes "note: " and `text` as a line to standard error: something to know, not a failure.
+void notify(std::string_view text) noexcept;
+
 /// Writes `text` to standard error, escaped as by `print`; otherwise like `complain`.
 void print_aside(std::string_view text) noexcept;
 

@@ -127,7 +127,7 @@ namespace {
     if (const auto problem = find_problem(options.cluster)) {
         throw usage_error(fmt::format("{}: {}", start_option_of(*problem), *problem));
     }
-    options.on_notice = [](std::string_view text) { complain(text); };
+    options.on_notice = notify;
     return options;
 }
 

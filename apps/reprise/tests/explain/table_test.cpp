@@ -49,6 +49,15 @@ TEST(explain_table, no_status_is_both_retried_and_reported) {
     }
 }
 
+TEST(explain_table, has_a_meaning_and_advice_for_every_refusal) {
+    EXPECT_EQ(app::all_refusals().front().reason, reprise::refusal_reason::unsafe);
+    EXPECT_EQ(app::refusal_name(reprise::refusal_reason::unmarked_call), "unmarked_call");
+    for (const auto& refusal : app::all_refusals()) {
+        EXPECT_FALSE(refusal.meaning.empty() || refusal.advice.empty())
+            << app::refusal_name(refusal.reason);
+    }
+}
+
 TEST(explain_table, knows_every_strategy_by_name_with_the_default_first) {
     const auto strategies = app::all_strategies();
     ASSERT_GE(strategies.size(), 4U);

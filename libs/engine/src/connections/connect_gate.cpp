@@ -4,17 +4,17 @@
 
 namespace reprise::engine {
 
-void connect_gate::ask(connect_request& wish, connect_need need) noexcept {
-    if (wish.list() == &needed_now_ || (is_queued(wish) && need == connect_need::later)) {
+void connect_gate::ask(connect_request& request, connect_need need) noexcept {
+    if (request.list() == &needed_now_ || (is_queued(request) && need == connect_need::later)) {
         return;
     }
-    withdraw(wish);
-    (need == connect_need::now ? needed_now_ : needed_later_).push_back(wish);
+    withdraw(request);
+    (need == connect_need::now ? needed_now_ : needed_later_).push_back(request);
 }
 
-void connect_gate::withdraw(connect_request& wish) noexcept {
-    if (wish.list() != nullptr) {
-        wish.list()->erase(wish);
+void connect_gate::withdraw(connect_request& request) noexcept {
+    if (request.list() != nullptr) {
+        request.list()->erase(request);
     }
 }
 

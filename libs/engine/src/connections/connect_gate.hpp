@@ -28,12 +28,12 @@ private:
     kind kind_;
 };
 
-// Opens connections for the wishes of one kind.
+// Opens connections for the requests of one kind.
 class connect_starter {
 public:
     virtual ~connect_starter() = default;
-    // Opens one connection for a wish that was admitted. Returns false if it cannot or need not.
-    virtual bool begin_connect(connect_request& wish, time_point now) = 0;
+    // Opens one connection for a request that was admitted. Returns false if it cannot or need not.
+    virtual bool begin_connect(connect_request& request, time_point now) = 0;
 };
 
 // Limits how many connections are being opened at once, however many nodes a configuration names.
@@ -48,29 +48,30 @@ public:
     explicit connect_gate(std::size_t place_count) noexcept
         : place_count_(place_count), later_count_max_(place_count - place_count / 4) {}
 
-    // Sets what opens connections for wishes of this kind. Call it once, before the first `admit`.
+    // Sets what opens connections for requests of this kind. Call it once, before the first
+    // `admit`.
     void set_starter(connect_request::kind kind, connect_starter& starter) noexcept {
         starters_[static_cast<std::size_t>(kind)] = &starter;
     }
 
-    // Queues the wish. A wish that is queued already moves only if it has become more urgent.
-    void ask(connect_request& wish, connect_need need) noexcept;
-    // Has no effect if the wish is not queued.
-    void withdraw(connect_request& wish) noexcept;
+    // Queues the request. A request that is queued already moves only if it has become more urgent.
+    void ask(connect_request& request, connect_need need) noexcept;
+    // Has no effect if the request is not queued.
+    void withdraw(connect_request& request) noexcept;
     // Starts as many queued connections as there are free places.
     void admit(time_point now);
     // Frees the place of a connection that has opened or failed, and clears its flag. Has no effect
     // if the flag is not set.
     void end_opening(bool& is_opening, time_point now);
-    // Removes the next wish from the queue and takes a place for it. Null if the queue is empty or
-    // no place is free.
+    // Removes the next request from the queue and takes a place for it. Null if the queue is empty
+    // or no place is free.
     [[nodiscard]] connect_request* enter() noexcept;
     void leave() noexcept;
     // Empties the queue.
     void clear() noexcept;
 
-    [[nodiscard]] bool is_queued(const connect_request& wish) const noexcept {
-        return wish.list() != nullptr;
+    [[nodiscard]] bool is_queued(const connect_request& request) const noexcept {
+        return request.list() != nullptr;
     }
     [[nodiscard]] std::size_t taken_count() const noexcept { return taken_count_; }
 

@@ -42,8 +42,8 @@ void connections::forget(const kv_connection& connection) noexcept {
     connections_.erase(connection.id);
 }
 
-bool connections::begin_connect(connect_request& wish, time_point now) {
-    auto& link = static_cast<node_link&>(wish);
+bool connections::begin_connect(connect_request& request, time_point now) {
+    auto& link = static_cast<node_link&>(request);
     if (const auto next = link.endpoint->logins->try_begin(now)) {
         link.has_failed = true;
         context_.wheel.arm(link, *next);

@@ -43,7 +43,7 @@ public:
     [[nodiscard]] kv_connection* find(connection_id id) noexcept;
     // Opens a connection for a link that was admitted. Returns false if the server may not be
     // logged in to yet.
-    bool begin_connect(connect_request& wish, time_point now) override;
+    bool begin_connect(connect_request& request, time_point now) override;
 
     // --- what the driver reports (contracts: client_engine.hpp) ---
 

@@ -85,7 +85,7 @@ driver::protocol_rule rule_for(
 failure_facts facts_of(const failed_attempt& failed) noexcept {
     const retry_reason_facts& known = info(failed.reason);
     failure_facts facts = describe(failed.own_error);
-    facts.throttling = facts.throttling || failed.reason == retry_reason::search_too_many_requests;
+    facts.throttling = facts.throttling || known.is_throttling;
     if (known.is_terminal) {
         facts.safety.reset();
         facts.fault = failure_fault::client;

@@ -95,8 +95,8 @@ void http_pools::connect_if_wanted(http_pool& pool, time_point now) {
     }
 }
 
-bool http_pools::begin_connect(connect_request& wish, time_point now) {
-    auto& pool = static_cast<http_pool&>(wish);
+bool http_pools::begin_connect(connect_request& request, time_point now) {
+    auto& pool = static_cast<http_pool&>(request);
     if (!is_connection_wanted(pool)) {
         return false;
     }

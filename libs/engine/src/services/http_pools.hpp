@@ -41,7 +41,7 @@ public:
     // Asks the gate for a connection if more operations wait than connections are being opened.
     void connect_if_wanted(http_pool& pool, time_point now);
     // Opens a connection for a pool that was admitted. Returns false if it needs none any more.
-    bool begin_connect(connect_request& wish, time_point now) override;
+    bool begin_connect(connect_request& request, time_point now) override;
     // Whether requests to this address may carry the credentials.
     [[nodiscard]] bool may_carry_credentials(std::string_view peer) const noexcept;
     // The driver has written `size` more bytes of the connection's request.

@@ -8,8 +8,8 @@
 namespace reprise::engine {
 namespace connect_gate_tests {
 
-struct wishes {
-    explicit wishes(std::size_t count) {
+struct requests {
+    explicit requests(std::size_t count) {
         for (std::size_t index = 0; index < count; ++index) {
             all.emplace_back(connect_request::kind::link);
         }
@@ -31,10 +31,10 @@ public:
 }  // namespace connect_gate_tests
 
 using connect_gate_tests::counting_starter;
-using connect_gate_tests::wishes;
+using connect_gate_tests::requests;
 
 TEST(connect_gate, gives_no_more_places_than_it_has) {
-    wishes of(3);
+    requests of(3);
     connect_gate gate(2);
     for (connect_request& each : of.all) {
         gate.ask(each, connect_need::now);
@@ -48,21 +48,21 @@ TEST(connect_gate, gives_no_more_places_than_it_has) {
     EXPECT_EQ(gate.taken_count(), 2U);
 }
 
-TEST(connect_gate, admits_the_most_urgent_wish_first) {
-    wishes of(3);
+TEST(connect_gate, admits_the_most_urgent_request_first) {
+    requests of(3);
     connect_gate gate(3);
     gate.ask(of.all[0], connect_need::later);
     gate.ask(of.all[1], connect_need::now);
     gate.ask(of.all[2], connect_need::later);
     gate.ask(of.all[2], connect_need::now);
-    gate.ask(of.all[1], connect_need::later);  // an urgent wish stays urgent
+    gate.ask(of.all[1], connect_need::later);  // an urgent request stays urgent
     EXPECT_EQ(gate.enter(), &of.all[1]);
     EXPECT_EQ(gate.enter(), &of.all[2]);
     EXPECT_EQ(gate.enter(), &of.all[0]);
 }
 
 TEST(connect_gate, keeps_a_quarter_of_the_places_for_connections_that_operations_wait_for) {
-    wishes of(10);
+    requests of(10);
     connect_gate gate(8);
     for (connect_request& each : of.all) {
         gate.ask(each, connect_need::later);
@@ -76,15 +76,15 @@ TEST(connect_gate, keeps_a_quarter_of_the_places_for_connections_that_operations
     gate.clear();
 }
 
-TEST(connect_gate, with_a_single_place_admits_all_wishes_in_turn) {
-    wishes of(1);
+TEST(connect_gate, with_a_single_place_admits_all_requests_in_turn) {
+    requests of(1);
     connect_gate gate(1);
     gate.ask(of.all[0], connect_need::later);
     EXPECT_EQ(gate.enter(), &of.all[0]);
 }
 
-TEST(connect_gate, forgets_a_wish_that_is_withdrawn) {
-    wishes of(2);
+TEST(connect_gate, forgets_a_request_that_is_withdrawn) {
+    requests of(2);
     connect_gate gate(4);
     gate.ask(of.all[0], connect_need::now);
     gate.ask(of.all[1], connect_need::later);
@@ -96,7 +96,7 @@ TEST(connect_gate, forgets_a_wish_that_is_withdrawn) {
 }
 
 TEST(connect_gate, admits_the_next_when_a_connection_is_open) {
-    wishes of(2);
+    requests of(2);
     counting_starter starter;
     connect_gate gate(1);
     gate.set_starter(connect_request::kind::link, starter);
@@ -112,8 +112,8 @@ TEST(connect_gate, admits_the_next_when_a_connection_is_open) {
     EXPECT_EQ(gate.taken_count(), 1U);
 }
 
-TEST(connect_gate, keeps_no_place_for_a_wish_that_is_declined) {
-    wishes of(2);
+TEST(connect_gate, keeps_no_place_for_a_request_that_is_declined) {
+    requests of(2);
     counting_starter starter;
     starter.is_willing = false;
     connect_gate gate(1);

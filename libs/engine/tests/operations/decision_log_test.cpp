@@ -79,8 +79,8 @@ scripted_cluster::hook answer_to(opcode op, answer with) {
 class log_text_keeper final : public log_sink {
 public:
     void on_decision(log_level, const decision_record&) noexcept override {}
-    void on_message(log_level, std::string_view text) noexcept override { heard += text; }
-    std::string heard;
+    void on_message(log_level, std::string_view text) noexcept override { logged += text; }
+    std::string logged;
 };
 
 }  // namespace decision_log_tests
@@ -291,8 +291,8 @@ TEST(decision_log, control_characters_in_names_of_nodes_are_escaped) {
     cluster.nodes[0].host = "ok\n\x1b[2J";
     const auto sink = std::make_shared<log_text_keeper>();
     connected_driver driver(cluster, {{.log = sink}});
-    EXPECT_NE(sink->heard.find("ok\\n\\x1b[2J"), std::string::npos) << sink->heard;
-    EXPECT_EQ(sink->heard.find('\x1b'), std::string::npos);
+    EXPECT_NE(sink->logged.find("ok\\n\\x1b[2J"), std::string::npos) << sink->logged;
+    EXPECT_EQ(sink->logged.find('\x1b'), std::string::npos);
 }
 
 }  // namespace reprise::engine::testing

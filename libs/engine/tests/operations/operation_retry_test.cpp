@@ -154,7 +154,7 @@ TEST(retry_flow, RH_13_a_capped_retry_that_nothing_wakes_is_not_charged) {
     EXPECT_EQ(bucket->milli_level(), bucket->milli_capacity());
 }
 
-// A write that never left the process, in a client whose strategy wants to wait for an hour: its
+// A write that never left the process, in a client whose strategy proposes to wait for an hour: its
 // cause ends when the connection is open again.
 TEST(retry_flow, RH_13_a_capped_retry_is_charged_when_it_is_woken) {
     scripted_cluster cluster(1);

@@ -83,13 +83,15 @@ TEST(many_nodes, VB_07_a_configuration_that_shrinks_to_one_node_moves_every_oper
     driver.advance(10ms);
     scripted_cluster small(1, 4);
     small.revision = {1, 11};
-    const std::string news = small.configuration_text(0);
-    cluster.on_request = [news](const seen_request& seen) -> std::optional<answer> {
+    const std::string configuration = small.configuration_text(0);
+    cluster.on_request = [configuration](const seen_request& seen) -> std::optional<answer> {
         if (seen.op != opcode::set || seen.node == 0) {
             return std::nullopt;
         }
         return answer{
-            .status = status::not_my_vbucket, .value = news, .datatype = wire::datatype::json};
+            .status = status::not_my_vbucket,
+            .value = configuration,
+            .datatype = wire::datatype::json};
     };
     const auto stored = driver.upsert_many(100, "key");
     driver.settle();

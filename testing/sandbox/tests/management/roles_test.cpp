@@ -108,7 +108,7 @@ TEST_F(roles, buckets_are_visible_only_with_a_role_in_them) {
     EXPECT_EQ(select("reader", "other"), status::eaccess);
     EXPECT_EQ(select("every", "other"), status::success);
     EXPECT_EQ(select("nobody", "travel"), status::eaccess);
-    // Select bucket tells nobody whether a bucket exists.
+    // Select bucket does not reveal whether a bucket exists.
     EXPECT_EQ(select("reader", "missing"), status::eaccess);
     EXPECT_EQ(select("every", "missing"), status::eaccess);
     EXPECT_EQ(select("overseer", "missing"), status::eaccess);

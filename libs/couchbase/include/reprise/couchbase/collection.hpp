@@ -43,7 +43,7 @@ concept storable = encodable<T> || std::convertible_to<const T&, std::string_vie
 /// connected cancellation slot cancels the operation. Keys, documents and options are copied by the
 /// call; they need not outlive it.
 ///
-/// Each operation completes exactly once, at its timeout at the latest. When the client is closed
+/// Each operation completes exactly once, no later than at its timeout. When the client is closed
 /// or destroyed, it completes with errc::request_canceled.
 ///
 /// Operations that run at the same time have no order, not even on one key: a retry may overtake

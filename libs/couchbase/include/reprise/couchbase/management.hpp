@@ -393,7 +393,7 @@ public:
     /// Waits until these indexes are online, and returns all indexes as they are then. It asks
     /// again and again, first after 50 ms, later every second. An empty name means the primary
     /// index. Fails with errc::index_not_found if one of them does not exist, with
-    /// errc::unambiguous_timeout if `timeout` is over (the error names the index), and with
+    /// errc::unambiguous_timeout after `timeout` (the error names the index), and with
     /// errc::request_canceled as soon as the client is closed.
     [[nodiscard]] std::expected<query_index_list_result, error> watch(
         const std::vector<std::string>& names, duration timeout,

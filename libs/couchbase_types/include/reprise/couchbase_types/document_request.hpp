@@ -266,7 +266,7 @@ struct scan_options {
     std::size_t concurrency = 1;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
-    /// Shared, or borrowed as long as query_options says.
+    /// Shared, or borrowed: query_options states how long it must live.
     std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 

@@ -107,10 +107,10 @@ struct operation_end {
     std::string_view endpoint{};  ///< Of the last attempt; empty if none was chosen.
 };
 
-/// An answer that nobody waited for any more, such as one that came after the timeout.
+/// An answer to a request that had already ended, for example at its timeout.
 struct orphan_record {
     std::string_view operation{};  ///< What the request asked for: "GET".
-    std::string_view endpoint{};   ///< Who answered.
+    std::string_view endpoint{};   ///< The node that answered.
 };
 
 /// Called on the client's threads or on that of a blocked caller, by several at once if

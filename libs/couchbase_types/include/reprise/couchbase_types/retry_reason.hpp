@@ -11,7 +11,7 @@ namespace reprise::couchbase {
 /// Why an operation may have to be retried: RFC 0049's list.
 enum class retry_reason : std::uint8_t {
     unknown,                              ///< cannot be classified: never retried
-    socket_not_available,                 ///< the connection is not there, or takes nothing more
+    socket_not_available,                 ///< no connection to the node, or its queue is full
     service_not_available,                ///< no node offers the service
     node_not_available,                   ///< the node is down, or the key has no owner right now
     kv_not_my_vbucket,                    ///< answered by a node that does not own the key
@@ -25,14 +25,14 @@ enum class retry_reason : std::uint8_t {
     socket_closed_while_in_flight,        ///< sent, and the connection closed before an answer
     circuit_breaker_open,                 ///< the endpoint's breaker lets nothing through
     query_prepared_statement_failure,     ///< the prepared statement must be prepared again
-    query_index_not_found,                ///< the index is not there yet
+    query_index_not_found,                ///< the index does not exist yet
     analytics_temporary_failure,          ///< analytics is busy or starting
     search_too_many_requests,             ///< HTTP 429 from search
     views_temporary_failure,              ///< transient view error
     views_no_active_partition,            ///< the node has no partition of the view
     authentication_error,                 ///< terminal: a node refused the credentials
     tls_error,                            ///< terminal: the TLS handshake failed for good
-    bucket_access_error,                  ///< terminal: the bucket is not there or not allowed
+    bucket_access_error,                  ///< terminal: no such bucket, or no access to it
     scope_not_found,                      ///< terminal: the scope does not exist
     collection_not_found,                 ///< terminal: the collection does not exist
 };
@@ -55,6 +55,10 @@ struct retry_reason_facts {
     /// True if the way to a node failed, false if a node answered: a new connection, or another
     /// node, may end the cause early.
     bool is_about_connection = false;
+    /// The server asks clients to send less: `failure_facts::throttling`.
+    bool is_throttling = false;
+    /// The services whose answers alone can mean it: "query search". Empty: any part of a cluster.
+    std::string_view services{};
     /// One sentence for people.
     std::string_view meaning;
 };

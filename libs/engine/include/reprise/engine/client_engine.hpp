@@ -69,9 +69,9 @@ public:
     // Does nothing before the first `start` or `open`.
     client_engine(engine_options options, credentials identity, randomness random, time_point now);
     // Another loop of the same client, for another thread. The loops share the options,
-    // credentials, limits, budgets, circuit breakers, terminal states and configurations, and tell
-    // each other about changes: the wake hook of a loop fires when another one has told it
-    // something. Each has its own connections, timers and operations. Create all of them,
+    // credentials, limits, budgets, circuit breakers, terminal states and configurations, and
+    // notify each other of changes: the wake hook of a loop fires when another one has posted a
+    // notification. Each has its own connections, timers and operations. Create all of them,
     // `io_threads` in number, before the first one is used.
     struct another_loop {
         const client_engine& first;
@@ -149,8 +149,8 @@ public:
     void on_key_derived(derivation_id derivation, std::string key, time_point now);
     // Fires everything that is due. Call it at next_due; additional calls are harmless.
     void on_time(time_point now);
-    // Takes what arrived from other threads: answers of strategies, and what other loops of the
-    // client found out. Call it after the wake hook fired.
+    // Takes what arrived from other threads: answers of strategies, and notifications of the
+    // client's other loops. Call it after the wake hook fired.
     void on_wake(time_point now);
 
     // --- the driver's side: what to do ---

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <string_view>
 
 #include <reprise/base/enum_table.hpp>
@@ -61,10 +63,7 @@ struct reason_row {
     retry_reason reason;
     attempt_stage stage;
     reason_cell key_value;
-    reason_cell http;
-    // The only services whose answers can mean it. Empty: `http` applies to all services.
-    std::optional<operation_class> service{};
-    std::optional<operation_class> other_service{};
+    reason_cell http;  // of the services that retry_reason_facts::services names
     // Exceptions from `key_value`.
     std::optional<reason_cell> unlock{};
     std::optional<reason_cell> noop{};
@@ -122,9 +121,7 @@ inline constexpr auto reason_rows = std::to_array<reason_row>({
     {.reason = retry_reason::service_response_code_indicated,
      .stage = attempt_stage::response,
      .key_value = about_services,
-     .http = service_answer,
-     .service = class_of(wire::service::query),
-     .other_service = class_of(wire::service::search)},
+     .http = service_answer},
     {.reason = retry_reason::socket_closed_while_in_flight,
      .stage = attempt_stage::network,
      .key_value = yes("the connection closed before the answer came"),
@@ -136,33 +133,27 @@ inline constexpr auto reason_rows = std::to_array<reason_row>({
     {.reason = retry_reason::query_prepared_statement_failure,
      .stage = attempt_stage::response,
      .key_value = about_services,
-     .http = service_answer,
-     .service = class_of(wire::service::query)},
+     .http = service_answer},
     {.reason = retry_reason::query_index_not_found,
      .stage = attempt_stage::response,
      .key_value = about_services,
-     .http = service_answer,
-     .service = class_of(wire::service::query)},
+     .http = service_answer},
     {.reason = retry_reason::analytics_temporary_failure,
      .stage = attempt_stage::response,
      .key_value = about_services,
-     .http = service_answer,
-     .service = class_of(wire::service::analytics)},
+     .http = service_answer},
     {.reason = retry_reason::search_too_many_requests,
      .stage = attempt_stage::response,
      .key_value = about_services,
-     .http = service_answer,
-     .service = class_of(wire::service::search)},
+     .http = service_answer},
     {.reason = retry_reason::views_temporary_failure,
      .stage = attempt_stage::response,
      .key_value = about_services,
-     .http = service_answer,
-     .service = class_of(wire::service::views)},
+     .http = service_answer},
     {.reason = retry_reason::views_no_active_partition,
      .stage = attempt_stage::response,
      .key_value = about_services,
-     .http = service_answer,
-     .service = class_of(wire::service::views)},
+     .http = service_answer},
     {.reason = retry_reason::authentication_error,
      .stage = attempt_stage::dispatch,
      .key_value = yes("a node refused the credentials and nothing can be sent"),
@@ -197,10 +188,18 @@ static_assert(base::has_row_per_enumerator(reason_rows, &reason_row::reason));
     return row_of(reason).stage;
 }
 
+[[nodiscard]] inline bool is_of_other_service(
+    std::string_view services, std::string_view name) noexcept {
+    return !services.empty() &&
+           std::ranges::none_of(std::views::split(services, ' '), [name](const auto& word) {
+               return std::string_view(word.begin(), word.end()) == name;
+           });
+}
+
 }  // namespace detail
 
 // Whether `reason` can be raised at `stage` for operations of class `of`, and why.
-[[nodiscard]] constexpr reason_cell cell_of(
+[[nodiscard]] inline reason_cell cell_of(
     retry_reason reason, attempt_stage stage, operation_class of) noexcept {
     const detail::reason_row& row = detail::row_of(reason);
     if (stage != row.stage) {
@@ -215,8 +214,9 @@ static_assert(base::has_row_per_enumerator(reason_rows, &reason_row::reason));
     if (is_key_value(of)) {
         return row.key_value;
     }
-    const bool is_other = row.service && row.service != of && row.other_service != of;
-    return is_other ? detail::no("another service says so") : row.http;
+    return detail::is_of_other_service(info(reason).services, to_string(of))
+               ? detail::no("another service says so")
+               : row.http;
 }
 
 }  // namespace reprise::engine

@@ -70,7 +70,7 @@ struct basic_call_options {
     reference<random_source> random{};
 };
 
-/// A pointer that somebody promised to be valid until the call has completed; may be null. It does
+/// A pointer that the caller keeps valid until the call has completed; may be null. It does
 /// not convert from a plain pointer.
 template <class T>
 class borrowed_pointer {

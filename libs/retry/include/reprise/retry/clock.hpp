@@ -1,6 +1,6 @@
 #pragma once
 
-/// The one place where loops meet the world: a clock that can also wait, and a source of
+/// All that loops need from their surroundings: a clock that can also wait, and a source of
 /// randomness. Replace both to run a program's retries in virtual time
 /// (`reprise::testing::virtual_clock`).
 

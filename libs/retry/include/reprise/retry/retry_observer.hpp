@@ -133,7 +133,7 @@ public:
         virtual ~span();
         virtual void set_attribute(std::string_view name, std::int64_t value) noexcept = 0;
         virtual void set_attribute(std::string_view name, std::string_view value) noexcept = 0;
-        /// The span is over. `is_error` is its status.
+        /// Ends the span. `is_error` is its status.
         virtual void end(bool is_error) noexcept = 0;
     };
 

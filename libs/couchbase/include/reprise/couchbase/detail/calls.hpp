@@ -383,7 +383,7 @@ struct row_handle {
 void start_next_row(
     const row_handle& rows, const result_receiver<std::optional<row_view>>& receiver);
 void cancel_rows(const row_handle& rows) noexcept;
-// Nobody reads any more. If the request uses what its user has lent, waits until it has ended,
+// Stops reading. If the request uses what its user has lent, waits until it has ended,
 // where this thread can wait for that.
 void leave_rows(const row_handle& rows) noexcept;
 [[nodiscard]] call_ticket ticket_of(const row_handle& rows) noexcept;

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include <reprise/couchbase_types/ready_observers.hpp>
+#include <reprise/couchbase/ready_observers.hpp>
 
 #include "slow_operations.hpp"
 

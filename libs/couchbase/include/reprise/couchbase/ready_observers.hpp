@@ -78,7 +78,7 @@ public:
     [[nodiscard]] std::uint64_t failures(std::string_view service) const noexcept;
     /// Retries made for one reason, by the client's own requests, too.
     [[nodiscard]] std::uint64_t retries(retry_reason reason) const noexcept;
-    /// Answers that nobody waited for any more.
+    /// Answers to requests that had already ended.
     [[nodiscard]] std::uint64_t orphans() const noexcept;
 
     /// The text format 0.0.4. Services that were not used and reasons that did not occur are left

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <reprise/couchbase_types/ready_observers.hpp>
+#include <reprise/couchbase/ready_observers.hpp>
 
 namespace reprise::json {
 class writer;

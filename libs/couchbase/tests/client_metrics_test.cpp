@@ -1,4 +1,4 @@
-#include <reprise/couchbase_types/ready_observers.hpp>
+#include <reprise/couchbase/ready_observers.hpp>
 
 #include <gtest/gtest.h>
 

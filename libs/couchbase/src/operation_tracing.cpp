@@ -1,13 +1,13 @@
 #include <charconv>
 #include <string>
 
-#include <reprise/couchbase_types/ready_observers.hpp>
+#include <reprise/couchbase/ready_observers.hpp>
 
 namespace reprise::couchbase {
 
 namespace {
 
-/// "host:port" or "[address]:port" as OpenTelemetry wants it: an address without brackets.
+/// "host:port" or "[address]:port" as OpenTelemetry defines it: an address without brackets.
 void set_server(retry_tracer::span& span, std::string_view endpoint) noexcept {
     const std::size_t colon = endpoint.rfind(':');
     if (colon == std::string_view::npos) {
