@@ -234,7 +234,6 @@ class Build:
                   *(packages / "include").glob("*-linux-gnu*")]
         flags = ["-std=c++23", *(f"-I{ROOT}/libs/{name}/include" for name in CLIENT),
                  *(part for folder in system for part in ("-isystem", str(folder))),
-                 f'-DREPRISE_REASONS_BY_STAGE="{ROOT}/docs/reasons_by_stage.tsv"',
                  f'-DREPRISE_CLIENT_GUIDE="{ROOT}/docs/guide/couchbase.md"',
                  f'-DREPRISE_COLLECTION_HEADER="{ROOT}/libs/couchbase/include/reprise/couchbase/'
                  'collection.hpp"']

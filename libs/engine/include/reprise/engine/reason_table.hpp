@@ -15,7 +15,7 @@
 
 // Which of the 25 reasons can be raised at which stage of an attempt, for each class of operations.
 // The engine does not read this table. Tests trigger every cell marked `yes` and check that no
-// other cell occurs. docs/reasons_by_stage.tsv contains the same table for people.
+// other cell occurs.
 
 namespace reprise::engine {
 
@@ -32,17 +32,6 @@ struct reason_cell {
     reason_applicability applicable = reason_applicability::no;
     std::string_view why;  // one clause for people
 };
-
-// "yes", "no"
-[[nodiscard]] constexpr std::string_view to_string(reason_applicability applicable) noexcept {
-    switch (applicable) {
-        case reason_applicability::no:
-            return "no";
-        case reason_applicability::yes:
-            return "yes";
-    }
-    return "unknown";
-}
 
 namespace detail {
 
