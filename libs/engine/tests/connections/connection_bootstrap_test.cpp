@@ -35,6 +35,14 @@ std::size_t step_count() {
     return cluster.requests.size();
 }
 
+// Gives this answer to the request number `step` of all.
+void answer_step(
+    scripted_cluster& cluster, std::size_t step, const scripted_cluster::scripted_answer& with) {
+    cluster.on_request = [step, with, seen = std::size_t{0}](const seen_request&) mutable {
+        return seen++ == step ? std::optional(with) : std::nullopt;
+    };
+}
+
 }  // namespace bootstrap_tests
 
 using namespace bootstrap_tests;
@@ -194,13 +202,7 @@ TEST(bootstrap, RH_25_a_missing_mechanism_is_no_evidence_about_the_credentials) 
 TEST(bootstrap, RH_25_without_the_list_a_refusal_may_be_about_the_mechanism_and_does_not_count) {
     scripted_cluster cluster(1);
     cluster.nodes[0].sasl_status = wire::status::auth_error;
-    cluster.on_request =
-        [](const seen_request& seen) -> std::optional<scripted_cluster::scripted_answer> {
-        if (seen.op != opcode::sasl_list_mechanisms) {
-            return std::nullopt;
-        }
-        return scripted_cluster::scripted_answer{.status = wire::status::unknown_command};
-    };
+    cluster.answer_all(opcode::sasl_list_mechanisms, {.status = wire::status::unknown_command});
     engine_driver driver(cluster);
     auto request = driver.request(operation_kind::get, "k");
     request.timeout = 300ms;
@@ -222,14 +224,7 @@ TEST(bootstrap, a_client_certificate_replaces_sasl) {
 TEST(bootstrap, the_next_connection_recovers_from_a_close_at_every_step) {
     for (std::size_t step = 0; step < step_count(); ++step) {
         scripted_cluster cluster(1);
-        std::size_t seen = 0;
-        cluster.on_request =
-            [&](const seen_request&) -> std::optional<scripted_cluster::scripted_answer> {
-            if (seen++ == step) {
-                return scripted_cluster::scripted_answer{.closes = true};
-            }
-            return std::nullopt;
-        };
+        answer_step(cluster, step, {.closes = true});
         engine_driver driver(cluster);
         const auto stored = driver.upsert("k", "v");
         driver.advance(1s);
@@ -242,14 +237,7 @@ TEST(bootstrap, the_next_connection_recovers_from_a_close_at_every_step) {
 TEST(bootstrap, garbage_at_every_step_closes_that_connection_only) {
     for (std::size_t step = 0; step < step_count(); ++step) {
         scripted_cluster cluster(1);
-        std::size_t seen = 0;
-        cluster.on_request =
-            [&](const seen_request&) -> std::optional<scripted_cluster::scripted_answer> {
-            if (seen++ == step) {
-                return scripted_cluster::scripted_answer{.raw = std::string(30, 'x')};
-            }
-            return std::nullopt;
-        };
+        answer_step(cluster, step, {.raw = std::string(30, 'x')});
         engine_driver driver(cluster);
         const auto stored = driver.upsert("k", "v");
         driver.advance(1s);
@@ -261,14 +249,7 @@ TEST(bootstrap, garbage_at_every_step_closes_that_connection_only) {
 TEST(bootstrap, silence_at_every_step_ends_with_the_bootstrap_timeout) {
     for (std::size_t step = 0; step < step_count(); ++step) {
         scripted_cluster cluster(1);
-        std::size_t seen = 0;
-        cluster.on_request =
-            [&](const seen_request&) -> std::optional<scripted_cluster::scripted_answer> {
-            if (seen++ == step) {
-                return scripted_cluster::scripted_answer{.is_silent = true};
-            }
-            return std::nullopt;
-        };
+        answer_step(cluster, step, {.is_silent = true});
         engine_options options;
         options.bootstrap_timeout = 200ms;
         engine_driver driver(cluster, options);
@@ -282,13 +263,7 @@ TEST(bootstrap, silence_at_every_step_ends_with_the_bootstrap_timeout) {
 
 TEST(bootstrap, a_server_that_cannot_prove_the_password_is_not_trusted) {
     scripted_cluster cluster(1);
-    cluster.on_request =
-        [&](const seen_request& seen) -> std::optional<scripted_cluster::scripted_answer> {
-        if (seen.op == opcode::sasl_step) {
-            return scripted_cluster::scripted_answer{.value = "v=AAAA"};
-        }
-        return std::nullopt;
-    };
+    cluster.answer_all(opcode::sasl_step, {.value = "v=AAAA"});
     connected_driver driver(cluster);
     EXPECT_EQ(driver.engine().statistics().connections_open, 0U);
     EXPECT_EQ(cluster.count(opcode::select_bucket), 0U);
