@@ -233,13 +233,21 @@ void decision_checks::on_decision(
         record.status_count = is_same ? record.status_count + 1 : 1;
         record.status_last = decision.status;
     }
-    record.is_backing_off = false;
+    end_backoff(record, decision);
     if (decision.is_retried) {
         take_retry(record, decision);
     }
     record.is_asked = false;
     record.answer.reset();
     record.has_strategy_failed = false;
+}
+
+void decision_checks::end_backoff(
+    operation_record& record, const couchbase::decision_record& decision) {
+    if (record.is_backing_off && carries_earlier_reason(decision)) {
+        budgets_.return_charge(record);  // the last retry was not sent
+    }
+    record.is_backing_off = false;
 }
 
 void decision_checks::take_retry(

@@ -49,6 +49,7 @@ private:
     void check_terminal(const operation_record& record, couchbase::retry_reason reason);
     // Whether not-my-vbucket must be followed at once; empty if both are correct.
     std::optional<bool> is_at_once(const operation_record& record);
+    void end_backoff(operation_record& record, const couchbase::decision_record& decision);
     void take_retry(operation_record& record, const couchbase::decision_record& decision);
 
     world& world_;
