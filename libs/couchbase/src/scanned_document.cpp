@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t value_size_max_bytes = std::size_t{21} * 1024 * 1024;
 
-std::unexpected<error> unreadable(std::string_view why) {
+std::unexpected<error> unreadable_scan(std::string_view why) {
     return std::unexpected(error(errc::decoding_failure, std::string(why)));
 }
 
@@ -22,7 +22,7 @@ std::expected<scanned_document, error> to_document(std::string_view row, bool is
         base::as_bytes(row));
     const auto item = reader.next();
     if (!item || !*item) {
-        return unreadable("a row of a scan");
+        return unreadable_scan("a row of a scan");
     }
     const wire::scan_item& found = **item;
     scanned_document document;

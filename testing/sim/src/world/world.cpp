@@ -152,6 +152,7 @@ const std::string& world::key_text(const planned_operation& operation) {
     static const std::vector<std::string> texts = [] {
         constexpr std::string_view kinds = "pctl";
         std::vector<std::string> made;
+        made.reserve(key_count_max);
         for (std::size_t key = 0; key < key_count_max; ++key) {
             made.push_back(kinds[key % 4] + std::to_string(key));
         }
