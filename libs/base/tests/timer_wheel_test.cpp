@@ -511,6 +511,17 @@ TEST(timer_wheel, next_due_is_exact_while_nothing_is_disarmed) {
     }
 }
 
+TEST(last_slot_of_a_timer_wheel, is_not_that_of_a_time_that_has_passed) {
+    timer_wheel wheel(origin);
+    named_timer first(1);
+    named_timer second(2);
+    wheel.arm(first, origin + milliseconds{100});
+    wheel.advance(origin + milliseconds{120}, [](timer_node&) {});
+    wheel.arm(second, origin + milliseconds{110});
+    EXPECT_EQ(wheel.next_due(), origin + milliseconds{120});
+    wheel.disarm(second);
+}
+
 TEST(timer_wheel, a_later_time_of_an_empty_slot_is_its_earliest) {
     timer_wheel wheel(origin);
     named_timer first(1);
