@@ -39,7 +39,7 @@ std::expected<scanned_document, error> to_document(std::string_view row, bool is
     }
     const auto inflated = wire::inflate(found.value, value_size_max_bytes);
     if (!inflated) {
-        return unreadable(wire::to_string(inflated.error()));
+        return unreadable_scan(wire::to_string(inflated.error()));
     }
     document.content = document_bytes_access::make(base::slice::copy_of(*inflated));
     return document;
