@@ -156,13 +156,13 @@ void check_command_names(const CLI::App& app, int argc, char** argv) {
             names.push_back("--" + name);
         }
     }
-    std::vector<std::string> extras = level->remaining();
-    std::ranges::stable_partition(
-        extras, [](const std::string& each) { return each.starts_with('-'); });
+    const std::vector<std::string> extras = level->remaining();
     if (extras.empty()) {
         return fmt::format("'{}' has arguments that it does not take", path);
     }
-    const std::string& first = extras.front();
+    const auto option =
+        std::ranges::find_if(extras, [](const std::string& each) { return each.starts_with('-'); });
+    const std::string& first = option == extras.end() ? extras.front() : *option;
     if (!first.starts_with('-')) {
         return fmt::format("'{}' is one argument too many for '{}'", first, path);
     }
