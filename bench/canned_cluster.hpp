@@ -14,7 +14,7 @@
 #include "loopback.hpp"
 
 // The key-value side of a server with prepared answers, so that a measurement shows mainly the
-// client. It has one bucket named "bench", accepts any user and knows every collection "c<number>".
+// client. It has one bucket named "bench", accepts any user and has every collection "c<number>".
 
 namespace bench {
 

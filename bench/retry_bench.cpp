@@ -39,7 +39,7 @@ void compare_and_swap(benchmark::State& state) {
 }
 BENCHMARK(compare_and_swap)->Name("compare_and_swap");
 
-/// What a call with an observer or a breaker cannot do without: when it starts and when it ends.
+/// The minimum for a call with an observer or a breaker: the times of its start and its end.
 void two_clock_reads(benchmark::State& state) {
     for (auto _ : state) {
         benchmark::DoNotOptimize(std::chrono::steady_clock::now());
@@ -81,7 +81,7 @@ void success_virtual(benchmark::State& state) {
 }
 BENCHMARK(success_virtual)->Name("success_virtual");
 
-/// An observer that looks at nothing: what remains is the price of telling it.
+/// An observer that does nothing: what remains is the cost of notifying it.
 class silent_observer final : public retry_observer {};
 
 void success_with(benchmark::State& state, const standard_strategy::options& chosen) {
@@ -105,8 +105,8 @@ void success_with_breaker(benchmark::State& state) {
 }
 BENCHMARK(success_with_breaker)->Name("success_with_breaker");
 
-/// An operation that is opaque to the compiler, alone and in a loop: here nothing can be left
-/// out because it is plain that the attempt succeeds.
+/// An operation that is opaque to the compiler, alone and in a loop: the compiler cannot see that
+/// the attempt succeeds, so it leaves nothing out.
 void fallible_operation_alone(benchmark::State& state) {
     for (auto _ : state) {
         benchmark::DoNotOptimize(bench::fallible_operation());

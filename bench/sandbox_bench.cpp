@@ -1,5 +1,5 @@
 // Measures the embedded cluster without sockets: processor time of a small get, and the memory that
-// documents of 1 KiB take beside their own bytes. Prints JSON.
+// documents of 1 KiB take in addition to their own bytes. Prints JSON.
 
 #include <algorithm>
 #include <chrono>

@@ -3,7 +3,7 @@
 
 Doxygen renders the pages and the public headers (see docs/Doxyfile) to build/site/html. Fails
 if Doxygen warns, if a public name has no documentation, or if a link of the site leads to nothing.
-Members of a class may speak for themselves; classes, enumerations and names of namespaces may not.
+Members of a class need no comment; classes, enumerations and names of namespaces do.
 
 Doxygen also calls this script for each page: build_site.py --page FILE prints the page with the
 anchors that forges give to headings, and with links that Doxygen resolves.

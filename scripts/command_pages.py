@@ -2,7 +2,7 @@
 """Man pages and shell completions of the command line, generated from its help.
 
 command_pages.py PROGRAM FOLDER: writes man1/*.1, reprise.bash and _reprise. The program's own
-`--help` is the only source, so that no page can say something else.
+`--help` is the only source, so that no page can differ from it.
 """
 
 import re

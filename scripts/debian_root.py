@@ -1,5 +1,5 @@
-"""A Debian system in a folder, for tests that must not see this machine: made by mmdebstrap from
-the mirror that apt uses here, entered by chroot. Needs root."""
+"""A Debian system in a folder, for tests that must not depend on this machine: made by mmdebstrap
+from the mirror that apt uses here, entered by chroot. Needs root."""
 
 import shutil
 import subprocess

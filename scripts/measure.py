@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Prints figures about the tree: measure.py [--root DIR] [--build DIR] [--top N]
+"""Prints figures about the tree: measure.py [--root DIR] [--build DIR] [--top N] [--since COMMIT]
 
 The Markdown tables show files and lines per library, headers that `cmake --install` installs, names
 that a user of <reprise/retry.hpp> sees, how many tests are named after a source, the largest files,
 functions and classes, and how many existing files change when an operation, a service, a reason, a
 fault, an option or an adapter is added, with the target for each. The script counts everything from
-the files; only the installed headers need a configured build directory.
+the files; only the installed headers need a configured build directory. With --since, it prints
+only the lines of each part of the tree, and its share of all, at that commit and now.
 """
 
 import argparse
 import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -35,13 +37,16 @@ class Kind(NamedTuple):
     before: str
     # Files that only read the thing: they change when it is used, not when it is added.
     readers: str = ""
+    # Members that are something else.
+    not_counted: tuple = ()
 
 
 KINDS = [
     Kind("operation", 10, TYPES + "document_request.hpp", "enum class operation_kind",
          r"\b(?:operation_kind|opcode)::"),
+    # key_value has opcodes instead of HTTP requests.
     Kind("service", 11, TYPES + "services.hpp", "enum class service_kind",
-         r"\b(?:service|service_kind|service_budgets)::"),
+         r"\b(?:service|service_kind|service_budgets)::", not_counted=("key_value",)),
     Kind("retry reason", 5, TYPES + "retry_reason.hpp", "enum class retry_reason",
          r"\bretry_reason::"),
     Kind("fault of the simulation", 4, SCENARIO, "enum class fault_kind", r"\bfault_kind::"),
@@ -89,6 +94,32 @@ def library_table(tree):
                      f"{sum(n for key, n in lines.items() if key[1] == part)}" for part in parts]
 
 
+def git(root, *arguments):
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=True)
+    return done.stdout
+
+
+def lines_by_part(root, commit):
+    """Returns a commit's lines by part: a library, or a folder. Generated headers do not count."""
+    lines = Counter()
+    empty = git(root, "hash-object", "-t", "tree", "/dev/null").decode().strip()
+    for row in git(root, "diff", "--numstat", "--no-renames", empty, commit).decode().splitlines():
+        added, _, path = row.split("\t")
+        if added != "-" and not path.startswith("single_header/"):
+            lines[library_of(path) or (path.split("/")[0] if "/" in path else "root files")] += int(
+                added)
+    return lines
+
+
+def share_rows(root, since):
+    """Returns one row per part: its lines and its share of all lines, at `since` and at HEAD."""
+    before, after = lines_by_part(root, since), lines_by_part(root, "HEAD")
+    for part in sorted(before.keys() | after.keys(), key=lambda part: -after[part]):
+        yield [part, *(f"{lines[part]} ({100 * lines[part] / lines.total():.1f} %)"
+                       for lines in (before, after))]
+    yield ["all", before.total(), after.total()]
+
+
 def mirrored_tests(tree):
     """Returns all tests of the libraries, and those not named after a file they could test."""
     stems = {(library_of(path), Path(path).stem) for path in tree.cpp_files
@@ -132,11 +163,14 @@ def members_of(text, declaration):
 
 def touched_files(kind, codes):
     """Returns for each member how many files name it, and how many others only read it. Files that
-    are named after it are its own."""
+    are named after it, or after one of them (`view_request.cpp`), are its own."""
     for name in members_of(codes[kind.path], kind.declaration):
+        if name in kind.not_counted:
+            continue
         word = re.compile(rf"{kind.before}{name}\b")
+        own = {name, name.removesuffix("s")}
         found = [path for path, code in codes.items() if path == kind.path or word.search(code)
-                 and name not in Path(path).stem.split("_")]
+                 and own.isdisjoint(Path(path).stem.split("_"))]
         readers = [path for path in found if kind.readers and re.match(kind.readers, path)]
         yield len(found) - len(readers), len(readers), name
 
@@ -179,7 +213,13 @@ def main():
                         help="number of rows in the lists of the largest items")
     parser.add_argument("--stray", action="store_true",
                         help="also list tests that are not named after a file")
+    parser.add_argument("--since", metavar="COMMIT",
+                        help="only lines by part of the tree, at this commit and at HEAD")
     options = parser.parse_args()
+    if options.since:
+        table(f"Lines and share since {options.since}", ["part", "before", "now"],
+              share_rows(options.root, options.since))
+        return
     tree = Tree(options.root)
     product = product_files(tree)
     texts = {path: tree.text(path) for path in product}

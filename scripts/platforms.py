@@ -149,7 +149,7 @@ def running_wine(folder):
     """Yields the environment of a Wine whose server stays up.
 
     Debian's server ends with its last program, and a program that starts just then can wait for it
-    for ever. So the server is started first, with a try-out program that has a time limit.
+    forever. So the server is started first, with a try-out program that has a time limit.
     """
     environment = os.environ | {"WINEPREFIX": str(folder), "WINEDEBUG": "-all"}
     folder.mkdir()

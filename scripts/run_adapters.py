@@ -12,13 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Each test program is named adapter_NAME_tests.
-ADAPTERS = {
-    "http": "libcurl and Boost.Beast on a server that misbehaves",
-    "libpq": "libpq on PostgreSQL: contention, restarts, lost commits",
-    "hiredis": "hiredis on Redis: restarts, loading, a cluster",
-    "grpc": "gRPC on a server in the same process",
-}
+TESTS = Path(__file__).resolve().parent.parent / "tests" / "adapters"
+# adapter_NAME_tests is built from the files NAME_*test.cpp.
+ADAPTERS = sorted({path.name.partition("_")[0] for path in TESTS.glob("*_test.cpp")})
 TIME_MAX_S = 300
 RESULT = re.compile(r"\[\s+(OK|FAILED)\s+\] (\S+?)(?:, where .*)? \(\d+ ms\)")
 
@@ -60,11 +56,11 @@ def main():
         return 0
     table = []
     for name in names:
-        print(f"{ADAPTERS[name]}:", flush=True)
-        table.append((ADAPTERS[name], *run_adapter(arguments.build, name)))
-    print(f"\n{'adapter':<56} {'passed':>7} {'failed':>7}")
-    for title, passed, failed in table:
-        print(f"{title:<56} {passed:>7} {failed:>7}")
+        print(f"{name}:", flush=True)
+        table.append((name, *run_adapter(arguments.build, name)))
+    print(f"\n{'adapter':<16} {'passed':>7} {'failed':>7}")
+    for name, passed, failed in table:
+        print(f"{name:<16} {passed:>7} {failed:>7}")
     return 1 if any(failed or not passed for _, passed, failed in table) else 0
 
 

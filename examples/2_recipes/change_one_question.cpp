@@ -4,8 +4,8 @@
 #include <iostream>
 #include <reprise/retry.hpp>
 
-// Our storage answers 409 when two writers meet. The library calls that the caller's fault; here it
-// is worth another try.
+// Our storage answers 409 when two writers conflict. The library calls that the caller's fault;
+// here it is worth another try.
 struct also_conflicts : reprise::driver::stated_safety {
     reprise::refusal_reason check(
         const reprise::failure_facts& facts, reprise::repeatability repeat) const noexcept {

@@ -43,5 +43,5 @@ int main() {
 
     const auto edge =
         reprise::lab::find_edge(model, reprise::lab::region_axis::attempts, 3).value();
-    std::printf("without a budget they recover up to %.0f requests/s\n", edge.heals_up_to);
+    std::printf("without a budget they recover up to %.0f requests/s\n", edge.recovers_up_to);
 }

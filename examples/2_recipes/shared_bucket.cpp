@@ -1,5 +1,5 @@
-/// Two clients of one service share one bucket: when the service is sick, they stop adding to its
-/// load together, whoever spends first.
+/// Two clients of one service share one bucket: when the service is sick, both stop adding to its
+/// load, whichever of them has emptied the bucket.
 
 #include <iostream>
 #include <reprise/retry.hpp>

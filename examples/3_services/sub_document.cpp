@@ -26,7 +26,7 @@ int main() {
     }
     auto airlines = cluster->bucket("travel").default_collection();
 
-    // Made if it is not there; all four changes, or none.
+    // Created if it does not exist; all four changes are made, or none.
     auto changed = airlines.mutate_in(
         "airline_10",
         {change::upsert("name", "Reprise Air"),
@@ -48,7 +48,7 @@ int main() {
     std::cout << "city: " << seen->content_as<std::string>(0).value_or("?") << '\n'
               << "planes: " << seen->content_as<int>(1).value_or(0) << '\n'
               << "debts: " << (seen->content_as<bool>(2).value_or(true) ? "yes" : "no") << '\n';
-    // Each path has its own result: this one is not there, and that is no error of the others.
+    // Each path has its own result: this one does not exist, which does not affect the others.
     if (auto slogan = seen->content_as<std::string>(3); !slogan) {
         std::cout << "slogan: " << slogan.error() << '\n';
     }

@@ -1,4 +1,4 @@
-/// The same with Boost.Beast, on the loopback: beast PORT
+/// A download with Boost.Beast from a server on the loopback: beast PORT
 
 #include <iostream>
 #include <reprise/retry.hpp>

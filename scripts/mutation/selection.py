@@ -46,8 +46,8 @@ def default_base(root):
 
 
 def changed_files(root, base):
-    """Returns the files that differ from `base`, uncommitted and new ones included, or None if git
-    does not know the base."""
+    """Returns the files that differ from `base`, uncommitted and new ones included, or None if the
+    base is unknown to git."""
     listing = git(root, "diff", "--name-only", "--no-renames", base, "--")
     if listing is None:
         return None

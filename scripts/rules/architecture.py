@@ -30,7 +30,8 @@ def check(tree):
     for folder in sorted({name for name in found if not name.startswith(".")} | libraries):
         if folder not in shown:
             yield Violation(PAGE, 1, f"no row for {folder}")
-    allowed = {row[0]: set(row[1].split()) - {"-"} for row in tree.table(TABLE, 4)}
+    allowed = {row[0]: {name.removesuffix("/src") for name in row[1].split()} - {"-"}
+               for row in tree.table(TABLE, 4)}
     names = {library.split("/")[1] for library in libraries}
     for number, folder, uses in rows:
         if not (tree.root / folder).is_dir():

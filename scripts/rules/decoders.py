@@ -1,6 +1,6 @@
 """Every decoder of bytes from a network in the adapters has a fuzz target: each function at the top
 level of their headers that takes a text is called in a tests/fuzz/*_fuzz.cpp of the library, or
-tests/rules/decoders.tsv says why its text is not from a network."""
+tests/rules/decoders.tsv has the reason why its text is not from a network."""
 
 import re
 

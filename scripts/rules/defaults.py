@@ -1,7 +1,7 @@
 """A `default:` in a switch over an enumeration hides the enumerators that somebody adds later. List
 them all, or use a table that a static_assert ties to the enumeration (base/enum_table.hpp). Where
-"all others" is what is meant, say why in a comment on the same line: `default:  // why`. Switches
-over numbers and characters need none."""
+"all others" is what is meant, give the reason in a comment on the same line: `default:  // why`.
+Switches over numbers and characters need none."""
 
 import re
 

@@ -70,7 +70,7 @@ def public_owners(tree):
 
 def private_owners(tree):
     """Returns {header name: `library/src`} of all private headers of libraries. Including one with
-    <> does not make it public; a folder that may do so says so in its row."""
+    <> does not make it public; the row of a folder that may do so states it."""
     found = (re.fullmatch(rf"{LIBRARY}/src/([\w/]+\.hpp)", path) for path in tree.files)
     return {m[1]: f"{m[0].split('/')[1]}/src" for m in found if m}
 

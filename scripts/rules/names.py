@@ -1,5 +1,6 @@
-"""A small public face: a program that includes <reprise/retry.hpp> sees at most NAME_COUNT_MAX names
-directly in namespace reprise. What authors of strategies and clients need is in namespace
+"""A small public face: <reprise/retry.hpp> presents at most PRESENTED_COUNT_MAX names, in a list with
+what comes with each, and a program that includes it sees just these names directly in namespace
+reprise, at most NAME_COUNT_MAX. What authors of strategies and clients need is in namespace
 reprise::driver, and what nobody names is in reprise::detail."""
 
 import re
@@ -9,7 +10,12 @@ from rules.tree import Violation, code_only
 
 INCLUDE = "libs/retry/include/"
 UMBRELLA = "reprise/retry.hpp"
+PRESENTED_COUNT_MAX = 20
 NAME_COUNT_MAX = 45
+
+# `///     name    what it is for    companion, companion`, or more companions alone.
+ROW = re.compile(r"^///     (\w+)?  +(\S.*)$", re.MULTILINE)
+COMPANIONS = re.compile(r"(?:^|  )(\w+(?:, \w+)*),?$")
 
 USED = re.compile(r"^#include <(reprise/[^>]+)>", re.MULTILINE)
 NAMESPACE = re.compile(r"^namespace reprise \{", re.MULTILINE)
@@ -103,8 +109,26 @@ def visible_names(tree):
     return names
 
 
+def listed_names(text):
+    """Returns the names that the umbrella header presents, and those that come with them."""
+    presented, companions = [], []
+    for name, rest in ROW.findall(text):
+        presented += [name] if name else []
+        if match := COMPANIONS.search(rest):
+            companions += match[1].split(", ")
+    return presented, companions
+
+
 def check(tree):
     names = visible_names(tree)
+    presented, companions = listed_names(tree.text(INCLUDE + UMBRELLA))
+    if len(presented) > PRESENTED_COUNT_MAX:
+        yield Violation(INCLUDE + UMBRELLA, 1,
+                        f"presents {len(presented)} names, limit {PRESENTED_COUNT_MAX}")
+    for name in sorted(names - {*presented, *companions}):
+        yield Violation(INCLUDE + UMBRELLA, 1, f"does not list {name}, which programs see")
+    for name in sorted({*presented, *companions} - names):
+        yield Violation(INCLUDE + UMBRELLA, 1, f"lists {name}, which programs do not see")
     if len(names) > NAME_COUNT_MAX:
         yield Violation(INCLUDE + UMBRELLA, 1,
                         f"shows {len(names)} names, limit {NAME_COUNT_MAX}: move what users do not "

@@ -3,7 +3,7 @@ or of docs/guide/*.md follows a line `<!-- example: path/to/file.cpp -->`, it mu
 that file, or what stands between its `// [readme]` and `// [/readme]` lines if it has them;
 `<!-- example: path #region name -->` means the lines between `// [name]` and `// [/name]`. In the
 root README and in docs/guide every ```cpp block must have such a line, and a program or a region
-stands in one guide only.
+stands on one page only.
 
 Code in the `///` comments of public headers is indented by four more columns. It must occur in an
 example or a test, as it is: spaces, line breaks and comments do not matter, and `...` stands for
@@ -109,10 +109,9 @@ def check(tree):
                     yield Violation(page, line, "cpp block without an example line")
                 continue
             path, name = example[1], example[2] or "readme"
-            if page.startswith("docs/guide/"):
-                first = shown_in.setdefault((path, name), page)
-                if first != page:
-                    yield Violation(page, line, f"{first} already shows region [{name}] of {path}")
+            first = shown_in.setdefault((path, name), page)
+            if first != page:
+                yield Violation(page, line, f"{first} already shows region [{name}] of {path}")
             if block is None:
                 yield Violation(page, line, "example line without a cpp block after it")
             elif path not in tree.files:

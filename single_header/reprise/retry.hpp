@@ -56,10 +56,10 @@
 
 /// Inline code that is compiled in another way with -fno-exceptions, or with the standalone Asio
 /// instead of Boost's, lives in an inline namespace of its own for each of these. If the sources of
-/// a program mix them, the linker then keeps all; of two functions with one name it would keep any.
-/// The same holds for what calls such code, and for plain functions that return such types. Member
-/// templates of plain types have `detail::variant` as a template argument for the same reason.
-/// `tests/mixed/check_variants.py` compares the bodies.
+/// a program mix them, the linker then keeps them all; of two functions with the same name it would
+/// keep an arbitrary one. The same holds for what calls such code, and for plain functions that
+/// return such types. Member templates of plain types have `detail::variant` as a template argument
+/// for the same reason. `libs/retry/tests/mixed/check_variants.py` compares the bodies.
 #if defined(__cpp_exceptions) && defined(REPRISE_STANDALONE_ASIO)
 #define REPRISE_VARIANT standalone_asio_with_exceptions
 #elif defined(__cpp_exceptions)
@@ -113,7 +113,7 @@ template <class Result, class Call>
             auto& given = *static_cast<parts*>(data);
             given.result = given.call();
         };
-        static_cast<void>(completes(run, &both));  // Otherwise the fallback is still there.
+        static_cast<void>(completes(run, &both));  // If it threw, `fallback` is unchanged.
         return fallback;
     }
 }
@@ -202,9 +202,8 @@ inline constexpr time_point no_deadline = time_point::max();
 
 }  // namespace reprise
 
-/// All that loops need from their surroundings: a clock that can also wait, and a source of
-/// randomness. Replace both to run a program's retries in virtual time
-/// (`reprise::testing::virtual_clock`).
+/// All that loops need from outside: a clock that can also wait, and a source of randomness.
+/// Replace both to run a program's retries in virtual time (`reprise::testing::virtual_clock`).
 
 /// `std::stop_token`, or one error that names the remedy.
 
@@ -325,8 +324,8 @@ struct failure_facts {
     std::optional<failure_fault> fault{};
     /// Any number that helps a reader of the trace (an HTTP status, an errno). Not used to decide.
     std::uint32_t code = 0;
-    /// Knows the text of `code`; null: it is a plain number. Must outlive the process's histories,
-    /// as every category does. Not used to decide.
+    /// The category of `code`, for its text; null: a plain number. Must outlive the process's
+    /// histories, as every category does. Not used to decide.
     const std::error_category* category = nullptr;
 
     /// The facts of a request that was not sent, e.g. because the connection could not be made: a
@@ -377,7 +376,7 @@ struct error_row {
 /// Null if there is no such row.
 [[nodiscard]] constexpr const error_row* find_row(
     std::span<const error_row> rows, int code) noexcept {
-    for (const error_row& each : rows) {  // An algorithm would cost every user's compiler more.
+    for (const error_row& each : rows) {  // Compiles faster than an algorithm.
         if (each.code == code) {
             return &each;
         }
@@ -496,23 +495,36 @@ struct REPRISE_EXPORT type_tag {
 
 inline namespace REPRISE_VARIANT {
 
-/// The thrown object if it is an `E` or derived from one. It lives as long as `thrown` does.
-template <class E>
-[[nodiscard]] const E* find_thrown(const std::exception_ptr& thrown) noexcept {
+/// Calls `visit` with the thrown object if it is an `E` or derived from one; false if it is not.
+template <class E, class Visit>
+bool visit_thrown(const std::exception_ptr& thrown, const Visit& visit) {
 #if defined(__cpp_exceptions)
     if (thrown != nullptr) {
         try {
             std::rethrow_exception(thrown);
         } catch (const E& error) {
-            return std::addressof(error);
+            visit(error);
+            return true;
         } catch (...) {
-            return nullptr;
+            return false;
         }
     }
 #else
     static_cast<void>(thrown);
+    static_cast<void>(visit);
 #endif
-    return nullptr;
+    return false;
+}
+
+/// The thrown object if it is an `E` or derived from one. It lives as long as `thrown` does. Null
+/// with MSVC's library, which throws a copy that is gone after the handler.
+template <class E>
+[[nodiscard]] const E* find_thrown([[maybe_unused]] const std::exception_ptr& thrown) noexcept {
+    const E* found = nullptr;
+#if !defined(_MSC_VER)
+    visit_thrown<E>(thrown, [&found](const E& error) { found = std::addressof(error); });
+#endif
+    return found;
 }
 
 }  // namespace REPRISE_VARIANT
@@ -575,7 +587,8 @@ public:
     }
 
     /// The failure if it is an `E`, otherwise null. Results match by their exact type and cost one
-    /// comparison. Exceptions match as in a `catch` clause, which takes about a microsecond.
+    /// comparison. Exceptions match as in a `catch` clause, which takes about a microsecond. With
+    /// MSVC an exception is never found here: use `visit`.
     template <class E, class = detail::variant>
     [[nodiscard]] const E* get_if() const noexcept {
         static_assert(
@@ -585,6 +598,17 @@ public:
         }
         const auto* thrown = get_if_thrown();
         return thrown != nullptr ? detail::find_thrown<E>(*thrown) : nullptr;
+    }
+    /// Calls `visit(const E&)` if the failure is an `E`, otherwise returns false. What it gets
+    /// lives during the call.
+    template <class E, class Visit, class = detail::variant>
+    bool visit(const Visit& visit) const {
+        if (type_ == &detail::type_tag<E>::place) {
+            visit(*static_cast<const E*>(object_));
+            return true;
+        }
+        const auto* thrown = get_if_thrown();
+        return thrown != nullptr && detail::visit_thrown<E>(*thrown, visit);
     }
 
     /// The text of the failure: an exception's `what()`, a thrown text or number, the message of an
@@ -685,11 +709,12 @@ template <class E>
 [[nodiscard]] std::optional<failure_facts> describe_as(const std::exception_ptr& thrown) noexcept {
     static_assert(
         driver::describes_failure<E>,
-        "this exception says nothing about retries; give it (1) a function retry_facts(const E&) "
-        "beside it, (2) a member retry_facts() const, or (3) a specialisation of "
+        "this exception has no retry facts; give it (1) a function retry_facts(const E&) "
+        "in its namespace, (2) a member retry_facts() const, or (3) a specialisation of "
         "reprise::failure_traits<E>");
-    const E* const error = find_thrown<E>(thrown);
-    return error != nullptr ? std::optional(facts_of(*error)) : std::nullopt;
+    std::optional<failure_facts> found;
+    visit_thrown<E>(thrown, [&found](const E& error) { found = facts_of(error); });
+    return found;
 }
 
 template <class... Exceptions>
@@ -844,8 +869,8 @@ namespace detail {
 /// For a blocking operation that takes no `attempt`.
 [[noreturn]] REPRISE_EXPORT void throw_unseen_attempt_timeout();
 
-/// Passes `options` through if they hold together, throws `invalid_settings` otherwise. For member
-/// initialiser lists.
+/// Returns `options` if they are valid, throws `invalid_settings` otherwise. For member initialiser
+/// lists.
 template <class Options>
 [[nodiscard]] Options checked(const Options& options) {
     if (std::optional<driver::settings_error> error = check(options)) {
@@ -861,7 +886,7 @@ template <class Options>
 template <>
 struct std::is_error_condition_enum<reprise::retry_errc> : std::true_type {};
 
-/// What a strategy is asked after a failed attempt, and what it is asked about. Plain values, for
+/// What a strategy is asked after a failed attempt, and its possible answers. Plain values, for
 /// authors of strategies and of clients.
 
 namespace reprise::driver {
@@ -892,9 +917,9 @@ struct decision_context {
     }
 };
 
-/// Why an attempt failed, in the words of a protocol: one enumerator of that protocol's own reason
-/// enum. Empty where a protocol has none, as in plain retry loops.
-class failure_reason {
+/// Why an attempt failed, in a protocol's terms: one enumerator of the protocol's own reason enum.
+/// Empty if there is none, as in plain retry loops.
+class REPRISE_EXPORT failure_reason {
 public:
     constexpr failure_reason() noexcept = default;
     /// `Reason` needs a `to_string` found by its argument.
@@ -943,13 +968,13 @@ struct retry_question {
     /// refused or cut after the strategy has answered.
     time_point deadline = no_deadline;
     repeatability repeat = repeatability::unspecified;
-    /// The failure itself. Empty when the driver of the loop has none to show.
+    /// The failure itself. Empty if the driver of the loop has none.
     failure_view failure{};
     /// The protocol's name for the failure; empty outside of a client.
     failure_reason reason{};
     /// All retries made so far, also those that no strategy was asked about.
     std::uint32_t retry_attempts = 0;
-    /// The failure was shown to the strategy before, because other attempts still ran (hedging).
+    /// The strategy has seen this failure before, when other attempts were still running (hedging).
     bool is_noted = false;
     /// The safety in `facts` was assumed because the attempt was cut short; the failure itself
     /// states none.
@@ -963,7 +988,7 @@ struct retry_question {
 /// A strategy's answer at the start of a request: may it be retried at all?
 struct decision {
     refusal_reason refusal = refusal_reason::none;
-    /// The budget's level in milli-units when it was asked; negative when it was not.
+    /// The budget's level in milli-units when it was asked; negative: it was not asked.
     std::int64_t budget_level = -1;
 
     [[nodiscard]] constexpr bool allowed() const noexcept {
@@ -1088,7 +1113,7 @@ public:
     /// Makes the channel of a late answer. Called at most once, when the strategy defers.
     using channel_maker = std::shared_ptr<answer_channel> (*)(void* driver);
 
-    /// A null `make_channel` cannot wait: a strategy that defers has failed.
+    /// With a null `make_channel` nothing can wait: a strategy that defers has failed.
     retry_sink(channel_maker make_channel, void* driver, decision_ticket ticket = {}) noexcept
         : make_channel_(make_channel), driver_(driver), ticket_(ticket) {}
     retry_sink(const retry_sink&) = delete;
@@ -1105,7 +1130,7 @@ public:
     enum class state : std::uint8_t { open, answered, failed, deferred };
     [[nodiscard]] state current() const noexcept { return state_; }
     [[nodiscard]] const std::optional<retry_action>& action() const noexcept { return action_; }
-    [[nodiscard]] const std::string& cause() const noexcept { return cause_; }
+    [[nodiscard]] std::string take_cause() noexcept { return std::move(cause_); }
 
 private:
     channel_maker make_channel_;
@@ -1319,9 +1344,9 @@ private:
 
 }  // namespace reprise
 
-/// What follows a strategy's answer. A strategy proposes a retry; `admit` decides whether it is
-/// made. This is the only place where an allowance is taken or a budget charged, so every loop and
-/// every client refuses in the same order and for the same reasons:
+/// What happens after a strategy's answer. A strategy proposes a retry; `admit` decides whether it
+/// is made. This is the only place where an allowance is taken or a budget charged, so every loop
+/// and every client refuses in the same order and for the same reasons:
 ///
 /// ```
 /// 0. safety     does the failure state that it must not be retried?
@@ -1445,9 +1470,9 @@ struct admission {
     duration delay{};  ///< Wait this long; with `is_capped` exactly until the deadline.
     /// The request is sent again, and charged, only if its cause ends before.
     bool is_capped = false;
-    std::uint32_t cost = 0;  ///< Milli-units paid.
-    std::int64_t budget_level =
-        -1;  ///< The budget's level after it was asked; negative: not asked.
+    std::uint32_t cost = 0;          ///< Milli-units paid.
+    std::int64_t budget_level = -1;  ///< The budget's level after the retry was charged or refused;
+                                     ///< negative: no budget was asked.
 
     [[nodiscard]] bool is_admitted() const noexcept { return refusal == refusal_reason::none; }
 };
@@ -1466,7 +1491,7 @@ admit_woken(const proposed_retry& retry, const retry_limits& limits) noexcept;
 REPRISE_EXPORT void return_charge(
     std::uint32_t cost, const retry_limits& limits, time_point now) noexcept;
 
-/// Bound and deadline only, for retries that a protocol makes in any case and nobody pays for.
+/// Bound and deadline only, for retries that a protocol makes in any case and that are free.
 [[nodiscard]] REPRISE_EXPORT admission
 admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept;
 
@@ -1536,9 +1561,9 @@ static_assert(sizeof(retry_progress) <= 96);
 
 }  // namespace reprise::driver
 
-/// What happened to a request: what failed on every attempt, how long it waited, who refused the
-/// last retry and why. Loops and clients use the same type. Recording allocates only for the texts
-/// of failures.
+/// What happened to a request: how each attempt failed, how long the request waited, and why the
+/// last retry was refused. Loops and clients use the same type. Recording allocates only for the
+/// texts of failures.
 
 namespace reprise {
 
@@ -1865,14 +1890,14 @@ namespace reprise {
 
 namespace driver {
 
-/// How the options of a call hold what it uses if its caller waits for it.
+/// Options of calls that block hold what they refer to by pointer, because the caller waits.
 struct held_by_pointer {
     template <class T>
     using reference = T*;
     using text = std::string_view;
 };
 
-/// How the options of a call hold what it uses if the call may outlive the function that starts it.
+/// Options of calls that may outlive the function that starts them own what they refer to.
 struct held_by_ownership {
     template <class T>
     using reference = std::shared_ptr<T>;
@@ -1901,7 +1926,7 @@ struct basic_call_options {
     std::stop_token stop{};
     /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
     reference<retry_allowance> outer_allowance{};
-    /// Receives what happened on each attempt of this call, which clears it first. A call inside
+    /// Receives what happened on each attempt of this call. The call clears it first. A call inside
     /// this one needs its own.
     reference<retry_history> history{};
     /// What the call does, for logs and spans: "fetch price".
@@ -1971,7 +1996,7 @@ struct attempt {
     [[nodiscard]] duration time_left() const noexcept {
         return std::min(timeout, driver::time_left(now(), deadline));
     }
-    /// The date that corresponds to it, e.g. for `http_facts`.
+    /// The calendar time of `now`, e.g. for `http_facts`.
     [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
         return clock_or_real().calendar_time();
     }
@@ -2006,8 +2031,8 @@ struct attempt {
 /// Of nested loops, give it to the inner one only: an outer attempt would hold the probe that the
 /// inner loop needs.
 
-/// The states of a circuit breaker. Sends nothing, reads no clock, locks nothing: the Couchbase
-/// client drives one per endpoint, and `circuit_breaker` wraps one for everybody else.
+/// The state machine of a circuit breaker. It sends nothing, reads no clock and takes no lock. The
+/// Couchbase client drives one for each endpoint; `circuit_breaker` wraps one for other programs.
 ///
 ///     closed --(too many failures)--> open --(sleep over)--> half open --(probe succeeded)-->
 ///     closed
@@ -2015,7 +2040,7 @@ struct attempt {
 
 namespace reprise {
 
-/// Where a circuit breaker stands.
+/// The state of a circuit breaker.
 enum class circuit_state : std::uint8_t {
     closed,     ///< Requests pass and are counted.
     open,       ///< Nothing passes until the sleep is over.
@@ -2038,7 +2063,7 @@ struct circuit_breaker_options {
     duration rolling_window = std::chrono::seconds{60};
     /// How long it stays open before the probe is sent.
     duration sleep_window = std::chrono::seconds{5};
-    /// A probe without an answer for so long has failed.
+    /// A probe that has no answer after this time has failed.
     duration probe_timeout = std::chrono::seconds{5};
 };
 
@@ -2077,11 +2102,11 @@ private:
 
     circuit_breaker_options options_;
     circuit_state state_ = circuit_state::closed;
-    duration step_;                               // what one of `steps_` covers
-    std::size_t step_count_;                      // how many of them are the window; at least 1
-    std::array<counts, step_count_max> steps_{};  // a ring; `newest_` takes what ends now
+    duration step_;                               // the time that one of `steps_` covers
+    std::size_t step_count_;                      // steps in the window; at least 1
+    std::array<counts, step_count_max> steps_{};  // a ring; `newest_` counts what ends now
     std::size_t newest_ = 0;
-    std::optional<time_point> newest_begin_;  // nothing counted before the first outcome
+    std::optional<time_point> newest_begin_;  // empty before the first outcome
     counts sum_;                              // of all steps
     time_point due_{};  // open: end of the sleep; half open: the probe is overdue
 };
@@ -2142,7 +2167,7 @@ public:
 
     /// Asks for permission to make an attempt at `now`.
     [[nodiscard]] driver::breaker_permit try_acquire(time_point now) noexcept;
-    /// False if an attempt at `when` would be refused as things are now.
+    /// False if an attempt at `when` would be refused in the current state.
     [[nodiscard]] bool would_allow(time_point when) const noexcept;
     /// The attempt that got `permit` has succeeded.
     void on_success(driver::breaker_permit permit, time_point now) noexcept;
@@ -2400,7 +2425,7 @@ struct strategy_holder {
     Kept strategy;
 };
 
-/// Does not compile, with a sentence, unless `Given` can be the strategy of a loop.
+/// Fails to compile, with a readable error, unless `Given` can be the strategy of a loop.
 template <class Given>
 constexpr bool check_strategy() noexcept {
     static_assert(
@@ -2454,7 +2479,7 @@ template <class Strategy>
     }
 }
 
-/// Asks an inline strategy. What it remembers travels in the action.
+/// Asks an inline strategy. The action carries what the strategy remembers.
 template <driver::inline_strategy Strategy>
 [[nodiscard]] driver::retry_action ask(
     Strategy& strategy, const driver::retry_question& question) noexcept {
@@ -2468,8 +2493,8 @@ template <driver::inline_strategy Strategy>
 }
 
 /// One of several attempts that run at the same time has failed, and the others may still succeed:
-/// for strategies that count failures. True if the failure forbids a retry, as far as the strategy
-/// knows; one that throws forbids it, too.
+/// for strategies that count failures. True if the strategy forbids a retry after this failure; a
+/// strategy that throws forbids it, too.
 template <class Strategy>
 [[nodiscard]] bool note_failure(
     Strategy& strategy, const driver::retry_question& question) noexcept {
@@ -2503,37 +2528,85 @@ public:
         : observer_(traits.observer), tracer_(traits.tracer), name_(name) {}
 
     [[nodiscard]] bool has_observer() const noexcept { return observer_ != nullptr; }
+    /// True if anyone needs the duration of the call. Tracers have their own clock.
+    [[nodiscard]] bool needs_start_time() const noexcept { return has_observer(); }
 
-    void on_start(time_point now) noexcept;
-    void on_attempt(std::uint32_t number) noexcept;
+    void on_start(time_point now) noexcept {
+        started_ = now;
+        if (tracer_ != nullptr) {
+            start_call_span();
+        }
+    }
+    void on_attempt(std::uint32_t number) noexcept {
+        ++summary_.attempts;
+        if (spans_ != nullptr) {
+            start_attempt_span(number, false);
+        }
+    }
     /// A hedge starts.
-    void on_hedge(std::uint32_t number) noexcept;
+    void on_hedge(std::uint32_t number) noexcept {
+        ++summary_.attempts;
+        if (spans_ != nullptr) {
+            start_attempt_span(number, true);
+        }
+    }
     /// One of several attempts that run at the same time has ended. `is_lost`: another one
     /// was better; `failure` is null after a success.
     void on_one_ended(std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept;
-    /// All running attempts have ended. `failure` is null after a success.
-    void on_attempt_end(const failure_facts* failure) noexcept;
+    /// All running attempts have failed. `failure` must live until the next one starts or the call
+    /// ends.
+    void on_failure(const failure_facts& facts, const failure_view& failure) noexcept {
+        summary_.last_failure = facts;
+        summary_.last_error = failure;
+        if (spans_ != nullptr) {
+            end_attempt_spans(&facts);
+        }
+    }
     void on_decision(
         const retry_history::entry& entry, const failure_facts& facts, const failure_view& failure,
         const driver::failure_reason& reason) noexcept;
-    /// Once for each call. `ended` has its outcome; the rest is filled in here.
-    void on_completion(call_summary ended, time_point now) noexcept;
+    /// The call has ended with a success, and with it all attempts. This or `on_end`, once.
+    void on_success(time_point now) noexcept {
+        summary_.is_success = true;
+        summary_.last_error = {};
+        if (spans_ != nullptr) {
+            end_attempt_spans(nullptr);
+        }
+        complete(now);
+    }
+    /// The call has ended without a success.
+    void on_end(refusal_reason why, time_point now) noexcept {
+        summary_.refusal = why;
+        complete(now);
+    }
 
 private:
-    struct attempt_span {
-        std::uint32_t number = 0;
-        std::unique_ptr<retry_tracer::span> span;
+    /// The span of the call, and those of the attempts that run.
+    struct call_spans;
+    struct deleter {
+        REPRISE_EXPORT void operator()(call_spans* spans) const noexcept;
     };
-    [[nodiscard]] retry_tracer::span* start_attempt_span(std::uint32_t number) noexcept;
+
+    void start_call_span() noexcept;
+    void start_attempt_span(std::uint32_t number, bool is_hedge) noexcept;
+    void end_attempt_spans(const failure_facts* failure) noexcept;
+    void end_call_span() noexcept;
+    void complete(time_point now) noexcept {
+        if (observer_ != nullptr) {
+            summary_.total_time = driver::time_between(started_, now);
+            observer_->on_completion(summary_);
+        }
+        if (spans_ != nullptr) {
+            end_call_span();
+        }
+    }
 
     retry_observer* observer_;
     retry_tracer* tracer_;
     std::string_view name_;
-    std::unique_ptr<retry_tracer::span> call_span_;
-    std::vector<attempt_span> attempt_spans_;  // of the attempts that run
+    std::unique_ptr<call_spans, deleter> spans_;  // null for calls that are not traced
     time_point started_{};
-    std::uint32_t attempts_ = 0;
-    failure_facts last_failure_{};
+    call_summary summary_{};  // of the attempts so far
 };
 
 /// Optional per-request hooks: circuit breaker, observer, tracer.
@@ -2545,6 +2618,12 @@ public:
 
     call_observation observation;
 
+    /// False if an attempt can start without the time: only observers and a breaker that is not
+    /// closed need it.
+    [[nodiscard]] bool needs_start_time() const noexcept {
+        return observation.needs_start_time() ||
+               (breaker_ != nullptr && breaker_->state() != circuit_state::closed);
+    }
     /// False if the breaker refuses the attempt.
     [[nodiscard]] bool try_start_attempt(std::uint32_t number, time_point now) noexcept {
         if (breaker_ != nullptr) {
@@ -2574,14 +2653,12 @@ public:
             breaker_->on_success(permit_, now);
         }
         is_running_ = false;
-        observation.on_attempt_end(nullptr);
-        observation.on_completion({.is_success = true}, now);
+        observation.on_success(now);
     }
     /// `view` must live until the next attempt starts or the request ends.
     void on_failure(const failure_facts& facts, const failure_view& view) noexcept {
-        failure_ = view;
         is_running_ = false;
-        observation.on_attempt_end(&facts);
+        observation.on_failure(facts, view);
     }
     /// For the breaker, once for each attempt that failed. Before `on_failure`.
     void count_failure(const failure_facts& facts, bool is_canceled, time_point now) noexcept {
@@ -2594,9 +2671,7 @@ public:
             breaker_->on_failure(permit_, facts, now);
         }
     }
-    void on_end(refusal_reason why, time_point now) noexcept {
-        observation.on_completion({.refusal = why, .last_error = failure_}, now);
-    }
+    void on_end(refusal_reason why, time_point now) noexcept { observation.on_end(why, now); }
 
     /// False if the breaker would refuse an attempt after `delay`.
     [[nodiscard]] bool would_allow(time_point now, duration delay) const noexcept {
@@ -2616,7 +2691,6 @@ private:
     circuit_breaker* breaker_;  // null: none
     driver::breaker_permit permit_ = driver::breaker_permit::regular();
     bool is_running_ = false;
-    failure_view failure_{};  // of the attempt that failed last
 };
 
 /// In place of a pointer to them, where a call is known to have none.
@@ -2627,7 +2701,7 @@ struct no_attachments {
 
 }  // namespace reprise::detail
 
-/// One request's way through its retries. The blocking loop, the Asio loops, the token API, the
+/// Decides about the retries of one request. The blocking loop, the Asio loops, the token API, the
 /// Couchbase client, the simulation and the lab all drive this class. It reads no clock, waits
 /// nowhere and allocates nothing.
 ///
@@ -2654,8 +2728,8 @@ struct no_attachments {
 
 namespace reprise::driver {
 
-/// What the protocol itself rules about a failed attempt, before any strategy is asked. The
-/// default: the strategy decides.
+/// The protocol's own rule for a failed attempt, applied before any strategy is asked. The default:
+/// the strategy decides.
 class protocol_rule {
 public:
     constexpr protocol_rule() noexcept = default;
@@ -2713,7 +2787,7 @@ struct retry_step {
     bool is_capped = false;
     refusal_reason refusal = refusal_reason::none;
     duration wait{};  ///< Before the next attempt.
-    /// The budget's level in milli-units after it was asked; negative: it was not.
+    /// The budget's level in milli-units after the decision; negative: no budget was asked.
     std::int64_t budget_level = -1;
     // Not a `std::error_code`: constructing one calls a function.
     const std::error_category* error_category = nullptr;
@@ -2737,7 +2811,7 @@ protected:
     ~decision_recorder() = default;
 };
 
-/// Where late answers go. Without a channel a strategy that defers has failed.
+/// Receives late answers. Without a channel, a strategy that defers has failed.
 struct answer_route {
     retry_sink::channel_maker make_channel = nullptr;
     void* driver = nullptr;
@@ -2747,6 +2821,8 @@ struct answer_route {
 /// What applies to a request, apart from its strategy. For one call of the orchestrator, during
 /// which what it points to must live.
 struct request_terms {
+    request_terms() noexcept {}  // Not defaulted: GCC would clear all of it first.
+
     time_point started{};  ///< Offsets in histories count from here.
     repeatability repeat = repeatability::unspecified;
     const std::any* user_data = nullptr;
@@ -2863,8 +2939,8 @@ public:
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
     /// reported afterwards is the outcome of all that run. An observer of the admission may cancel
-    /// the request, or take so long that the deadline has passed: then nothing has changed but the
-    /// history. `clock` returns the time after that.
+    /// the request, or take so long that the deadline has passed or the breaker has opened: then
+    /// nothing has changed but the history. `clock` returns the time after that.
     template <class IsCanceled, class Clock>
     [[nodiscard]] bool admit_hedge(
         request_terms& terms, time_point now, const IsCanceled& is_canceled,
@@ -2880,8 +2956,10 @@ public:
         }
         const time_point start = clock();
         const bool is_late = time_left(start, terms.limits.deadline) <= duration::zero();
+        const bool is_open = attached_ && !attached_->allows_hedge();
         const refusal_reason why = is_canceled() ? refusal_reason::canceled
                                    : is_late     ? refusal_reason::deadline
+                                   : is_open     ? refusal_reason::circuit_open
                                                  : refusal_reason::none;
         if (why != refusal_reason::none) {
             forgo_retry(terms, start);
@@ -2951,7 +3029,7 @@ private:
         if constexpr (is_virtual) {
             return strategy_.traits().only_answers;
         } else {
-            return false;  // the compiler sees what such a strategy leaves out
+            return false;  // the compiler removes calls that do nothing
         }
     }
 
@@ -2995,7 +3073,7 @@ private:
                     break;
             }
             if (terms.strategy_failure != nullptr) {
-                *terms.strategy_failure = sink.cause();
+                *terms.strategy_failure = sink.take_cause();
             }
             return refuse(refusal_reason::strategy_failed, failed, terms, at.now);
         } else {
@@ -3100,7 +3178,7 @@ private:
             write(kind, number, step, failed, terms, now);
         }
     }
-    /// Apart from `record`, which has nothing to do for most calls.
+    /// Separate from `record`, which has nothing to do for most calls.
     void write(
         entry_kind kind, std::uint32_t number, const retry_step& step, const failed_attempt& failed,
         request_terms& terms, time_point now) noexcept {
@@ -3159,8 +3237,8 @@ private:
 /// A token is used up by the call it is passed to. Passing it again, or to another strategy object,
 /// is refused as an invalid argument, also when two threads try at the same time.
 ///
-/// Tokens decide about retries only. A strategy's circuit breaker and observer belong to a whole
-/// call, which no token sees: `retry_session` asks and notifies them.
+/// Tokens only decide about retries. A strategy's circuit breaker and observer belong to the whole
+/// call: `retry_session` asks and notifies them.
 
 namespace reprise::driver {
 
@@ -3321,14 +3399,16 @@ public:
     virtual bool note_failure(const retry_question& question);
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
     /// overridden: the client's budget pays, if there is one. Loops charge it and return what a
-    /// retry that is not made has cost. What else it counts the strategy tells it itself: requests
+    /// retry that is not made has cost. The strategy itself reports everything else to it: requests
     /// in `on_start`, failures in `retry_after` and `note_failure`, successes in `on_success`.
     [[nodiscard]] virtual retry_budget* paying_budget() noexcept;
 
-    /// Asks it; an exception becomes a failure of the sink with the exception's text.
+    /// Calls `retry_after`; an exception becomes a failure of the sink with the exception's text.
     void ask(const retry_question& question, retry_sink& sink) noexcept;
-    [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept;
-    void succeed(const token_state& token, const decision_context& at) noexcept;
+    /// `on_start` and `on_success` for drivers: what they throw ends here. Virtual so that a
+    /// strategy that throws nothing is reached with one call; plug-ins do not override them.
+    [[nodiscard]] virtual decision begin(token_state& token, const decision_context& at) noexcept;
+    virtual void succeed(const token_state& token, const decision_context& at) noexcept;
     [[nodiscard]] const strategy_traits& traits() const noexcept { return traits_; }
 
 protected:
@@ -3360,6 +3440,12 @@ public:
     }
     void on_success(const token_state& token, const decision_context& at) override {
         inner_.succeed(token, at);
+    }
+    decision begin(token_state& token, const decision_context& at) noexcept override {
+        return detail::begin_with(inner_, token, at);
+    }
+    void succeed(const token_state& token, const decision_context& at) noexcept override {
+        detail::succeed_with(inner_, token, at);
     }
     bool note_failure(const retry_question& question) override {
         return detail::note_failure(inner_, question);
@@ -3399,7 +3485,8 @@ public:
         retry_history::entry& entry, const driver::failed_attempt& failed,
         const driver::retry_step&) noexcept override {
         entry.set_category(history_.index_of(failed.facts.category));
-        // A code of a category that is kept brings its text with it; zero's would be "success".
+        // A code whose category is kept needs no text of its own; the text of zero would be
+        // "success".
         if (entry.category() == 0 || failed.facts.code == 0) {
             entry.set_text(detail::guarded(std::uint8_t{0}, [&] {
                 return history_.index_of(
@@ -3421,10 +3508,10 @@ namespace driver {
 /// the answer stops it. Shared by one loop and one `deferred_answer`.
 class REPRISE_EXPORT late_answer final : public answer_channel {
 public:
-    /// What has come by now.
+    /// What has arrived so far.
     struct result {
         bool is_there = false;
-        std::optional<retry_action> action{};  ///< Absent although there: the strategy failed.
+        std::optional<retry_action> action{};  ///< Absent although `is_there`: it failed.
     };
 
     /// A stop of `caller` ends the wait as well.
@@ -3432,7 +3519,7 @@ public:
 
     /// Stops when an answer is there, or when the caller asked to stop.
     [[nodiscard]] std::stop_token stop() const noexcept { return ended_.get_token(); }
-    /// What has come so far. A later answer has no effect.
+    /// Returns what has arrived so far. A later answer has no effect.
     [[nodiscard]] result take() noexcept;
 
     void post(
@@ -3465,12 +3552,21 @@ public:
     retry_session(const retry_session&) = delete;
     retry_session& operator=(const retry_session&) = delete;
 
-    /// True if `begin` and `on_success` need the real time and randomness.
-    [[nodiscard]] bool needs_time() const noexcept { return needs_time_; }
-    /// True if `begin` needs the real time: offsets in a history count from the start.
-    [[nodiscard]] bool needs_start_time() const noexcept {
-        return needs_time_ || options_->history != nullptr;
+    /// True if `try_start_attempt` needs the real time.
+    [[nodiscard]] bool needs_attempt_time() const noexcept {
+        return strategy_needs_time_ ||
+               (attached_ && (attached_->needs_start_time() || options_->history != nullptr));
     }
+    /// True if `begin` needs it: offsets in a history count from the start.
+    [[nodiscard]] bool needs_start_time() const noexcept {
+        return needs_attempt_time() || options_->history != nullptr;
+    }
+    /// True if `on_success` needs it.
+    [[nodiscard]] bool needs_success_time() const noexcept {
+        return strategy_needs_time_ || attached_;
+    }
+    /// True if these three also need randomness.
+    [[nodiscard]] bool needs_randomness() const noexcept { return strategy_needs_time_; }
 
     /// Sets the time after which no retry may start. Before `on_failure`.
     void set_deadline(time_point deadline) noexcept { deadline_ = deadline; }
@@ -3507,31 +3603,32 @@ public:
         return on_failed_attempt(
             {.facts = facts, .failure = failure, .is_canceled = is_canceled}, at);
     }
-    /// The same with all that a driver may know about it.
+    /// The same with all that a driver can pass on.
     [[nodiscard]] retry_step on_failed_attempt(
         const failed_attempt& failed, const decision_context& at) noexcept {
         const retry_step step = decided(
             at.now, [&](request_terms& terms) { return core().on_failure(failed, terms, at); });
         if constexpr (can_defer) {
             if (step.is_deferred) {
-                deferred_ = failed;
+                deferred_->failed = failed;
             } else {
-                late_.reset();  // a strategy can answer at once although it took a channel
+                deferred_.reset();  // a strategy can answer at once although it took a channel
             }
         }
         return step;
     }
 
     /// After a deferred step: stops when the answer is there, or when the caller asked to stop.
-    [[nodiscard]] std::stop_token answer_stop() const noexcept { return late_->stop(); }
+    [[nodiscard]] std::stop_token answer_stop() const noexcept { return deferred_->answer->stop(); }
     /// The wait for a late answer is over, whatever ended it.
     [[nodiscard]] retry_step on_answer(time_point now, bool is_canceled) noexcept {
-        const late_answer::result answer = late_->take();
-        deferred_->is_canceled = is_canceled;
+        const late_answer::result answer = deferred_->answer->take();
+        failed_attempt& failed = deferred_->failed;
+        failed.is_canceled = is_canceled;
         return decided(now, [&](request_terms& terms) {
             return answer.is_there || is_canceled
-                       ? core().on_answer(answer.action, *deferred_, terms, now)
-                       : core().on_no_answer(*deferred_, terms, now);
+                       ? core().on_answer(answer.action, failed, terms, now)
+                       : core().on_no_answer(failed, terms, now);
         });
     }
 
@@ -3589,6 +3686,12 @@ public:
 private:
     static constexpr bool can_defer = std::derived_from<Strategy, driver::retry_strategy>;
 
+    /// A late answer, and the attempt that it is about.
+    struct deferral {
+        std::shared_ptr<late_answer> answer;
+        failed_attempt failed;
+    };
+
     using attachments_pointer =
         std::conditional_t<IsPlain, detail::no_attachments, detail::call_attachments*>;
     using owned_attachments = std::conditional_t<
@@ -3599,7 +3702,7 @@ private:
         Strategy& strategy, const call_options& options, const strategy_traits& traits) noexcept
         : strategy_(&strategy),
           options_(&options),
-          needs_time_(traits.needs_time),
+          strategy_needs_time_(traits.needs_time),
           allowance_(traits.retries_max, options.outer_allowance) {
         if (options.history != nullptr) {
             options.history->clear();
@@ -3607,7 +3710,6 @@ private:
         if constexpr (!IsPlain) {
             if (traits.has_attachments()) [[unlikely]] {
                 attached_ = &attachments_.emplace(traits, options.name);
-                needs_time_ = true;
             }
         }
     }
@@ -3616,8 +3718,8 @@ private:
 
     static std::shared_ptr<answer_channel> make_late_answer(void* session) {
         auto* const self = static_cast<retry_session*>(session);
-        self->late_ = std::make_shared<late_answer>(self->options_->stop);
-        return self->late_;
+        self->deferred_.emplace().answer = std::make_shared<late_answer>(self->options_->stop);
+        return self->deferred_->answer;
     }
 
     /// Calls `use` with the terms of the call, which nothing but failures and hedges need.
@@ -3655,13 +3757,12 @@ private:
 
     Strategy* strategy_;
     const call_options* options_;
-    bool needs_time_;
+    bool strategy_needs_time_;
     time_point started_{};
     time_point deadline_ = driver::no_deadline;
     retry_progress progress_{};
-    std::optional<failed_attempt> deferred_;  // the attempt that a late answer is about
     retry_allowance allowance_;
-    std::shared_ptr<late_answer> late_;
+    std::optional<deferral> deferred_;
     [[no_unique_address]] attachments_pointer attached_{};  // null for most calls
     [[no_unique_address]] owned_attachments attachments_{};
 };
@@ -3680,8 +3781,8 @@ private:
 /// values, unsigned integers,      throwing
 /// characters, `void`
 /// `bool`, `std::optional`,        do not compile: some of their values usually mean failure (-1, a
-/// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but the type does not
-/// raw pointers                    tell which
+/// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but which ones
+/// raw pointers                    cannot be seen from the type
 /// classes with `ok()`, or with    do not compile either: they are statuses (`grpc::Status`,
 /// `value()` and `category()`      `std::error_condition`), but no loop can read them
 /// futures, awaitables             do not compile either: they fail after the operation has
@@ -3774,7 +3875,7 @@ template <class Operation>
 inline constexpr bool ignores_arguments<std::reference_wrapper<Operation>> =
     ignores_arguments<std::remove_cv_t<Operation>>;
 
-/// Fails to compile, with a readable message, for what hides a part of an operation.
+/// Fails to compile, with a readable error, if a wrapper hides a part of an operation.
 template <class Operation>
 constexpr void check_visible() noexcept {
     static_assert(
@@ -3849,7 +3950,7 @@ template <class R>
 inline constexpr bool has_silent_error<R> =
     !driver::describes_failure<typename outcome_traits<R>::error>;
 
-/// A value that reports failures of its own, also in a way that loops do not read, or that is one.
+/// A value that reports failures or is one, even if loops cannot read it.
 template <class V>
 concept reports_failure =
     !std::is_void_v<V> &&
@@ -3938,24 +4039,24 @@ constexpr void check_result_type() noexcept {
         constexpr bool is_in_parts = is_unsaid && (holds_result<R> || has_result_elements<R>);
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
-            "the error in this result says nothing about retries; give it (1) a function "
-            "retry_facts(const E&) beside it, (2) a member retry_facts() const, or (3) a "
-            "specialisation of reprise::failure_traits<E>; or say in place which failures to "
-            "retry: reprise::attempts(3).when(predicate)");
+            "the error in this result has no retry facts; give it (1) a function "
+            "retry_facts(const E&) in its namespace, (2) a member retry_facts() const, or (3) a "
+            "specialisation of reprise::failure_traits<E>; or select the failures to retry in "
+            "place: reprise::attempts(3).when(predicate)");
         static_assert(
             can_match_error<Strategy, R>,
-            "the strategy names an error type that it never sees of this result, in "
-            "when(predicate) or on<E>(): name the error of the result, or an exception; where "
-            "error() returns a copy, name std::error_code or reprise::failure_facts");
+            "the strategy's when(predicate) or on<E>() names an error type that this result cannot "
+            "have: name the error of the result, or an exception; where error() returns a copy, "
+            "name std::error_code or reprise::failure_facts");
         static_assert(
             !is_doubtful,
-            "bool, optional, signed integers, enumerations and raw pointers do not say which "
-            "values are failures; say it: reprise::fails_if(predicate, operation), or "
+            "some values of bool, optional, signed integers, enumerations and raw pointers usually "
+            "mean failure; define which: reprise::fails_if(predicate, operation), or "
             "reprise::throws_on_failure(operation) if the operation fails only by throwing");
         static_assert(
             !is_unread,
             "this class has a status of its own, ok() or value() and category(), which loops do "
-            "not read; say when it is a failure: reprise::fails_if(predicate, operation), a "
+            "not read; define when it is a failure: reprise::fails_if(predicate, operation), a "
             "specialisation of reprise::outcome_traits, or reprise::throws_on_failure(operation); "
             "for Boost's error codes include <reprise/asio/error_facts.hpp>");
         static_assert(
@@ -3966,17 +4067,17 @@ constexpr void check_result_type() noexcept {
         static_assert(
             !result_of_result<R> || fails_only_by_throwing<Operation>,
             "the value of this result is a result itself, and no loop would see it fail; return "
-            "one of them, or say when it is a failure: reprise::fails_if(predicate, operation)");
+            "one of them, or define when it is a failure: reprise::fails_if(predicate, operation)");
         static_assert(
             !is_in_parts,
             "a part of this result reports failures, such as the error code of a pair, a tuple or "
-            "a vector, and no loop would see it fail; say when it is a failure: "
+            "a vector, and no loop would see it fail; define when it is a failure: "
             "reprise::fails_if(predicate, operation), or return something like std::expected");
         static_assert(
             !is_described,
-            "this result describes failures (retry_facts, reprise::failure_traits), but does not "
-            "say when it is one; return it as the error of something like std::expected, or say "
-            "when it is a failure: a specialisation of reprise::outcome_traits, or "
+            "this result describes failures (retry_facts, reprise::failure_traits), but nothing "
+            "defines when it is one; return it as the error of something like std::expected, or "
+            "define when it is a failure: a specialisation of reprise::outcome_traits, or "
             "reprise::fails_if(predicate, operation)");
         static_assert(
             is_doubtful || is_unread || is_unfinished || is_in_parts || is_described ||
@@ -4142,8 +4243,8 @@ template <class Predicate, class Operation>
 class judged_operation : public wrapped_operation<Operation> {
     static_assert(
         !has_predicate<Operation>,
-        "this operation has a predicate already, which a second fails_if would replace; say both "
-        "in one predicate");
+        "this operation has a predicate already, which a second fails_if would replace; "
+        "combine both in one predicate");
     static_assert(
         !detail::fails_only_by_throwing<Operation>,
         "this operation states that none of its values is a failure, as throws_on_failure and "
@@ -4193,7 +4294,7 @@ public:
 
 }  // namespace detail
 
-/// Wraps `operation` so that every loop takes a result for a failure if `predicate` returns true.
+/// Wraps `operation` so that every loop treats a result as a failure if `predicate` returns true.
 /// The predicate replaces `outcome_traits`; exceptions are failures as always.
 ///
 /// It returns `bool` or `std::optional<failure_facts>`. `true` means: failed, and the call may be
@@ -4207,7 +4308,7 @@ template <class Predicate, class Operation>
         std::forward<Predicate>(predicate), std::forward<Operation>(operation));
 }
 
-/// States that `operation` fails only by throwing, so that every loop takes a plain result for a
+/// States that `operation` fails only by throwing, so that every loop treats a plain result as a
 /// success, although its type has values that often mean failure: an `int`, an enumeration, a
 /// pointer, a `bool`, a `std::optional`. Results that report failures themselves, such as
 /// `std::expected`, still do.
@@ -4231,7 +4332,7 @@ namespace reprise {
 
 namespace detail {
 
-/// An operation and what stands in for its result. Made by `with_fallback`.
+/// An operation and the fallback for its result. Made by `with_fallback`.
 template <class Fallback, class Operation>
 class operation_with_fallback : public wrapped_operation<Operation> {
     static_assert(
@@ -4285,7 +4386,7 @@ template <class Operation>
 concept has_fallback =
     requires(Operation& operation, const failure_view& failure) { operation.recover(failure); };
 
-/// What the fallback of `operation` yields, as a `Result`.
+/// The value of the fallback of `operation`, as a `Result`.
 template <class Result, class Operation>
 [[nodiscard]] Result recovered(Operation& operation, const failure_view& failure) {
     using given = decltype(operation.recover(failure));
@@ -4309,8 +4410,8 @@ template <class Result, class Operation>
 /// The blocking loop: `reprise::retry(strategy, operation)`.
 ///
 /// Returns what the operation returns, with the operation's own types and its own last error. An
-/// operation may also throw; what it throws last is what the caller sees, as the same object.
-/// `outcome.hpp` defines which results are failures.
+/// operation may also throw; the caller gets its last exception, as the same object. `outcome.hpp`
+/// defines which results are failures.
 
 namespace reprise {
 
@@ -4345,7 +4446,7 @@ using operation_result =
 /// Stands for the value of operations that return nothing.
 struct no_value {};
 
-/// Owns time for one blocking call. Reads the clock only if the time is needed.
+/// The time of one blocking call. Reads the clock only if the time is needed.
 class call_time {
 public:
     explicit call_time(const call_options& options) noexcept : options_(&options) {}
@@ -4353,26 +4454,18 @@ public:
     [[nodiscard]] driver::decision_context context() const noexcept {
         return {clock().now(), random_bits()};
     }
-    /// Zeros if the time is not needed: a first attempt that succeeds reads no clock.
-    [[nodiscard]] driver::decision_context context_if(bool is_needed) const noexcept {
+    /// The context of an event that is no failure. Zeros if nothing looks at the time: a first
+    /// attempt that succeeds reads no clock. Only strategies look at the randomness.
+    template <class Session>
+    [[nodiscard]] driver::decision_context context_if(
+        bool is_needed, const Session& session) const noexcept {
         if (is_needed) [[unlikely]] {
-            return context();
+            return {clock().now(), session.needs_randomness() ? random_bits() : 0};
         }
         return {};
     }
-    /// What `session.begin` needs.
-    template <class Session>
-    [[nodiscard]] driver::decision_context start_context(const Session& session) const noexcept {
-        if (session.needs_start_time() && !session.needs_time()) [[unlikely]] {
-            return {clock().now()};
-        }
-        return context_if(session.needs_time());
-    }
     /// The call's deadline; reads the clock only for a relative one.
     [[nodiscard]] time_point deadline() const noexcept {
-        if (!options_->deadline && !options_->timeout) [[likely]] {
-            return driver::no_deadline;
-        }
         time_point earliest = options_->deadline.value_or(driver::no_deadline);
         if (options_->timeout) {
             earliest = std::min(
@@ -4458,6 +4551,9 @@ template <class Result, class Operation, class Attempt>
         run();
     } catch (...) {
         out.thrown = std::current_exception();
+        if (out.thrown == nullptr) {
+            throw;  // Not a C++ exception, e.g. a thread is being canceled.
+        }
     }
 #else
     run();
@@ -4465,7 +4561,7 @@ template <class Result, class Operation, class Attempt>
     return out;
 }
 
-/// What a loop that gives up leaves its caller with: the last result, or what was thrown last.
+/// What the caller gets from a loop that gives up: the last result, or the last exception.
 template <class Result>
 [[nodiscard]] Result last_result(attempt_result<Result>&& outcome) {
     if (outcome.thrown) {
@@ -4498,8 +4594,8 @@ template <class Result, class Operation>
     return outcome.thrown ? failure_view::of(outcome.thrown) : view_of(operation, *outcome.value);
 }
 
-/// The end of a loop that gives up: the fallback's value if there is one, otherwise what the last
-/// attempt left.
+/// The end of a loop that gives up: the fallback's value if there is one, otherwise the last result
+/// or exception.
 template <class Result, class Operation>
 [[nodiscard]] Result give_up(
     [[maybe_unused]] Operation& operation, attempt_result<Result>&& outcome,
@@ -4512,19 +4608,21 @@ template <class Result, class Operation>
     return last_result(std::move(outcome));
 }
 
+/// False: a call cannot end before its first attempt, unless it has a fallback.
+template <class Result>
+inline constexpr bool can_end_unattempted = can_throw || has_unattempted_outcome<Result>;
+
 /// False: there is no way to return without an attempt, so the first one is made even if a circuit
 /// breaker is open. Only possible without exceptions.
 template <class Result, class Operation>
-inline constexpr bool can_be_refused =
-    can_throw || has_fallback<Operation> || has_unattempted_outcome<Result>;
+inline constexpr bool can_be_refused = has_fallback<Operation> || can_end_unattempted<Result>;
 
 /// The result of a loop whose first attempt a circuit breaker refuses.
 template <class Result, class Operation>
 [[nodiscard]] Result refused_by_breaker(
     [[maybe_unused]] Operation& operation, [[maybe_unused]] bool is_canceled) {
     if constexpr (has_fallback<Operation>) {
-        constexpr bool has_other_way = can_throw || has_unattempted_outcome<Result>;
-        if (!is_canceled || !has_other_way) {
+        if (!is_canceled || !can_end_unattempted<Result>) {
             return recovered<Result>(operation, failure_view{});
         }
     }
@@ -4535,16 +4633,21 @@ template <class Result, class Operation>
     }
 }
 
-/// Waits out the delay of the initial token, if it has one; never beyond the deadline.
+/// Waits out the delay of the initial token, if it has one; never beyond the deadline. False: the
+/// caller has asked to stop.
 template <class Session>
-void wait_for_first_attempt(Session& session, call_time time, duration delay) {
+[[nodiscard]] bool wait_for_first_attempt(Session& session, call_time time, duration delay) {
     const time_point now = time.clock().now();
-    if (!time.wait(std::min(delay, driver::time_left(now, session.deadline())), now)) {
+    return time.wait(std::min(delay, driver::time_left(now, session.deadline())), now);
+}
+
+template <class Result>
+[[nodiscard]] Result canceled_at_start() {
 #if defined(__cpp_exceptions)
-        session.on_canceled_start(time.clock().now());
-        throw retry_error(retry_errc::canceled);
-#endif  // Otherwise the attempt is made: there is no other way to return a result.
-    }
+    throw retry_error(retry_errc::canceled);
+#else
+    return driver::unattempted_outcome<Result>::make(refusal_reason::canceled);
+#endif
 }
 
 /// Waits for a deferred strategy answer: until it is there, the deadline has come or the caller
@@ -4580,17 +4683,53 @@ template <class Operation, class Session>
     }
 }
 
+/// After a failed attempt: decides and waits. False: the call gives up.
+template <class Session>
+[[nodiscard]] bool wait_for_retry(
+    Session& session, const call_options& options, const failure_facts& failure,
+    const failure_view& view) {
+    const call_time time(options);
+    const driver::decision_context failed_at = time.context();
+    driver::retry_step next =
+        session.on_failure(failure, failed_at, options.stop.stop_requested(), view);
+    time_point decided_at = failed_at.now;
+    if (next.is_deferred) {
+        decided_at = wait_for_answer(session, time);
+        next = session.on_answer(decided_at, options.stop.stop_requested());
+    }
+    if (!next.is_retry) {
+        return false;
+    }
+    if (!time.wait(next.wait, decided_at)) {
+        session.on_canceled_wait(time.clock().now());
+        return false;
+    }
+    // The wait may have taken longer than planned.
+    const bool is_in_time =
+        session.deadline() == driver::no_deadline || session.may_start_retry(time.clock().now());
+    return is_in_time &&
+           session.try_start_attempt(time.context_if(session.needs_attempt_time(), session));
+}
+
 template <class Result, bool IsPlain, class Strategy, class Operation, class... Exceptions>
 Result run_loop(
     Strategy& strategy, const call_options& options, Operation& operation,
     detail::catching_t<Exceptions...> list) {
     const call_time time(options);
     driver::retry_session<Strategy, IsPlain> session(strategy, options);
-    session.set_deadline(time.deadline());
-    driver::decision_context at = time.start_context(session);
+    if (options.deadline || options.timeout) [[unlikely]] {
+        session.set_deadline(time.deadline());
+    }
+    driver::decision_context at = time.context_if(session.needs_start_time(), session);
     if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
-        wait_for_first_attempt(session, time, delay);
-        at = time.context_if(session.needs_time());
+        [[maybe_unused]] const bool is_reached = wait_for_first_attempt(session, time, delay);
+        if constexpr (can_end_unattempted<Result>) {
+            if (!is_reached) {
+                session.on_canceled_start(time.clock().now());
+                return canceled_at_start<Result>();
+            }
+        }
+        at = time.context_if(session.needs_attempt_time(), session);
     }
     if constexpr (can_be_refused<Result, Operation>) {
         if (!session.try_start_attempt(at)) [[unlikely]] {
@@ -4604,32 +4743,15 @@ Result run_loop(
         attempt_result<Result> outcome = run_attempt<Result>(operation, current);
         const std::optional<failure_facts> failure = failure_of(outcome, operation, list);
         if (!failure) {
-            if (session.needs_time()) [[unlikely]] {
-                at = time.context();
+            if (session.needs_success_time()) [[unlikely]] {
+                at = time.context_if(true, session);
             }
             session.on_success(at);
             return std::move(*outcome.value);
         }
-        const driver::decision_context failed_at = time.context();
-        driver::retry_step next = session.on_failure(
-            *failure, failed_at, options.stop.stop_requested(),
-            view_of_attempt(outcome, operation));
-        time_point decided_at = failed_at.now;
-        if (next.is_deferred) {
-            decided_at = wait_for_answer(session, time);
-            next = session.on_answer(decided_at, options.stop.stop_requested());
+        if (!wait_for_retry(session, options, *failure, view_of_attempt(outcome, operation))) {
+            return give_up(operation, std::move(outcome), options.stop.stop_requested());
         }
-        if (next.is_retry && time.wait(next.wait, decided_at)) [[likely]] {
-            // The wait may have taken longer than planned.
-            const bool is_in_time = session.deadline() == driver::no_deadline ||
-                                    session.may_start_retry(time.clock().now());
-            if (is_in_time && session.try_start_attempt(time.context_if(session.needs_time()))) {
-                continue;
-            }
-        } else if (next.is_retry) {
-            session.on_canceled_wait(time.clock().now());
-        }
-        return give_up(operation, std::move(outcome), options.stop.stop_requested());
     }
 }
 
@@ -4645,23 +4767,9 @@ Result run_blocking(
     return run_loop<Result, true>(strategy, options, operation, list);
 }
 
-/// In place of options that were not given.
-struct no_options {};
+/// In place of options that were not given. Setting up options takes longer than the rest of a call
+/// that succeeds.
 inline const call_options default_call_options{};
-
-/// The same with default options. Setting up options takes longer than the rest of a call that
-/// succeeds, so they are made only where the compiler can leave them out again.
-template <class Result, class Strategy, class Operation, class... Exceptions>
-Result run_blocking(
-    Strategy& strategy, no_options, Operation& operation, detail::catching_t<Exceptions...> list) {
-    if constexpr (std::derived_from<Strategy, driver::retry_strategy>) {
-        return run_blocking<Result>(strategy, default_call_options, operation, list);
-    } else if (driver::traits_of(strategy).has_attachments()) [[unlikely]] {
-        return run_loop<Result, false>(strategy, default_call_options, operation, list);
-    } else {
-        return run_loop<Result, true>(strategy, call_options{}, operation, list);
-    }
-}
 
 }  // namespace REPRISE_VARIANT
 
@@ -4671,7 +4779,7 @@ namespace detail {
 
 inline namespace REPRISE_VARIANT {
 
-/// Does not compile, with a sentence, unless a loop can call `Operation`.
+/// Fails to compile, with a readable error, unless a loop can call `Operation`.
 template <class Operation>
 constexpr bool check_operation() noexcept {
     static_assert(
@@ -4698,15 +4806,19 @@ void check_options(const call_options& options) {
         }
     }
 }
-template <class Operation>
-void check_options(no_options) noexcept {}
 
-/// `options` are `call_options` or `no_options`.
-template <class Strategy, class Options, class... Exceptions, class Operation>
+/// A constant operation that `fails_if` or the like has made is copied, as in the Asio forms:
+/// calling it may change what is in it.
+template <class Strategy, class... Exceptions, class Operation>
 auto check_and_run(
-    Strategy&& strategy, const Options& options, detail::catching_t<Exceptions...> list,
+    Strategy&& strategy, const call_options& options, detail::catching_t<Exceptions...> list,
     Operation& operation) {
-    if constexpr (check_strategy<Strategy>() && check_operation<Operation>()) {
+    if constexpr (
+        std::is_const_v<Operation> && std::derived_from<Operation, operation_wrapper> &&
+        std::copy_constructible<std::remove_const_t<Operation>>) {
+        std::remove_const_t<Operation> own(operation);
+        return check_and_run(std::forward<Strategy>(strategy), options, list, own);
+    } else if constexpr (check_strategy<Strategy>() && check_operation<Operation>()) {
         using result = operation_result<Operation>;
         using stored = std::conditional_t<std::is_void_v<result>, no_value, result>;
         check_result_type<
@@ -4751,7 +4863,7 @@ template <class Strategy, class Operation>
 template <class Strategy, class Operation>
 [[nodiscard]] auto retry(Strategy&& strategy, Operation&& operation) {
     return detail::check_and_run(
-        std::forward<Strategy>(strategy), detail::no_options{}, catching<>, operation);
+        std::forward<Strategy>(strategy), detail::default_call_options, catching<>, operation);
 }
 
 }  // namespace REPRISE_VARIANT
@@ -4792,7 +4904,7 @@ private:
 struct windowed_budget_options {
     double percent = 20.0;             ///< Retries earned per hundred requests; 0 to 1000.
     double minimum_per_second = 10.0;  ///< Always allowed, also without traffic; 0 to 10000.
-    duration window = std::chrono::seconds{10};  ///< Credit older than this is gone; 1 s to 60 s.
+    duration window = std::chrono::seconds{10};  ///< Older credit expires; 1 s to 60 s.
 };
 
 /// The first contradiction, if any.
@@ -4826,7 +4938,7 @@ private:
     struct account;
     struct shared_account;
     [[nodiscard]] account aged(std::uint64_t word, std::int64_t era, time_point now) const noexcept;
-    /// Replaces the account by what `change` makes of it, unless that returns false.
+    /// Replaces the account with the result of `change`, unless that returns false.
     template <class Change>
     account update(time_point now, const Change& change) noexcept;
 
@@ -4845,11 +4957,11 @@ private:
 
 namespace reprise::driver {
 
-/// Is woken when a time is reached.
+/// Callback target for a timer.
 class REPRISE_EXPORT wake_target {
 public:
     virtual ~wake_target();
-    /// May be called from any thread, several times, and also when the reason is long gone; does no
+    /// May be called from any thread, several times, and long after the wait has ended; does no
     /// work on the calling thread beyond posting to an executor.
     virtual void wake() noexcept = 0;
 };
@@ -4860,7 +4972,7 @@ class REPRISE_EXPORT async_clock : public retry_clock {
 public:
     ~async_clock() override;
     /// Calls `target->wake()` once `when` is reached; at once if it has passed. The target is not
-    /// kept alive, and a target that has gone is forgotten: there is nothing to disarm.
+    /// kept alive, and a wake-up for a destroyed target is dropped, so there is nothing to disarm.
     virtual void arm(time_point when, std::weak_ptr<wake_target> target) = 0;
 };
 
@@ -4879,7 +4991,7 @@ public:
 /// Budget     who pays for it?               a `driver::retry_budget`, or `no_budget`
 /// ```
 ///
-/// plus the maximum number of attempts. It proposes; the deadline and the price are looked at when
+/// plus the maximum number of attempts. It proposes; the deadline and the price are checked when
 /// the proposal is admitted (`driver/admission.hpp`). To change one question, replace one policy:
 /// ```
 ///     struct also_conflicts : reprise::driver::stated_safety { ... };
@@ -4894,7 +5006,7 @@ public:
 
 namespace reprise {
 
-/// A strategy's behaviour where nothing was stated.
+/// What a strategy does when nothing was stated.
 enum class when_unstated : std::uint8_t {
     retry,
     refuse,
@@ -4930,7 +5042,7 @@ concept programming_error =
 /// True for a thrown exception of such a type.
 [[nodiscard]] REPRISE_EXPORT bool is_programming_error(const failure_view& failure) noexcept;
 
-/// True if a fault decides instead of a safety.
+/// True if the fault is known, so that it decides when no safety is stated.
 [[nodiscard]] constexpr bool states_fault(const failure_facts& facts) noexcept {
     return facts.fault == failure_fault::client || facts.fault == failure_fault::server;
 }
@@ -5085,7 +5197,7 @@ public:
         : options_(detail::checked(options)) {}
 
     /// The delay before retry number `retry` (the first is 0). `previous` is the last delay this
-    /// function gave for the same request (only decorrelated jitter looks at it).
+    /// function returned for the same request (only decorrelated jitter uses it).
     [[nodiscard]] duration delay(
         std::uint32_t retry, duration previous, std::uint64_t random) const noexcept {
         if (options_.jitter == jitter::decorrelated) {
@@ -5100,7 +5212,7 @@ public:
                 return detail::scale_random(full, random);
             case jitter::equal:
                 return full / 2 + detail::scale_random(full - full / 2, random);
-            case jitter::decorrelated:  // depends on the delay before; not here
+            case jitter::decorrelated:  // depends on the previous delay; not handled here
             case jitter::none:
                 break;
         }
@@ -5118,7 +5230,7 @@ public:
             }
             square *= square;
         }
-        // Not 0 x infinity, which is no number.
+        // Avoids 0 x infinity, which is not a number.
         const double grown = options_.base == duration::zero()
                                  ? 0.0
                                  : static_cast<double>(options_.base.count()) * power;
@@ -5228,7 +5340,8 @@ public:
           budget_(std::move(budget)),
           parts_(std::move(parts)) {}
 
-    /// Always granted, also when the budget is empty: it may not be empty when the attempt fails.
+    /// Always granted, even if the budget is empty: it may have been refilled when the attempt
+    /// fails.
     [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
         token = token_state{};
         if constexpr (detail::counts_requests<Budget>) {
@@ -5237,9 +5350,10 @@ public:
         return {};
     }
 
-    /// Asks in the order: safety, attempts, delay.
+    /// Decides in this order: safety, attempts, delay. What a policy throws is passed on; loops
+    /// take it for a refusal (`strategy_failed`).
     [[nodiscard]] retry_action retry_after(
-        token_state& token, const retry_question& question) noexcept {
+        token_state& token, const retry_question& question) noexcept(has_nothrow_policies) {
         if (!question.is_noted) {
             count_failure(question);
         }
@@ -5253,9 +5367,9 @@ public:
         return retry_action::after(delay_of(token, question));
     }
 
-    /// Of several attempts that run at the same time each failure counts, and each is checked: one
-    /// that must not be retried is final although another one fails later.
-    [[nodiscard]] bool note_failure(const retry_question& question) noexcept {
+    /// If several attempts run at the same time, each failure counts and is checked: one that must
+    /// not be retried is final even if another one fails later.
+    [[nodiscard]] bool note_failure(const retry_question& question) noexcept(has_nothrow_policies) {
         count_failure(question);
         return check_retryable(question) != refusal_reason::none;
     }
@@ -5301,7 +5415,26 @@ public:
     [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
 
 private:
-    [[nodiscard]] duration delay_of(token_state& token, const retry_question& question) noexcept {
+    static constexpr bool has_nothrow_policies = [] {
+        using asked = Retryable&;
+        using question_type = const retry_question&;
+        bool is_so = noexcept(std::declval<Backoff&>().wait(
+            std::declval<token_state&>(), std::declval<question_type>()));
+        if constexpr (requires(asked policy, question_type question) {
+                          policy.minimum_wait(question);
+                      }) {
+            is_so &= noexcept(std::declval<asked>().minimum_wait(std::declval<question_type>()));
+        }
+        if constexpr (requires(asked policy, question_type question) { policy.check(question); }) {
+            is_so &= noexcept(std::declval<asked>().check(std::declval<question_type>()));
+        } else {
+            is_so &= noexcept(std::declval<asked>().check(failure_facts{}, repeatability{}));
+        }
+        return is_so;
+    }();
+
+    [[nodiscard]] duration delay_of(token_state& token, const retry_question& question) noexcept(
+        has_nothrow_policies) {
         if constexpr (requires {
                           {
                               retryable_.minimum_wait(question)
@@ -5319,7 +5452,8 @@ private:
             budget_.on_failure(question.facts, question.at.now);
         }
     }
-    [[nodiscard]] refusal_reason check_retryable(const retry_question& question) noexcept {
+    [[nodiscard]] refusal_reason check_retryable(const retry_question& question) noexcept(
+        has_nothrow_policies) {
         if constexpr (requires { retryable_.check(question); }) {
             return retryable_.check(question);
         } else {
@@ -5368,17 +5502,18 @@ public:
     latency_histogram& operator=(const latency_histogram& other) noexcept;
 
     void record(duration latency) noexcept;
-    /// As if everything recorded in `other` had been recorded here.
+    /// Adds everything recorded in `other`.
     void add(const latency_histogram& other) noexcept;
     /// Halves all counts, so that what is recorded from now on weighs more. For percentiles that
-    /// follow a service; counters of reports must not forget.
+    /// follow a service; never for the counters of a report.
     void forget_half() noexcept;
 
     [[nodiscard]] std::uint64_t count() const noexcept;
     /// Of everything recorded. What is longer than the histogram's range counts as its end; the sum
     /// saturates after 292 years.
     [[nodiscard]] duration sum() const noexcept;
-    /// At least this share of what was recorded (0 to 1) took no longer; zero without any record.
+    /// The percentile: at least this share of the records (0 to 1) took no longer; zero without
+    /// records.
     [[nodiscard]] duration percentile(double share) const noexcept;
 
     /// Usual limits, for reports that compare several programs.
@@ -5861,13 +5996,15 @@ template <class E, class Visit>
     } else if constexpr (std::same_as<E, failure_view>) {
         return visit(question.failure);
     } else {
-        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
-            return visit(*error);
+        bool is_match = false;
+        const auto answer = [&](const E& error) { is_match = visit(error); };
+        if (question.failure.visit<E>(answer)) {
+            return is_match;
         }
         if constexpr (std::same_as<E, std::error_code>) {
-            const auto* const thrown = question.failure.get_if<std::system_error>();
-            if (thrown != nullptr) {
-                return visit(thrown->code());
+            const auto answer_code = [&](const std::system_error& error) { answer(error.code()); };
+            if (question.failure.visit<std::system_error>(answer_code)) {
+                return is_match;
             }
             const failure_facts& facts = question.facts;  // Boost's codes, those of adapters
             return facts.category != nullptr &&
@@ -5883,9 +6020,7 @@ template <class E>
 [[nodiscard]] std::optional<failure_facts> facts_as(const driver::retry_question& question) {
     std::optional<failure_facts> found;
     if constexpr (has_failure_traits<E> || has_adl_facts<E> || has_member_facts<E>) {
-        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
-            found = facts_of(*error);
-        }
+        question.failure.visit<E>([&found](const E& error) { found = facts_of(error); });
     }
     return found;
 }
@@ -5901,8 +6036,8 @@ template <class E>
     return states_anything(facts) ? 2 : 0;
 }
 
-/// What two named types that are both the failure state together: what the stricter one does, such
-/// as a derived class that states `no`, and the longer wait.
+/// Combines the facts of two named types that both match the failure: those of the stricter one,
+/// such as a derived class that states `no`, with the longer wait.
 [[nodiscard]] inline std::optional<failure_facts> stricter(
     const std::optional<failure_facts>& first, const std::optional<failure_facts>& second) {
     if (!first || !second) {
@@ -6056,7 +6191,7 @@ private:
         using facts = std::optional<failure_facts>;
         return result_or(facts{}, [&] { return selection.own_facts(question); });
     }
-    /// A type that the strategy names may forbid the retry, whatever the loop knows of the failure.
+    /// A type that the strategy names may forbid the retry, whatever facts the loop has.
     [[nodiscard]] refusal_reason check_own_facts(
         const driver::retry_question& question) const noexcept {
         const std::optional<failure_facts> own = own_facts(question);
@@ -6145,8 +6280,8 @@ public:
     /// Programming errors are retried if one of the types is such an error:
     /// `on<std::logic_error>()`.
     ///
-    /// Of an exception that the loop does not know (`catching`), what a named type states can
-    /// forbid a retry and lengthen its delay; it neither allows one nor sets its price.
+    /// For an exception that is not listed in `catching`, the facts of a named type can forbid a
+    /// retry and lengthen its delay, but can neither allow one nor set its price.
     template <class... E>
     [[nodiscard]] auto on() const {
         static_assert(sizeof...(E) > 0, "name the errors to retry: on<my_error>()");
@@ -6326,9 +6461,37 @@ inline constexpr std::string_view version =
 #undef REPRISE_DETAIL_JOIN
 #undef REPRISE_DETAIL_QUOTE
 
-/// Retries that are right, for any operation: include this and start with
-/// `retry(attempts(3), operation)`, or with a `standard_strategy` per service. Only the standard
-/// library is needed (C++20).
+/// Correct retries for any operation. Include this header and start with
+/// `retry(attempts(3), operation)`, or with one `standard_strategy` for each service. Only the
+/// standard library is needed (C++20).
+///
+/// Twenty names to know. The right column lists the types and functions that come with them; few
+/// programs name these:
+///
+///     retry              calls an operation until it succeeds or must not be repeated
+///     attempts           a strategy in one line               unlimited_attempts
+///     standard_strategy  the strategy for a service           jitter, when_unstated
+///     call_options       what belongs to one call             repeatability, borrowed
+///     attempt            what an operation can see of its attempt
+///     failure_facts      what is known about a failure        retry_safety, failure_fault,
+///                                                             failure_traits, facts_of
+///     failure_view       the failure itself
+///     fails_if           which results are failures           throws_on_failure, outcome_traits
+///     catching           which exceptions have facts          failure_description
+///     http_facts         the facts of an HTTP answer
+///     with_fallback      a value instead of the failure
+///     circuit_breaker    stops calls to a failing service     circuit_state
+///     token_bucket       limits the retries of all calls
+///     retry_history      what happened on each attempt        to_string, to_json
+///     retry_observer     sees each decision, for logs         decision_event, call_summary,
+///                                                             log_to
+///     retry_metrics      counts, for Prometheus
+///     retry_tracer       spans of calls and attempts
+///     retry_clock        the clock of a call                  time_point, duration
+///     retry_error        why a call made no attempt           retry_errc, refusal_reason,
+///                                                             invalid_settings, check,
+///                                                             make_error_condition
+///     version            of these headers
 
 /// Facts of libcurl's codes. Needs no client library.
 
@@ -6795,6 +6958,12 @@ namespace reprise::adapters {
     return message.substr(0, message.find(' '));
 }
 
+/// An error reply for exceptions and logs: without the arguments of an unknown command, which Redis
+/// repeats, and which may hold secrets.
+[[nodiscard]] constexpr std::string_view redis_error_text(std::string_view message) noexcept {
+    return message.substr(0, message.find(", with args beginning with"));
+}
+
 namespace detail {
 
 /// Error replies that a retry can help with; all others are the command's own fault.
@@ -6944,23 +7113,35 @@ struct redis_redirection {
 }
 
 /// Which server the next command goes to. MOVED holds for all later commands, until that server
-/// cannot be reached; ASK for one command only, because the slot still belongs to the server that
-/// answered.
+/// cannot be reached. ASK holds only for the same command in the next attempt of the call: the slot
+/// still belongs to the server that answered, and the other one serves keys that have not moved yet
+/// as if they did not exist.
 class redis_route {
 public:
     explicit redis_route(redis_address start) : start_(std::move(start)), current_(start_) {}
 
     /// The server of all commands except one after an ASK.
     [[nodiscard]] const redis_address& current() const noexcept { return current_; }
-    /// The server of the next command if an ASK came before it. Forgets it: one command.
-    [[nodiscard]] std::optional<redis_address> take_asked() {
-        return std::exchange(asked_, std::nullopt);
+    /// The server of this command if the previous attempt ended with an ASK to it. Forgets it: one
+    /// command. An attempt that does not follow that one, the first of a call above all, ends the
+    /// ASK.
+    [[nodiscard]] std::optional<redis_address> take_asked(
+        std::span<const std::string> words, std::uint32_t attempt_number) {
+        if (asked_ && asked_->attempt_number + 1 != attempt_number) {
+            asked_.reset();
+        }
+        if (!asked_ || !std::ranges::equal(asked_->words, words)) {
+            return std::nullopt;
+        }
+        return std::exchange(asked_, std::nullopt)->to;
     }
-    /// `from` is the server that answered.
-    void on_redirection(const redis_redirection& to, const redis_address& from) {
+    /// `from` is the server that answered the command `words`.
+    void on_redirection(
+        const redis_redirection& to, const redis_address& from, std::span<const std::string> words,
+        std::uint32_t attempt_number) {
         redis_address named{to.host.empty() ? from.host : std::string(to.host), to.port};
         if (to.is_ask) {
-            asked_ = std::move(named);
+            asked_ = asked_command{std::move(named), {words.begin(), words.end()}, attempt_number};
         } else {
             current_ = std::move(named);
         }
@@ -6969,9 +7150,15 @@ public:
     void on_wrong_server() { current_ = start_; }
 
 private:
+    struct asked_command {
+        redis_address to;
+        std::vector<std::string> words;
+        std::uint32_t attempt_number;
+    };
+
     redis_address start_;
     redis_address current_;
-    std::optional<redis_address> asked_;
+    std::optional<asked_command> asked_;
 };
 
 /// True for commands that only read, in upper or lower case. A short list: state `repeatable` for
@@ -6999,6 +7186,7 @@ enum class sql_stage : std::uint8_t {
     in_transaction,  ///< After BEGIN and before COMMIT: the server keeps nothing of it.
     committing,      ///< COMMIT was sent: a lost answer leaves open whether it was applied.
     alone,           ///< A statement outside of a transaction, which commits on its own.
+    program,         ///< The same, but it may commit parts of its work (`is_sql_program`).
 };
 
 /// True if the state reports a lost connection: no state at all, class 08, or a server that shuts
@@ -7009,8 +7197,12 @@ enum class sql_stage : std::uint8_t {
 }
 
 /// True if the failure leaves open whether the server has committed. A connection that is lost
-/// after COMMIT does, even if the server gave a reason: it may have committed before.
+/// after COMMIT does, even if the server gave a reason: it may have committed before. Every failure
+/// of a program does: it may have committed a part.
 [[nodiscard]] constexpr bool is_commit_unknown(std::string_view state, sql_stage stage) noexcept {
+    if (stage == sql_stage::program) {
+        return true;
+    }
     return (stage == sql_stage::committing || stage == sql_stage::alone) &&
            (is_lost_connection(state) || state == "40003");
 }
@@ -7061,6 +7253,34 @@ inline constexpr std::array sqlstate_rows{
     return exact != nullptr ? exact : reprise::detail::find_row(sqlstate_rows, state.substr(0, 2));
 }
 
+[[nodiscard]] constexpr bool is_space(char c) noexcept {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/// `sql` from its first word on: without white space, comments, which can contain others, and empty
+/// statements. Empty if a comment has no end.
+[[nodiscard]] constexpr std::string_view from_first_word(std::string_view sql) noexcept {
+    while (!sql.empty()) {
+        if (is_space(sql.front()) || sql.front() == ';') {
+            sql.remove_prefix(1);
+        } else if (sql.starts_with("--")) {
+            sql.remove_prefix(std::min(sql.find_first_of("\r\n"), sql.size()));
+        } else if (sql.starts_with("/*")) {
+            int depth = 0;
+            do {
+                const std::size_t at = sql.find_first_of("/*");
+                sql.remove_prefix(std::min(at, sql.size()));
+                const int step = sql.starts_with("/*") ? 1 : sql.starts_with("*/") ? -1 : 0;
+                depth += step;
+                sql.remove_prefix(std::min<std::size_t>(step != 0 ? 2 : 1, sql.size()));
+            } while (depth > 0 && !sql.empty());
+        } else {
+            break;
+        }
+    }
+    return sql;
+}
+
 /// The number for readers of a history; 0 for a state with letters.
 [[nodiscard]] constexpr std::uint32_t number_of(std::string_view state) noexcept {
     std::uint32_t number = 0;
@@ -7092,6 +7312,30 @@ inline constexpr std::array sqlstate_rows{
     return {};
 }
 
+/// True for a statement that may commit parts of its work if it is outside of a transaction: CALL,
+/// DO, and ALTER, CREATE, DROP and REINDEX with CONCURRENTLY, which leave an invalid index behind,
+/// or a partition that is half detached. Not for others that work in steps, VACUUM, CLUSTER and
+/// REINDEX: to do a step again is harmless. A SELECT cannot commit, whatever functions it calls.
+[[nodiscard]] constexpr bool is_sql_program(std::string_view sql) noexcept {
+    const auto upper = [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    };
+    sql = detail::from_first_word(sql);
+    const auto letter = [&](char c) { return upper(c) >= 'A' && upper(c) <= 'Z'; };
+    const auto size = std::ranges::find_if_not(sql, letter) - sql.begin();
+    const std::string_view word = sql.substr(0, static_cast<std::size_t>(size));
+    const auto is_word = [&](std::string_view name) {
+        return std::ranges::equal(word, name, {}, upper);
+    };
+    if (is_word("CALL") || is_word("DO")) {
+        return true;
+    }
+    constexpr std::array<std::string_view, 4> in_steps{"ALTER", "CREATE", "DROP", "REINDEX"};
+    constexpr std::string_view concurrently = "CONCURRENTLY";
+    return std::ranges::any_of(in_steps, is_word) &&
+           !std::ranges::search(sql, concurrently, {}, upper).empty();
+}
+
 /// The facts of a failed statement, where a retry means to repeat the whole transaction.
 ///
 /// ```
@@ -7103,19 +7347,25 @@ inline constexpr std::array sqlstate_rows{
 ///                              unless you state that the work is repeatable
 /// others                       the statement's own fault: never
 /// ```
+///
+/// A program may have committed a part of its work before any of them: it is not repeated unless
+/// you state that it is repeatable.
 [[nodiscard]] constexpr failure_facts sqlstate_facts(
     std::string_view state, sql_stage stage,
     repeatability stated = repeatability::unspecified) noexcept {
     failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::client};
     facts.code = detail::number_of(state);
     const reprise::detail::error_row* const row = detail::find_sqlstate(state);
+    if (row == nullptr && !state.empty()) {
+        return facts;
+    }
     if (is_commit_unknown(state, stage)) {
         facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
         facts.fault = failure_fault::other;
     } else if (is_lost_connection(state)) {
         facts.safety = retry_safety::yes;  // Without a COMMIT the server discards the transaction.
         facts.fault = failure_fault::other;
-    } else if (row != nullptr && row->safety == retry_safety::yes) {
+    } else if (row->safety == retry_safety::yes) {
         const bool is_conflict = state.starts_with("40") || state == "55P03";
         facts.safety = retry_safety::yes;
         facts.throttling = row->throttling;
@@ -7124,12 +7374,16 @@ inline constexpr std::array sqlstate_rows{
     return facts;
 }
 
-/// The text of a failure for histories and logs: "SQLSTATE 40001: could not serialize access".
-/// Without a state the message alone, and a text that was made here stays as it is.
+/// The text of a failure for histories and logs: "SQLSTATE 40001: ERROR:  could not serialize
+/// access". Only the first line of the message, because those after it (DETAIL, CONTEXT, LINE)
+/// repeat values of keys and parts of statements. Without a state the line alone, and a text that
+/// was made here stays as it is.
 [[nodiscard]] inline std::string sqlstate_text(std::string_view message, std::string_view state) {
     constexpr std::string_view prefix = "SQLSTATE ";
-    const std::size_t end = message.find_last_not_of(" \r\n");
-    message = message.substr(0, end == std::string_view::npos ? 0 : end + 1);
+    constexpr std::string_view space = " \r\n";
+    message.remove_prefix(std::min(message.find_first_not_of(space), message.size()));
+    message = message.substr(0, message.find('\n'));
+    message = message.substr(0, message.find_last_not_of(space) + 1);
     if (state.empty() || message.starts_with(prefix)) {
         return std::string(message);
     }
@@ -7150,12 +7404,17 @@ inline constexpr std::array sqlstate_rows{
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <ostream>
 #include <random>
 
 /// The text of failures and decisions, as histories and logs write it.
 
 namespace reprise::detail {
+
+/// `text`, or nothing if there is no memory for it: what must not throw reports without a text
+/// then.
+[[nodiscard]] std::string text_or_empty(const char* text) noexcept;
 
 /// `text` with its control characters replaced: what comes from outside begins no line of its own.
 [[nodiscard]] std::string one_line(std::string_view text);
@@ -7373,6 +7632,12 @@ namespace {
     return milliseconds_of(now) >> 31;
 }
 
+/// Rounds down, because a budget must not pay more than it states. The small addition is for
+/// numbers that have no exact binary form: 0.1 % is a thousandth.
+[[nodiscard]] std::int64_t whole_milli_units(double units) noexcept {
+    return static_cast<std::int64_t>(units * 1000.0 + 1e-6);
+}
+
 constexpr std::int64_t before_all_eras = std::numeric_limits<std::int64_t>::min() / 2;
 
 }  // namespace
@@ -7404,8 +7669,8 @@ struct windowed_budget::shared_account {
 };
 
 windowed_budget::windowed_budget(const windowed_budget_options& options)
-    : deposit_(detail::milli_units(detail::checked(options).percent / 100.0)),
-      reserve_(detail::milli_units(
+    : deposit_(whole_milli_units(detail::checked(options).percent / 100.0)),
+      reserve_(whole_milli_units(
           options.minimum_per_second * std::chrono::duration<double>(options.window).count())),
       level_max_(0xffffffff),
       reserve_per_tick_(options.minimum_per_second),
@@ -7532,54 +7797,79 @@ namespace {
     return facts.category == nullptr ? code : std::string(facts.category->name()) + ":" + code;
 }
 
+void set_error_type(retry_tracer::span& span, const failure_facts& facts) noexcept {
+    // Also `_OTHER` if there is no memory for the type. The name fits into a string without any.
+    const std::string type = guarded(std::string("_OTHER"), [&] { return error_type_of(facts); });
+    span.set_attribute(trace_names::error_type, std::string_view(type));
+}
+
 void end_span(retry_tracer::span& span, const failure_facts* failure) noexcept {
     if (failure != nullptr) {
-        const std::string type = error_type_of(*failure);
-        span.set_attribute(trace_names::error_type, std::string_view(type));
+        set_error_type(span, *failure);
     }
     span.end(failure != nullptr);
 }
 
 }  // namespace
 
-void call_observation::on_start(time_point now) noexcept {
-    started_ = now;
-    if (tracer_ != nullptr) {
-        call_span_ = tracer_->start_span(name_, nullptr);
-    }
+struct call_observation::call_spans {
+    struct attempt {
+        std::uint32_t number = 0;
+        std::unique_ptr<retry_tracer::span> span;
+    };
+
+    std::unique_ptr<retry_tracer::span> call;
+    std::vector<attempt> attempts;
+};
+
+void call_observation::deleter::operator()(call_spans* spans) const noexcept {
+    delete spans;
 }
 
-retry_tracer::span* call_observation::start_attempt_span(std::uint32_t number) noexcept {
-    if (call_span_ == nullptr) {
-        return nullptr;
-    }
-    auto span = tracer_->start_span(trace_names::attempt_span, call_span_.get());
+void call_observation::start_call_span() noexcept {
+    auto span = tracer_->start_span(name_, nullptr);
     if (span == nullptr) {
-        return nullptr;
+        return;
+    }
+    spans_.reset(new (std::nothrow) call_spans);
+    if (spans_ == nullptr) {
+        span->end(false);
+        return;
+    }
+    spans_->call = std::move(span);
+}
+
+void call_observation::start_attempt_span(std::uint32_t number, bool is_hedge) noexcept {
+    auto span = tracer_->start_span(trace_names::attempt_span, spans_->call.get());
+    if (span == nullptr) {
+        return;
     }
     span->set_attribute(trace_names::attempt_number, std::int64_t{number});
-    return attempt_spans_.emplace_back(number, std::move(span)).span.get();
-}
-
-void call_observation::on_attempt(std::uint32_t number) noexcept {
-    ++attempts_;
-    static_cast<void>(start_attempt_span(number));
-}
-
-void call_observation::on_hedge(std::uint32_t number) noexcept {
-    ++attempts_;
-    if (retry_tracer::span* const span = start_attempt_span(number)) {
+    if (is_hedge) {
         span->set_attribute(trace_names::hedge, std::int64_t{1});
     }
+    auto& attempts = spans_->attempts;
+    const bool has_room = guarded(false, [&] {
+        attempts.reserve(attempts.size() + 1);
+        return true;
+    });
+    if (!has_room) {
+        span->end(false);
+        return;
+    }
+    attempts.emplace_back(number, std::move(span));
 }
 
 void call_observation::on_one_ended(
     std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept {
     if (failure != nullptr && !is_lost) {
-        last_failure_ = *failure;
+        summary_.last_failure = *failure;
     }
-    const auto found = std::ranges::find(attempt_spans_, number, &attempt_span::number);
-    if (found == attempt_spans_.end()) {
+    if (spans_ == nullptr) {
+        return;
+    }
+    const auto found = std::ranges::find(spans_->attempts, number, &call_spans::attempt::number);
+    if (found == spans_->attempts.end()) {
         return;
     }
     if (is_lost && failure != nullptr) {
@@ -7588,17 +7878,14 @@ void call_observation::on_one_ended(
         failure = nullptr;
     }
     end_span(*found->span, failure);
-    attempt_spans_.erase(found);
+    spans_->attempts.erase(found);
 }
 
-void call_observation::on_attempt_end(const failure_facts* failure) noexcept {
-    if (failure != nullptr) {
-        last_failure_ = *failure;
-    }
-    for (const attempt_span& each : attempt_spans_) {
+void call_observation::end_attempt_spans(const failure_facts* failure) noexcept {
+    for (const call_spans::attempt& each : spans_->attempts) {
         end_span(*each.span, failure);
     }
-    attempt_spans_.clear();
+    spans_->attempts.clear();
 }
 
 void call_observation::on_decision(
@@ -7608,25 +7895,20 @@ void call_observation::on_decision(
     observer_->on_decision(event);
 }
 
-void call_observation::on_completion(call_summary ended, time_point now) noexcept {
-    ended.attempts = attempts_;
-    ended.total_time = driver::time_between(started_, now);
-    ended.last_failure = last_failure_;
-    if (observer_ != nullptr) {
-        observer_->on_completion(ended);
-    }
-    if (call_span_ != nullptr) {
-        call_span_->set_attribute(trace_names::attempt_count, std::int64_t{attempts_});
-        if (!ended.is_success) {
-            const std::string_view refusal = to_string(ended.refusal);
-            const std::string type =
-                attempts_ == 0 ? std::string(refusal) : error_type_of(last_failure_);
-            call_span_->set_attribute(trace_names::refusal, refusal);
-            call_span_->set_attribute(trace_names::error_type, std::string_view(type));
+void call_observation::end_call_span() noexcept {
+    retry_tracer::span& call = *spans_->call;
+    call.set_attribute(trace_names::attempt_count, std::int64_t{summary_.attempts});
+    if (!summary_.is_success) {
+        const std::string_view refusal = to_string(summary_.refusal);
+        call.set_attribute(trace_names::refusal, refusal);
+        if (summary_.attempts == 0) {
+            call.set_attribute(trace_names::error_type, refusal);
+        } else {
+            set_error_type(call, summary_.last_failure);
         }
-        call_span_->end(!ended.is_success);
-        call_span_.reset();
     }
+    call.end(!summary_.is_success);
+    spans_.reset();
 }
 
 }  // namespace detail
@@ -7767,10 +8049,11 @@ void circuit_breaker_fsm::roll_to(time_point now) noexcept {
         newest_begin_ = now;
         return;
     }
-    if (now < *newest_begin_) {
-        return;  // Threads may report in another order than they read the clock.
+    const duration age = time_between(*newest_begin_, now);
+    if (age < step_) {
+        return;  // Or negative: threads may report in another order than they read the clock.
     }
-    const auto passed = time_between(*newest_begin_, now) / step_;
+    const auto passed = age / step_;
     *newest_begin_ += passed * step_;
     for (auto left = std::min<std::int64_t>(passed, std::ssize(steps_)); left > 0; --left) {
         newest_ = (newest_ + 1) % step_count_;
@@ -8175,7 +8458,7 @@ constexpr std::string_view system_table = "windows";
 constexpr std::string_view system_table = "generic";  // `errno`, of which `std::errc` is made.
 #endif
 
-/// The row of a code whose category stands for `std::errc` in its own way, if it says anything.
+/// The row of a code whose category maps it to a `std::errc`, if there is one.
 [[nodiscard]] const detail::error_row* find_condition(const std::error_code& code) noexcept {
     for (const detail::error_table& table : detail::error_tables()) {
         if (table.category != "generic") {
@@ -8204,7 +8487,7 @@ constexpr std::string_view system_table = "generic";  // `errno`, of which `std:
     return found != nullptr ? found : find_condition(code);
 }
 
-/// What the standard libraries and Asio say of a code for which the system has no text.
+/// The messages of the standard libraries and of Asio for a code for which the system has no text.
 [[nodiscard]] bool is_no_text(std::string_view message, const std::error_category& category) {
     constexpr std::string_view unknown = "unknown error";
     return message.empty() || message == std::string(category.name()) + " error" ||
@@ -8292,7 +8575,7 @@ failure_facts detail::describe_exception(const std::exception_ptr& thrown) noexc
         return detail::describe_error_code({condition.value(), condition.category()});
     } catch (const std::errc condition) {
         return detail::describe_error_code(std::make_error_code(condition));
-    } catch (...) {  // it says nothing about retries
+    } catch (...) {  // it has no facts
     }
 #else
     static_cast<void>(thrown);
@@ -8358,7 +8641,7 @@ template <class Number>
         return number_line(number);
     } catch (unsigned long long number) {
         return number_line(number);
-    } catch (...) {  // it says nothing that can be shown
+    } catch (...) {  // it has no text
     }
 #else
     static_cast<void>(thrown);
@@ -8369,22 +8652,23 @@ template <class Number>
 }  // namespace
 
 std::string text_of_thrown(const std::exception_ptr& thrown) {
-    if (const auto* const code = find_thrown<std::error_code>(thrown); code != nullptr) {
-        return text_of_code(*code);
+    std::string text;
+    const auto of_code = [&text](const std::error_code& code) { text = text_of_code(code); };
+    const auto of_exception = [&text](const std::exception& error) { text = error.what(); };
+    if (visit_thrown<std::error_code>(thrown, of_code)) {
+        return text;
     }
-    const auto* const error = find_thrown<std::exception>(thrown);
-    if (error == nullptr) {
+    if (!visit_thrown<std::exception>(thrown, of_exception)) {
         return thrown == nullptr ? std::string() : text_of_thrown_value(thrown);
     }
-    std::string text = error->what();
-    if (const auto* const system = find_thrown<std::system_error>(thrown); system != nullptr) {
+    visit_thrown<std::system_error>(thrown, [&text](const std::system_error& system) {
         // Its text ends with the message of its code.
-        const std::string message = system->code().message();
+        const std::string message = system.code().message();
         if (text.ends_with(message)) {
             text.replace(
-                text.size() - message.size(), message.size(), text_of_code(system->code()));
+                text.size() - message.size(), message.size(), text_of_code(system.code()));
         }
-    }
+    });
     return text;
 }
 
@@ -8395,8 +8679,12 @@ std::string text_of_failure(const failure_view& failure, const failure_facts& fa
     }
     const auto* const thrown = failure.get_if<std::exception_ptr>();
     const bool is_unknown = text.empty() && thrown != nullptr && *thrown != nullptr &&
-                            find_thrown<std::exception>(*thrown) == nullptr;
+                            !visit_thrown<std::exception>(*thrown, [](const auto&) {});
     return is_unknown ? "exception of an unknown type" : text;
+}
+
+std::string text_or_empty(const char* text) noexcept {
+    return guarded(std::string(), [&] { return std::string(text); });
 }
 
 std::string one_line(std::string_view text) {
@@ -8653,13 +8941,14 @@ duration driver::latency_histogram::percentile(double share) const noexcept {
     const double wanted = std::ceil(bounded * static_cast<double>(total));
     const auto rank = std::max<std::uint64_t>(static_cast<std::uint64_t>(wanted), 1);
     std::uint64_t seen = 0;
-    for (std::size_t place = 0; place < counts_.size(); ++place) {
-        seen += counts_[place].load(std::memory_order_relaxed);
-        if (seen >= rank) {
-            return upper_end(place);
+    std::size_t last_place = 0;
+    for (std::size_t place = 0; place < counts_.size() && seen < rank; ++place) {
+        if (const auto count_here = counts_[place].load(std::memory_order_relaxed)) {
+            seen += count_here;
+            last_place = place;
         }
     }
-    return upper_end(counts_.size() - 1);
+    return upper_end(last_place);  // also if another thread has forgotten half of them meanwhile
 }
 
 std::array<std::uint64_t, driver::latency_histogram::limits.size() + 1>
@@ -9148,7 +9437,7 @@ public:
         }
         return "unknown error";
     }
-    /// For callers that know only `std::errc`. Our own facts say more: nothing was sent.
+    /// For callers that only use `std::errc`. Our own facts are more precise: nothing was sent.
     [[nodiscard]] std::error_condition default_error_condition(int value) const noexcept override {
         switch (static_cast<retry_errc>(value)) {
             case retry_errc::circuit_open:
@@ -9338,20 +9627,50 @@ std::string to_string(const retry_history& history) {
 
 namespace {
 
-// A text between quotation marks, with everything escaped that JSON does not allow there.
+// The size of the character that `text` begins with; 0 if its first byte begins no valid UTF-8.
+[[nodiscard]] std::size_t character_size(std::string_view text) noexcept {
+    const auto byte = [&](std::size_t index) {
+        return index < text.size() ? static_cast<unsigned char>(text[index]) : 0U;
+    };
+    const unsigned first = byte(0);
+    if (first < 0x80U) {
+        return 1;
+    }
+    // The narrower bounds exclude overlong forms, surrogates, and what is above U+10FFFF.
+    const unsigned second_min = first == 0xe0U ? 0xa0U : first == 0xf0U ? 0x90U : 0x80U;
+    const unsigned second_max = first == 0xedU ? 0x9fU : first == 0xf4U ? 0x8fU : 0xbfU;
+    if (first < 0xc2U || first > 0xf4U || byte(1) < second_min || byte(1) > second_max) {
+        return 0;
+    }
+    const std::size_t size = first < 0xe0U ? 2 : first < 0xf0U ? 3 : 4;
+    for (std::size_t index = 2; index < size; ++index) {
+        if ((byte(index) & 0xc0U) != 0x80U) {
+            return 0;
+        }
+    }
+    return size;
+}
+
+// A text between quotation marks, with everything escaped that JSON does not allow there. Bytes
+// that are not UTF-8 become replacement characters.
 void append_quoted(std::string& json, std::string_view text) {
     json += '"';
-    for (const char each : text) {
-        if (each == '"' || each == '\\') {
+    while (!text.empty()) {
+        const std::size_t size = character_size(text);
+        const char first = text.front();
+        if (size == 0) {
+            json += "\\ufffd";
+        } else if (first == '"' || first == '\\') {
             json += '\\';
-            json += each;
-        } else if (static_cast<unsigned char>(each) < 0x20U) {
+            json += first;
+        } else if (static_cast<unsigned char>(first) < 0x20U) {
             std::array<char, 8> escaped{};
-            std::snprintf(escaped.data(), escaped.size(), "\\u%04x", unsigned(each));
+            std::snprintf(escaped.data(), escaped.size(), "\\u%04x", unsigned(first));
             json += escaped.data();
         } else {
-            json += each;
+            json += text.substr(0, size);
         }
+        text.remove_prefix(std::max<std::size_t>(size, 1));
     }
     json += '"';
 }
@@ -9383,7 +9702,7 @@ void append_entry(
     }
     append_text(json, "failure", history.message_of(entry));
     if (entry.code() != 0) {
-        append_number(json, "code", entry.code());
+        json += ",\"code\":" + detail::code_text(entry.code(), entry.category() != 0);
     }
     append_text(json, "place", driver::place_of(history, entry));
     append_text(json, "problem", driver::problem_of(history, entry));
@@ -9539,11 +9858,12 @@ void write_refusals(text& out, const retry_metrics& of) {
 }
 
 void write_state(text& out, const circuit_breaker& of) {
+    const circuit_state current = of.state();  // read once: another thread may change it
     for (const circuit_state state :
          {circuit_state::closed, circuit_state::open, circuit_state::half_open}) {
         out.sample(
             "retry_breaker_state", text::word_label_of("state", to_string(state)),
-            std::uint64_t{of.state() == state ? 1U : 0U});
+            std::uint64_t{current == state ? 1U : 0U});
     }
 }
 
@@ -9637,10 +9957,33 @@ std::shared_ptr<retry_observer> log_to(std::function<void(std::string_view line)
     return logger;
 }
 
+namespace {
+
+/// All loggers of a stream share its mutex. Those of different streams do not, because a stream may
+/// itself make calls that are logged elsewhere.
+[[nodiscard]] std::shared_ptr<std::mutex> mutex_of_stream(const std::ostream& out) {
+    struct streams {
+        std::mutex mutex;
+        std::map<const std::ostream*, std::weak_ptr<std::mutex>> mutexes;
+    };
+    static auto* const all = new streams;  // never destroyed: objects with static lifetime log, too
+    const std::lock_guard lock(all->mutex);
+    std::erase_if(all->mutexes, [](const auto& each) { return each.second.expired(); });
+    std::weak_ptr<std::mutex>& known = all->mutexes[&out];
+    std::shared_ptr<std::mutex> mutex = known.lock();
+    if (mutex == nullptr) {
+        known = mutex = std::make_shared<std::mutex>();
+    }
+    return mutex;
+}
+
+}  // namespace
+
 std::shared_ptr<retry_observer> log_to(std::ostream& out) {
-    return log_to([&out, mutex = std::make_shared<std::mutex>()](std::string_view line) {
+    return log_to([&out, mutex = mutex_of_stream(out)](std::string_view line) {
+        const std::string whole_line = std::string(line) + '\n';
         const std::lock_guard lock(*mutex);
-        out << line << '\n';
+        out << whole_line;
         out.flush();
     });
 }
@@ -9721,6 +10064,12 @@ admission retry_progress::on_unpaid_retry(
 
 namespace reprise::driver {
 
+namespace {
+
+constexpr const char* dropped_text = "dropped without an answer";
+
+}  // namespace
+
 answer_channel::~answer_channel() = default;
 
 deferred_answer::deferred_answer(
@@ -9729,7 +10078,9 @@ deferred_answer::deferred_answer(
 
 deferred_answer& deferred_answer::operator=(deferred_answer&& other) noexcept {
     if (this != &other) {
-        fail("dropped without an answer");
+        if (channel_ != nullptr) {
+            fail(detail::text_or_empty(dropped_text));
+        }
         channel_ = std::move(other.channel_);
         ticket_ = other.ticket_;
     }
@@ -9737,7 +10088,9 @@ deferred_answer& deferred_answer::operator=(deferred_answer&& other) noexcept {
 }
 
 deferred_answer::~deferred_answer() {
-    fail("dropped without an answer");
+    if (channel_ != nullptr) {
+        fail(detail::text_or_empty(dropped_text));
+    }
 }
 
 void deferred_answer::answer(retry_action action) noexcept {
@@ -9814,15 +10167,15 @@ void driver::retry_strategy::ask(
     try {
         retry_after(question, sink);
     } catch (const std::exception& thrown) {
-        sink.on_exception(thrown.what());
+        sink.on_exception(detail::text_or_empty(thrown.what()));
     } catch (...) {
-        sink.on_exception("threw something other than a std::exception");
+        sink.on_exception(detail::text_or_empty("threw something other than a std::exception"));
     }
 #else
     retry_after(question, sink);
 #endif
     if (sink.current() == driver::retry_sink::state::open) {
-        sink.fail("returned without an answer");
+        sink.fail(detail::text_or_empty("returned without an answer"));
     }
 }
 
@@ -10025,6 +10378,9 @@ std::optional<driver::settings_error> check(const windowed_budget_options& optio
     if (!std::isfinite(options.percent) || options.percent < 0.0 || options.percent > 1000.0) {
         return contradiction("percent", "must be between 0 and 1000");
     }
+    if (options.percent > 0.0 && options.percent < 0.1) {
+        return contradiction("percent", "must be 0 or at least 0.1: a budget counts in tenths");
+    }
     if (!std::isfinite(options.minimum_per_second) || options.minimum_per_second < 0.0 ||
         options.minimum_per_second > 10'000.0) {
         return contradiction("minimum_per_second", "must be between 0 and 10000");
@@ -10195,11 +10551,13 @@ public:
     }
 };
 
+[[nodiscard]] std::uint64_t steady_ticks() noexcept {
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
 /// An unreadable random device must not stop a program, so the clock provides the seed instead.
 std::uint64_t seed_from_system() noexcept {
-    const auto from_clock =
-        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-    return detail::result_or(from_clock, [] {
+    return detail::result_or(steady_ticks(), [] {
         std::random_device device;
         return (static_cast<std::uint64_t>(device()) << 32U) ^ device();
     });
@@ -10208,13 +10566,16 @@ std::uint64_t seed_from_system() noexcept {
 }  // namespace
 
 retry_clock& retry_clock::real() noexcept {
-    static steady_driver driver;
-    return driver;
+    // Never destroyed: objects with static lifetime may retry in their destructors.
+    alignas(steady_driver) static std::array<std::byte, sizeof(steady_driver)> place;
+    static auto* const driver = new (place.data()) steady_driver;
+    return *driver;
 }
 
 std::uint64_t detail::thread_random() noexcept {
     thread_local random_generator generator(seed_from_system());
-    return generator.next();
+    // The time is mixed in because a process has the same generator after a fork as its parent.
+    return random_generator::mix(generator.next() ^ steady_ticks());
 }
 
 }  // namespace reprise

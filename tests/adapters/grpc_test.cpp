@@ -12,11 +12,13 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/hedge.hpp>
 #include <reprise/retry.hpp>
 #include <reprise/retry/adapters/grpc.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
 #include "run_example.hpp"
+#include "server_process.hpp"
 
 // The gRPC adapter on a server in the same process, over a real socket.
 
@@ -215,11 +217,8 @@ TEST(grpc_adapter, gives_a_call_the_time_that_is_left_of_the_attempt) {
     EXPECT_EQ(second.raw_deadline().tv_sec, 2);
 }
 
-/// Starts a retried call through the callback interface; completes with any token.
-template <class Executor, class Token>
-auto async_find(
-    Executor executor, scripted_shop& server, reprise::standard_strategy& strategy, Token token) {
-    const reprise::async_call_options options{.attempt_timeout = 5s};
+/// One attempt through the callback interface.
+auto find_at(scripted_shop& server) {
     const auto initiate = [&server](const reprise::attempt& current, auto handler) {
         reprise::adapters::grpc_start<shop::Stock>(
             current, std::move(handler),
@@ -228,8 +227,17 @@ auto async_find(
                 server.stub().async()->Find(context, &item, stock, std::move(done));
             });
     };
+    return initiate;
+}
+
+/// Starts a retried call through the callback interface; completes with any token.
+template <class Executor, class Token>
+auto async_find(
+    Executor executor, scripted_shop& server, reprise::standard_strategy& strategy, Token token,
+    reprise::duration attempt_timeout = 5s) {
+    const reprise::async_call_options options{.attempt_timeout = attempt_timeout};
     return reprise::async_retry<void(grpc_result, shop::Stock)>(
-        executor, strategy, options, initiate, std::move(token));
+        executor, strategy, options, find_at(server), std::move(token));
 }
 
 TEST(grpc_adapter, repeats_a_call_with_a_callback) {
@@ -261,6 +269,43 @@ TEST(grpc_adapter, repeats_a_call_in_a_coroutine) {
     io.run();
     EXPECT_EQ(count.get(), 7);
     EXPECT_EQ(server.calls(), 2U);
+}
+
+// The answer of the hedge was there, and the loop waited for the slow call until its time was over.
+TEST(grpc_adapter, hedge_that_answers_first_cancels_the_slow_call) {
+    std::atomic<bool> is_canceled = false;
+    const scripted_answer waits_for_its_end = [&](grpc::ServerContext& context, auto& stock) {
+        const auto ended = is_slow()(context, stock);
+        is_canceled = std::chrono::system_clock::now() < context.deadline();
+        return ended;
+    };
+    scripted_shop server({waits_for_its_end, succeeds()});
+    boost::asio::thread_pool threads(1);
+    const auto [result, stock] =
+        reprise::async_retry<void(grpc_result, shop::Stock)>(
+            threads.get_executor(), reprise::attempts(2),
+            {.timeout = 60s, .repeat = reprise::repeatability::repeatable},
+            reprise::hedged(20ms, find_at(server)), boost::asio::use_future)
+            .get();
+    EXPECT_TRUE(result.status().ok());
+    EXPECT_EQ(stock.count(), 7);
+    EXPECT_EQ(server.calls(), 2U);
+    threads.join();
+    EXPECT_TRUE(becomes_ready([&] { return is_canceled.load(); })) << "before its time was over";
+}
+
+// A loop cancels at the limit of an attempt, and so does gRPC: whichever is first, it is a timeout.
+TEST(grpc_adapter, call_that_the_loop_canceled_at_the_limit_of_the_attempt_is_repeated) {
+    for (int round = 0; round < 20; ++round) {
+        scripted_shop server({is_slow(), succeeds()});
+        reprise::standard_strategy strategy({.backoff = {.base = 1ms}});
+        boost::asio::thread_pool threads(1);
+        const auto [result, stock] =
+            async_find(threads.get_executor(), server, strategy, boost::asio::use_future, 30ms)
+                .get();
+        EXPECT_TRUE(result.status().ok()) << result.message();
+        threads.join();
+    }
 }
 
 TEST(grpc_adapter, first_program_prints_the_stock) {

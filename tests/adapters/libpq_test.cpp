@@ -6,23 +6,15 @@
 #include <random>
 
 #include <reprise/retry.hpp>
-#include <reprise/retry/adapters/libpq.hpp>
 
 #include "commit_cutter.hpp"
-#include "postgres_server.hpp"
+#include "postgres_test.hpp"
 #include "run_example.hpp"
 
 // The libpq adapter on a PostgreSQL server of its own.
 
 namespace adapters {
 namespace {
-
-using namespace std::chrono_literals;
-using reprise::adapters::pq_connection;
-using reprise::adapters::pq_error;
-using reprise::adapters::pq_result;
-using reprise::adapters::pq_transaction;
-using reprise::adapters::pq_transaction_options;
 
 constexpr int account_count = 4;
 
@@ -34,31 +26,17 @@ reprise::standard_strategy make_strategy(std::uint32_t attempts_max = 200) {
          .bucket = {.capacity = 1'000'000}});
 }
 
-/// One server for all tests of this program, with accounts and a ledger of what was applied.
-class libpq_adapter : public testing::Test {
+class libpq_adapter : public postgres_test {
 protected:
-    static void SetUpTestSuite() { server_ = std::make_unique<postgres_server>(); }
-    static void TearDownTestSuite() { server_.reset(); }
     void SetUp() override {
-        sql("drop table if exists ledger, accounts, stock");
-        sql("create table ledger (id bigint not null)");  // Duplicates are possible, and seen.
+        postgres_test::SetUp();
+        sql("drop table if exists accounts, stock");
         sql("create table accounts (id int primary key, balance bigint not null)");
         for (int id = 0; id < account_count; ++id) {
             sql("insert into accounts values ($1, 1000)", {std::to_string(id)});
         }
     }
-
-    static pq_result sql(const std::string& text, const std::vector<std::string>& values = {}) {
-        pq_connection connection(server_->parameters());
-        return connection.execute(text, values);
-    }
-    static std::int64_t number(const std::string& query) {
-        return std::stoll(PQgetvalue(sql(query).get(), 0, 0));
-    }
-
-    static std::unique_ptr<postgres_server> server_;
 };
-std::unique_ptr<postgres_server> libpq_adapter::server_;
 
 /// Moves 1 between two accounts and notes the id of the work in the ledger.
 struct transfer {
@@ -228,13 +206,15 @@ TEST_F(libpq_adapter, loses_and_doubles_nothing_while_the_server_restarts_and_cr
     expect_ledger_agrees(report, sql("select id, count(*) from ledger group by id"));
     EXPECT_GT(report.retried, 0);
     EXPECT_EQ(report.failed, 0);
-    EXPECT_LE(report.unknown, report.states["40003"]);  // Only where the server cannot know.
+    EXPECT_LE(report.unknown, report.states["40003"]);  // Only if the server cannot find out.
     EXPECT_EQ(number("select sum(balance) from accounts"), account_count * 1000);
 }
 
 /// One transaction through a proxy that loses its COMMIT.
 struct cut_commit {
+    std::string statement = "insert into ledger values (7)";
     int calls = 0;
+    bool has_failed = false;
     bool is_unknown = false;
     reprise::retry_history history;
 
@@ -245,13 +225,14 @@ struct cut_commit {
         auto strategy = make_strategy(attempts_max);
         const auto body = [this](pq_connection& on) {
             ++calls;
-            on.execute("insert into ledger values (7)");
+            on.execute(statement);
         };
         try {
             reprise::retry(
                 strategy, {.timeout = 20s, .history = &history},
                 pq_transaction(connection, body, std::move(options)));
         } catch (const pq_error& error) {
+            has_failed = true;
             is_unknown = error.is_commit_unknown();
         }
     }
@@ -269,6 +250,39 @@ TEST_F(libpq_adapter, does_not_repeat_a_commit_that_was_applied_although_its_ans
     EXPECT_FALSE(cut.is_unknown);
     EXPECT_EQ(cut.calls, 1);
     EXPECT_EQ(number("select count(*) from ledger"), 1);
+}
+
+// A transaction that had written no row had no id yet when it was asked for one, so that it counted
+// as not applied.
+TEST_F(libpq_adapter, sends_a_notification_once_although_the_answer_to_its_commit_was_lost) {
+    pq_connection listener(server_->parameters());
+    listener.execute("listen sold");
+    const commit_cutter proxy(socket_folder(server_->parameters()), commit_cutter::cut::answer);
+    cut_commit cut;
+    cut.statement = "notify sold";
+    cut.run(proxy.parameters(), 10);
+    EXPECT_TRUE(proxy.has_cut());
+    EXPECT_FALSE(cut.is_unknown);
+    EXPECT_EQ(cut.calls, 1);
+    listener.execute("select 1");
+    int sent = 0;
+    while (PGnotify* const notification = PQnotifies(listener.native())) {
+        PQfreemem(notification);
+        ++sent;
+    }
+    EXPECT_EQ(sent, 1);
+}
+
+TEST_F(libpq_adapter, repeats_a_transaction_on_a_standby_whose_commit_was_lost) {
+    postgres_server standby;
+    standby.restart_as_standby();
+    const commit_cutter proxy(socket_folder(standby.parameters()), commit_cutter::cut::answer);
+    cut_commit cut;
+    cut.statement = "select 1";
+    cut.run(proxy.parameters(), 10);
+    EXPECT_TRUE(proxy.has_cut());
+    EXPECT_FALSE(cut.has_failed) << "a standby has no transaction ids";
+    EXPECT_EQ(cut.calls, 2);
 }
 
 TEST_F(libpq_adapter, repeats_a_commit_that_did_not_arrive) {
@@ -373,6 +387,23 @@ TEST_F(libpq_adapter, never_repeats_a_violated_constraint) {
     };
     EXPECT_THROW(reprise::retry(strategy, pq_transaction(connection, body)), pq_error);
     EXPECT_EQ(calls, 1);
+}
+
+// The key was in histories and logs.
+TEST_F(libpq_adapter, history_of_a_violated_constraint_has_no_values) {
+    pq_connection connection(server_->parameters());
+    sql("create table if not exists people (name text primary key)");
+    const auto insert = [&] { connection.execute("insert into people values ('Ada')"); };
+    insert();
+    reprise::retry_history history;
+    try {
+        reprise::retry(reprise::attempts(2), {.history = &history}, insert);
+        ADD_FAILURE() << "the key is not unique";
+    } catch (const pq_error& error) {
+        EXPECT_NE(error.details().find("(name)=(Ada)"), std::string::npos) << error.details();
+    }
+    EXPECT_NE(to_string(history).find("people_pkey"), std::string::npos);
+    EXPECT_EQ(to_string(history).find("Ada"), std::string::npos) << to_string(history);
 }
 
 TEST_F(libpq_adapter, reports_a_rollback_where_the_body_hides_an_error) {

@@ -1,42 +1,16 @@
 #include <gtest/gtest.h>
 
 #include <reprise/retry.hpp>
-#include <reprise/retry/adapters/libpq.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
-#include "postgres_server.hpp"
+#include "postgres_test.hpp"
 
 // Transactions whose bodies hide errors or end them, on a PostgreSQL server of their own.
 
 namespace adapters {
 namespace {
 
-using namespace std::chrono_literals;
-using reprise::adapters::pq_connection;
-using reprise::adapters::pq_error;
-using reprise::adapters::pq_result;
-using reprise::adapters::pq_transaction;
-using reprise::adapters::pq_transaction_options;
-
-class libpq_transactions : public testing::Test {
-protected:
-    static void SetUpTestSuite() { server_ = std::make_unique<postgres_server>(); }
-    static void TearDownTestSuite() { server_.reset(); }
-    void SetUp() override {
-        sql("drop table if exists ledger");
-        sql("create table ledger (id bigint not null)");
-    }
-
-    static pq_result sql(const std::string& text) {
-        pq_connection connection(server_->parameters());
-        return connection.execute(text);
-    }
-    static std::int64_t number(const std::string& query) {
-        return std::stoll(PQgetvalue(sql(query).get(), 0, 0));
-    }
-
-    static std::unique_ptr<postgres_server> server_;
-};
-std::unique_ptr<postgres_server> libpq_transactions::server_;
+class libpq_transactions : public postgres_test {};
 
 /// Ends the connection of the body, which hides that.
 void lose_connection(pq_connection& on) {
@@ -126,6 +100,22 @@ TEST_F(libpq_transactions, reports_a_transaction_that_its_body_has_ended) {
     }
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(number("select count(*) from ledger"), 0);
+}
+
+// The limit of the transaction's last attempt stayed: lone statements after it had no time left,
+// and the connection asked a clock that had ended with the call.
+TEST_F(libpq_transactions, limit_of_a_transaction_ends_with_it) {
+    pq_connection connection(server_->parameters());
+    {
+        reprise::testing::virtual_clock clock;
+        const auto body = [](pq_connection& on) { on.execute("insert into ledger values (1)"); };
+        reprise::retry(
+            reprise::attempts(1), {.timeout = 1s, .clock = &clock},
+            pq_transaction(connection, body));
+        clock.advance(1h);
+        EXPECT_EQ(PQntuples(connection.execute("select pg_sleep(0.05)").get()), 1);
+    }
+    EXPECT_EQ(PQntuples(connection.execute("select pg_sleep(0.05)").get()), 1);
 }
 
 }  // namespace

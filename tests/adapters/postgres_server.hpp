@@ -49,6 +49,12 @@ public:
         process_.stop(signal);
         start();
     }
+    /// From now on it only reads, and waits for a primary that it does not have.
+    void restart_as_standby() {
+        process_.stop(SIGINT);
+        std::ofstream(data() + "/standby.signal");
+        start();
+    }
     [[nodiscard]] std::string parameters() const {
         return "host=" + folder() + " user=app dbname=postgres";
     }
@@ -75,8 +81,8 @@ private:
         }
         return *found;
     }
-    /// The server refuses to run as root. Changing the user forgets the death signal: it is set
-    /// again behind that.
+    /// The server refuses to run as root. Changing the user clears the death signal, so it is set
+    /// again afterwards.
     [[nodiscard]] static std::vector<std::string> as_owner(std::vector<std::string> command) {
         if (::geteuid() != 0) {
             return command;

@@ -1,4 +1,5 @@
-"""Sees check_core_headers.py refuse headers that do not stand alone. Argument: the C++ compiler."""
+"""Checks that check_core_headers.py refuses headers that do not compile alone. Argument: the C++
+compiler."""
 
 import json
 import shutil

@@ -53,7 +53,7 @@ class Terminal(hostile_case.HostileCase):
             self.both_forms("owned", "error-map", "-c", place(server))
             self.both_forms("owned", "error-map", "0x7fe0", "-c", place(server))
 
-    def test_an_error_with_an_attribute_that_nobody_knows(self):
+    def test_an_error_with_an_unknown_attribute(self):
         text = json.dumps({"version": 1, "revision": 1, "errors": {
             "7fe0": {"name": "BUSY", "desc": "D", "attrs": ["guard-rail" + NASTY, "rate-limit"]}}})
         script = {

@@ -34,8 +34,8 @@ template <class Advance>
     world& w, std::size_t level, const attempt& current, const Advance& advance) {
     w.start(level, current);
     const attempt_script& script = w.call_service(current);
-    const bool is_cut = script.time >= current.timeout;
-    advance(std::min(script.time, current.timeout));
+    const bool is_cut = !script.is_late && script.time >= current.timeout;
+    advance(is_cut ? current.timeout : script.time);
     const reply ended = w.answer(script, is_cut);
     w.finish(level, ended);
     if (script.is_thrown && !ended.has_value()) {
@@ -68,6 +68,9 @@ template <class Advance>
     } catch (const thrown_reply& thrown) {
         w.finish(0, thrown.failed());
         throw;
+    } catch (const retry_error&) {
+        w.finish(0, w.canceled_reply());
+        throw;
     }
 #else
     const reply ended = call_in_inner_loop(w, current, advance);
@@ -83,6 +86,8 @@ void run_and_complete(world& w, const Result& result) {
         w.complete(result());
     } catch (const thrown_reply& thrown) {
         w.complete(thrown.failed());
+    } catch (const retry_error&) {
+        w.complete(w.canceled_reply());
     }
 #else
     w.complete(result());

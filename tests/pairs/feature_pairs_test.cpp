@@ -1,6 +1,6 @@
 /// Every pair of features, in every loop that can have both, with drawn failures in virtual time,
-/// against a model of what must never happen (`world.hpp`). Reviewers broke the library where two
-/// good parts meet: a filter and an adapter, a timeout and a code.
+/// against a model of what must never happen (`world.hpp`). Bugs hide where two correct parts meet:
+/// a filter and an adapter, a timeout and a code.
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@ namespace reprise::feature_pairs {
 
 enum class feature : std::uint8_t {
     filter,             ///< `attempts(n).when(predicate)`
-    named,              ///< Exceptions of which only the filter knows what they state.
+    named,              ///< Exceptions whose facts only the filter has.
     adapter,            ///< Facts of HTTP answers, by method.
     breaker,            ///< A circuit breaker, which other calls may open.
     hedge,              ///< `hedged(delay, operation)`
@@ -24,18 +24,46 @@ enum class feature : std::uint8_t {
     nested,             ///< The operation contains a loop that shares the allowance.
     observer,           ///< Of the strategy.
     virtual_interface,  ///< The strategy is a `retry_strategy`.
+    first_delay,        ///< The strategy delays the first attempt.
+    late_answer,        ///< Attempts that answer after their time limit.
+    ignored_signals,    ///< Attempts that cannot be canceled.
+    at_once,            ///< Attempts that complete while they are being started.
+    cancellation,       ///< The caller emits signals of all types.
+    threads,            ///< Several threads run the executor, with or without a strand.
+    own_context,        ///< The handler has an executor of its own, which timers do not share.
     no_exceptions,      ///< The loop is compiled with -fno-exceptions.
     blocking,           ///< `retry`
     completion_token,   ///< `async_retry<Signature>`
     coroutine,          ///< `async_retry` of a coroutine.
 };
 
-inline constexpr std::size_t feature_count = 16;
+inline constexpr std::size_t feature_count = 23;
 
 inline constexpr std::array<std::string_view, feature_count> feature_names{
-    "filter",           "named",    "adapter", "breaker",  "hedge",   "fallback",      "budget",
-    "deadline",         "stop",     "nested",  "observer", "virtual", "no exceptions", "blocking",
-    "completion token", "coroutine"};
+    "filter",
+    "named",
+    "adapter",
+    "breaker",
+    "hedge",
+    "fallback",
+    "budget",
+    "deadline",
+    "stop",
+    "nested",
+    "observer",
+    "virtual",
+    "first delay",
+    "late answer",
+    "ignored signals",
+    "completion at once",
+    "cancellation",
+    "threads",
+    "own context",
+    "no exceptions",
+    "blocking",
+    "completion token",
+    "coroutine",
+};
 
 /// A set of features.
 class feature_set {
@@ -59,14 +87,26 @@ struct impossible_pair {
     std::string_view reason;
 };
 
-inline constexpr std::array<impossible_pair, 9> impossible_pairs{{
+inline constexpr std::array<impossible_pair, 21> impossible_pairs{{
     {feature::hedge, feature::blocking,
      "a blocking loop runs one attempt at a time: a hedged operation does not compile there"},
     {feature::named, feature::completion_token,
      "the operation passes its failure to a handler and throws nothing"},
+    {feature::named, feature::own_context, "only a handler has a context of its own"},
     {feature::named, feature::no_exceptions, "there are no exceptions to name"},
     {feature::hedge, feature::no_exceptions,
      "without exceptions there is only the blocking loop, which does not hedge"},
+    {feature::ignored_signals, feature::blocking, "a blocking loop cancels no attempt"},
+    {feature::ignored_signals, feature::no_exceptions, "a blocking loop cancels no attempt"},
+    {feature::at_once, feature::blocking, "a blocking operation always does"},
+    {feature::at_once, feature::no_exceptions, "a blocking operation always does"},
+    {feature::cancellation, feature::blocking, "a blocking loop has a stop token only"},
+    {feature::cancellation, feature::no_exceptions, "a blocking loop has a stop token only"},
+    {feature::threads, feature::blocking, "a blocking loop runs on the thread of its caller"},
+    {feature::threads, feature::no_exceptions, "a blocking loop runs on the thread of its caller"},
+    {feature::own_context, feature::blocking, "a blocking loop has no handler"},
+    {feature::own_context, feature::no_exceptions, "a blocking loop has no handler"},
+    {feature::own_context, feature::coroutine, "a coroutine awaits on its own executor"},
     {feature::no_exceptions, feature::completion_token, "Asio throws its own errors"},
     {feature::no_exceptions, feature::coroutine, "coroutines of Asio report errors by throwing"},
     {feature::blocking, feature::completion_token, "a call runs in one loop"},

@@ -74,6 +74,38 @@ private:
     return script;
 }
 
+/// What the features of asynchronous loops add; `some(n)` are less than n milliseconds.
+template <class Some>
+void draw_asynchrony(call_plan& plan, dice& random, const Some& some) {
+    if (plan.has(feature::first_delay)) {
+        plan.first_delay = 1ms + some(60);
+    }
+    if (plan.has(feature::late_answer) && !plan.attempt_timeout) {
+        plan.attempt_timeout = 1ms + some(40);
+    }
+    if (plan.has(feature::cancellation)) {
+        plan.signal_at = some(100);
+        plan.signal_type = random.one_of(std::array<std::uint32_t, 3>{1, 2, 4});
+    }
+    plan.has_strand = plan.has(feature::cancellation) || random.one_in(2);
+    for (attempt_script& script : plan.attempts) {
+        if (plan.has(feature::late_answer) && random.one_in(2)) {
+            script.is_late = true;
+            script.time = *plan.attempt_timeout + some(50);
+            script.late_by = 1ms + some(30);
+        }
+        if (plan.has(feature::cancellation)) {
+            script.heeds = random.one_of(std::array<std::uint32_t, 3>{1, 3, 7});
+        }
+        if (plan.has(feature::ignored_signals)) {
+            script.ignores_cancellation = true;
+        }
+        if (plan.has(feature::at_once) && random.one_in(2)) {
+            script.is_at_once = true;
+        }
+    }
+}
+
 }  // namespace
 
 bool call_plan::may_be_executed_twice() const {
@@ -122,6 +154,7 @@ call_plan draw_plan(const feature_set& features, std::uint64_t seed) {
         plan.breaker_opens_at = some(60);
     }
     plan.hedge_delay = 1ms + some(40);
+    draw_asynchrony(plan, random, some);
     return plan;
 }
 

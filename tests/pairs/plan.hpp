@@ -23,8 +23,12 @@ struct attempt_script {
     bool is_executed = false;
     bool is_thrown = false;             ///< The failure is an exception, in loops that can see it.
     bool ignores_cancellation = false;  ///< It ends when it would have ended anyway.
-    int status = 0;         ///< With the adapter: of the HTTP answer; 0: the connection broke.
-    failure_facts facts{};  ///< Without the adapter.
+    bool is_at_once = false;            ///< It completes while it is being started.
+    bool is_late = false;               ///< In blocking loops: it goes on after its limit.
+    duration late_by{};       ///< With its own result, so long after it has been canceled.
+    std::uint32_t heeds = 7;  ///< The types of cancellation that it supports.
+    int status = 0;           ///< With the adapter: of the HTTP answer; 0: the connection broke.
+    failure_facts facts{};    ///< Without the adapter.
 };
 
 struct call_plan {
@@ -41,6 +45,10 @@ struct call_plan {
     std::optional<duration> timeout{};
     std::optional<duration> attempt_timeout{};
     std::optional<duration> stop_at{};
+    duration first_delay{};
+    std::optional<duration> signal_at{};  ///< Of `signal_type`; terminal ones follow.
+    std::uint32_t signal_type = 1;        ///< A `cancellation_type`.
+    bool has_strand = false;
     std::optional<duration> breaker_opens_at{};  ///< Because of other calls.
     duration hedge_delay{};
 

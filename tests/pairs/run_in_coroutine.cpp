@@ -2,18 +2,13 @@
 #include <reprise/asio/hedge.hpp>
 
 #if defined(REPRISE_STANDALONE_ASIO)
-#include <asio/co_spawn.hpp>
-#include <asio/io_context.hpp>
-#include <asio/post.hpp>
-#include <asio/use_awaitable.hpp>
+#include <asio/bind_cancellation_slot.hpp>
 #else
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
 #endif
 
 #include "blocking_call.hpp"
+#include "crew.hpp"
 #include "slow_answer.hpp"
 
 namespace reprise::feature_pairs {
@@ -23,25 +18,31 @@ namespace {
 /// Shared by all coroutines of a call.
 struct stage {
     world& w;
-    asio::io_context& io;
+    crew& all;
     testing::virtual_clock& clock;
+    asio::any_io_executor where;
+    asio::cancellation_signal& signal;
 };
 
 /// One attempt at the service.
 asio::awaitable<reply> call_once(stage on, std::size_t level, attempt current) {
     on.w.start(level, current);
-    bool is_thrown = false;
-    auto initiate = [&on, level, &current, &is_thrown](auto handler) {
-        const attempt_script& script = on.w.call_service(current);
-        is_thrown = script.is_thrown;
-        using answer_type = slow_answer<decltype(handler)>;
-        std::make_shared<answer_type>(on.w, level, on.io, script, std::move(handler))
-            ->start(on.clock);
-    };
-    auto pending = asio::async_initiate<const asio::use_awaitable_t<>, void(reply)>(
-        initiate, asio::use_awaitable);
-    const reply ended = co_await std::move(pending);
-    if (is_thrown && !ended.has_value()) {
+    const attempt_script& script = on.w.call_service(current);
+    reply ended;
+    if (script.is_at_once) {
+        ended = on.w.answer(script, false);
+        on.w.finish(level, ended);
+    } else {
+        auto initiate = [&on, level, &script](auto handler) {
+            using answer_type = slow_answer<decltype(handler)>;
+            std::make_shared<answer_type>(on.w, level, on.all.io(), script, std::move(handler))
+                ->start(on.clock);
+        };
+        auto pending = asio::async_initiate<const asio::use_awaitable_t<>, void(reply)>(
+            initiate, asio::use_awaitable);
+        ended = co_await std::move(pending);
+    }
+    if (script.is_thrown && !ended.has_value()) {
         on.w.throw_failure(ended);
     }
     co_return ended;
@@ -68,12 +69,19 @@ asio::awaitable<reply> call_nested_loop(stage on, Strategy& strategy, attempt cu
     } catch (const thrown_reply& thrown) {
         on.w.finish(0, thrown.failed());
         throw;
+    } catch (const retry_error&) {
+        on.w.finish(0, on.w.canceled_reply());
+        throw;
     }
 }
 
 /// The whole call.
 template <class Strategy, class Operation>
 asio::awaitable<void> call_outer(stage on, Strategy& strategy, Operation operation) {
+    // Coroutines hide all signals but terminal ones unless told otherwise.
+    const auto all_types =
+        asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+    co_await all_types;
     const async_call_options options = borrowed(on.w.options(0));
     try {
         auto pending = async_retry(strategy, options, operation);
@@ -81,18 +89,22 @@ asio::awaitable<void> call_outer(stage on, Strategy& strategy, Operation operati
         on.w.complete(result);
     } catch (const thrown_reply& thrown) {
         on.w.complete(thrown.failed());
+    } catch (const retry_error&) {
+        on.w.complete(on.w.canceled_reply());
     }
 }
 
 template <class Strategy, class Operation>
 void spawn_call(stage on, Strategy& strategy, Operation operation) {
+    const auto ended = [on](std::exception_ptr error) {
+        if (error) {
+            on.w.report("the call ends with an exception that the operation did not throw");
+        }
+    };
     asio::co_spawn(
-        on.io, call_outer(on, strategy, std::move(operation)), [on](std::exception_ptr error) {
-            if (error) {
-                on.w.report("the call ends with an exception that the operation did not throw");
-            }
-        });
-    on.clock.run(on.io);
+        on.where, call_outer(on, strategy, std::move(operation)),
+        asio::bind_cancellation_slot(on.signal.slot(), ended));
+    on.clock.run(on.all);
 }
 
 /// Adds what wraps the operation.
@@ -114,11 +126,17 @@ void spawn_wrapped(stage on, Strategy& strategy, const Operation& operation) {
 
 void run_in_coroutine(const call_plan& plan, const std::function<void(world&)>& done) {
     testing::virtual_clock clock;
-    asio::io_context io;
+    crew all(plan, clock);
     world w(plan, clock, [&](time_point when, std::function<void()> action) {
         clock.at(when, std::move(action));
     });
-    const stage on{w, io, clock};
+    asio::cancellation_signal signal;
+    const auto strand = asio::make_strand(all.io());
+    const asio::any_io_executor where =
+        plan.has_strand ? asio::any_io_executor(strand) : all.io().get_executor();
+    w.is_in_place = [&] { return !plan.has_strand || strand.running_in_this_thread(); };
+    schedule_signals(w, clock, where, signal);
+    const stage on{w, all, clock, where, signal};
     with_strategy(w, 0, [&](auto& outer) {
         with_strategy(w, 1, [&](auto& inner) {
             using inner_type = std::remove_reference_t<decltype(inner)>;

@@ -1,6 +1,8 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <chrono>
 #include <utility>
 
 #include <reprise/retry/adapters/http_method.hpp>
@@ -71,6 +73,7 @@ void ledger_budget::on_success(std::uint32_t cost, std::uint32_t attempt, time_p
 void watcher::on_decision(const decision_event& event) noexcept {
     if (event.entry.is_attempt() && !event.entry.is_hedge()) {
         ++failed_attempts;
+        timeouts += event.entry.is_timeout() ? 1U : 0U;
     }
 }
 
@@ -101,13 +104,17 @@ world::world(const call_plan& plan, retry_clock& clock, const scheduler& at)
             .volume_threshold = breaker_volume, .sleep_window = 50ms, .probe_timeout = 1s});
     }
     if (plan_.stop_at) {
-        at(time_point{} + *plan_.stop_at, [this] { stop_.request_stop(); });
+        at(time_point{} + *plan_.stop_at, [this] {
+            stop_.request_stop();
+            on_stop();
+        });
     }
     if (plan_.breaker_opens_at) {
         at(time_point{} + *plan_.breaker_opens_at, [this] {
             for (std::uint32_t i = 0; i < 4 * breaker_volume; ++i) {
                 breaker_->on_failure(driver::breaker_permit::regular(), {}, clock_.now());
             }
+            breaker_opened_at_ = clock_.now();
         });
     }
     if (plan_.timeout) {
@@ -118,15 +125,16 @@ world::world(const call_plan& plan, retry_clock& clock, const scheduler& at)
 strategy_type world::strategy(std::size_t index) {
     loop_level& own = level(index);
     const std::size_t innermost = plan_.has(feature::nested) ? 1 : 0;
-    return attempts(plan_.attempts_max)
-        .every(plan_.delay)
-        .unmarked_calls(plan_.unmarked_calls)
-        .when(code_selection{plan_.selected_codes})
-        .when(base_selection{})
-        .when(named_selection{plan_.selected_codes})
-        .budget(ledger_budget(&own.charges))
-        .breaker(index == innermost ? breaker_ : nullptr)
-        .observer(plan_.has(feature::observer) ? own.observer : nullptr);
+    prompt_strategy prompt = attempts(plan_.attempts_max)
+                                 .every(plan_.delay)
+                                 .unmarked_calls(plan_.unmarked_calls)
+                                 .when(code_selection{plan_.selected_codes})
+                                 .when(base_selection{})
+                                 .when(named_selection{plan_.selected_codes})
+                                 .budget(ledger_budget(&own.charges))
+                                 .breaker(index == innermost ? breaker_ : nullptr)
+                                 .observer(plan_.has(feature::observer) ? own.observer : nullptr);
+    return {std::move(prompt), plan_.first_delay};
 }
 
 call_options world::options(std::size_t index, const attempt* current) {
@@ -150,6 +158,11 @@ call_options world::options(std::size_t index, const attempt* current) {
             options.deadline = current->deadline;
         }
     }
+    const time_point now = clock_.now();
+    own.first_at =
+        now + std::min(
+                  {plan_.first_delay, options.timeout.value_or(duration::max()),
+                   driver::time_left(now, options.deadline.value_or(driver::no_deadline))});
     return options;
 }
 
@@ -160,6 +173,16 @@ void world::start(std::size_t index, const attempt& current) {
     if (index == 0) {
         outer_allowance_ = current.allowance;
     }
+    const bool is_alone = index == 0 || !plan_.has(feature::hedge);
+    const time_point now = clock_.now();
+    if (is_alone && current.number == 1 && now != own.first_at) {
+        report("the first attempt starts before or after its delay");
+    }
+    own.limit = current.deadline;
+    // The blocking loop inside an operation with a completion token sees no signals.
+    if (signaled_at_ && (index == 0 || !plan_.has(feature::completion_token))) {
+        report("an attempt starts after a signal");
+    }
 }
 
 void world::finish(std::size_t index, const reply& ended) {
@@ -168,6 +191,7 @@ void world::finish(std::size_t index, const reply& ended) {
     own.failures += ended.has_value() ? 0U : 1U;
     if (!ended.has_value()) {
         last_failure_ = ended.failure.facts;
+        own.late_failures += clock_.now() > own.limit ? 1U : 0U;
     }
 }
 
@@ -213,11 +237,19 @@ const attempt_script& world::call_service(const attempt& current) {
     if (completions_ != 0) {
         report("an attempt starts after the call has completed");
     }
-    if (breaker_ && breaker_->state() == circuit_state::open) {
+    // On several threads, one that has been admitted may still be on its way.
+    const bool has_just_opened = plan_.has(feature::threads) && breaker_opened_at_ == clock_.now();
+    if (breaker_ && breaker_->state() == circuit_state::open && !has_just_opened) {
         report("an attempt starts while the breaker is open");
+    }
+    if (starting_ > 1) {
+        report("an attempt starts inside the initiating function of another");
     }
     if (service_calls_ > 1) {
         check_retry(current);
+        if (!is_in_place()) {
+            report("an attempt starts on another executor than that of the handler");
+        }
     }
     ++running_;
     const std::size_t last = plan_.attempts.size() - 1;
@@ -253,7 +285,63 @@ void world::throw_failure(const reply& failed) const {
     throw described_reply(failed);
 }
 
+reply world::canceled_reply() {
+    if (!has_asked_to_stop() && !may_be_canceled_by_the_loop()) {
+        report("the call ends with an exception that the operation did not throw");
+    }
+    reply out;
+    out.failure.is_unattempted = true;
+    out.failure.facts.safety = retry_safety::yes;
+    return out;
+}
+
+bool world::has_asked_to_stop() const {
+    return stop_.stop_requested() || signaled_at_;
+}
+
+bool world::may_be_canceled_by_the_loop() const {
+    return plan_.timeout || plan_.attempt_timeout || plan_.has(feature::hedge);
+}
+
+void world::on_stop() {
+    const loop_level& outer = level(0);
+    // A blocking loop inside an attempt sees no signals.
+    const bool is_deaf = plan_.has(feature::nested) && plan_.has(feature::completion_token) &&
+                         outer.attempts != outer.successes + outer.failures;
+    const bool is_waiting = outer.calls != 0 && running_ == 0 && completions_ == 0;
+    if (is_waiting && !is_deaf && !ends_at_) {
+        ends_at_ = clock_.now();
+    }
+}
+
+void world::on_signal(std::uint32_t type) {
+    signals_ |= type;
+    if (completions_ == 0 && !signaled_at_) {
+        signaled_at_ = clock_.now();
+        on_stop();
+    }
+}
+
+void world::on_attempt_signal(std::uint32_t type, bool has_ended) {
+    if (has_ended) {
+        report("a signal reaches an attempt that has ended");
+    }
+    const bool is_callers = std::has_single_bit(type) && (type & signals_) != 0;
+    if (!is_callers && !may_be_canceled_by_the_loop()) {
+        report("a signal reaches an attempt with another type");
+    }
+}
+
+void world::on_end_without_signal(time_point started) {
+    if (signaled_at_ && *signaled_at_ < clock_.now() && started <= *signaled_at_) {
+        report("a signal does not reach the attempt that runs");
+    }
+}
+
 reply world::recover() {
+    if (has_asked_to_stop()) {
+        report("a caller that has asked to stop gets the fallback");
+    }
     reply out;
     out.from = reply::source::fallback;
     return out;
@@ -264,6 +352,15 @@ void world::complete(const reply& result) {
     result_ = result;
     if (running_ != 0) {
         report("the call completes while an attempt runs");
+    }
+    if (starting_ != 0) {
+        report("the call completes inside an initiating function");
+    }
+    if (ends_at_ && clock_.now() != *ends_at_) {
+        report("the call goes on waiting after the caller has asked to stop");
+    }
+    if (!is_in_place()) {
+        report("the call completes on another executor than that of the handler");
     }
 }
 
@@ -312,6 +409,12 @@ void world::verify_level(std::size_t index) {
     if (!plan_.has(feature::hedge) && seen.failed_attempts != own.failures) {
         report("an observer does not see each decision" + where);
     }
+    const bool has_blocking_loop = plan_.has(feature::blocking) ||
+                                   plan_.has(feature::no_exceptions) ||
+                                   (plan_.has(feature::nested) && !plan_.has(feature::coroutine));
+    if (!plan_.has(feature::hedge) && !has_blocking_loop && seen.timeouts < own.late_failures) {
+        report("an observer does not see that an attempt reached its limit" + where);
+    }
     if (!plan_.has(feature::hedge) && own.history.refusal() != seen.last_refusal) {
         report("history and observer name different ends" + where);
     }
@@ -326,7 +429,7 @@ void world::verify_result() {
         return;
     }
     const bool is_recovered = result_.from == reply::source::fallback;
-    if (is_recovered != plan_.has(feature::fallback) && !stop_.stop_requested()) {
+    if (is_recovered != plan_.has(feature::fallback) && !has_asked_to_stop()) {
         report("the fallback is not used as it should be");
     }
     if (result_.from == reply::source::failure && !plan_.has(feature::hedge) &&

@@ -5,7 +5,9 @@
 ///
 /// ```
 /// executed twice       by a call that may not be, or after a failure that forbids it
-/// completed            twice, never, or while an attempt still runs
+/// completed            twice, never, while an attempt still runs, or long after a stop or a signal
+/// started              too early, after a stop or a signal, inside the start of another attempt
+/// canceled             with another type, after its end, or not although the caller asked to
 /// charged              for a retry that is not made, or without a refund after a success
 /// observer not called  for a failed attempt or for the end of a call
 /// ```
@@ -13,6 +15,7 @@
 /// All of it is compiled once, with exceptions: both variants of the library share it.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,6 +24,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <reprise/retry/call_options.hpp>
@@ -61,14 +65,14 @@ private:
     reply failed_;
 };
 
-/// One that every loop knows.
+/// One that every loop recognises.
 class described_reply final : public thrown_reply, public failure_description {
 public:
     using thrown_reply::thrown_reply;
     [[nodiscard]] failure_facts retry_facts() const noexcept override;
 };
 
-/// One that only a filter knows.
+/// One that only a filter names.
 class named_reply final : public thrown_reply {
 public:
     using thrown_reply::thrown_reply;
@@ -117,6 +121,7 @@ public:
 
     std::uint32_t failed_attempts = 0;
     std::uint32_t completions = 0;
+    std::uint32_t timeouts = 0;  ///< Of the failed attempts.
     std::uint32_t successes = 0;
     std::uint32_t attempts = 0;  ///< As summaries report them.
     refusal_reason last_refusal = refusal_reason::none;
@@ -133,10 +138,13 @@ struct loop_level {
     std::uint32_t attempts = 0;
     std::uint32_t retries = 0;
     std::uint32_t failures = 0;
+    std::uint32_t late_failures = 0;  ///< After the limit of their attempt.
     std::uint32_t successes = 0;
+    time_point first_at{};                   ///< When the first attempt of the call must start.
+    time_point limit = driver::no_deadline;  ///< Of the attempt that started last.
 };
 
-/// The filter: selects codes. What `named_selection` judges it leaves alone.
+/// The filter: selects codes. It leaves the failures of `named_selection` alone.
 struct code_selection {
     std::uint32_t selected = 0xff;
     [[nodiscard]] bool operator()(const driver::retry_question& question) const;
@@ -150,12 +158,29 @@ struct base_selection {
     [[nodiscard]] bool operator()(const thrown_reply&) const { return false; }
 };
 
-using strategy_type = decltype(attempts(1)
-                                   .when(code_selection{})
-                                   .when(base_selection{})
-                                   .when(named_selection{})
-                                   .budget(ledger_budget(nullptr))
-                                   .observer(std::shared_ptr<retry_observer>()));
+using prompt_strategy = decltype(attempts(1)
+                                     .when(code_selection{})
+                                     .when(base_selection{})
+                                     .when(named_selection{})
+                                     .budget(ledger_budget(nullptr))
+                                     .observer(std::shared_ptr<retry_observer>()));
+
+/// The strategy of a loop: delays the first attempt, too.
+class strategy_type : public prompt_strategy {
+public:
+    strategy_type(prompt_strategy prompt, duration first_delay)
+        : prompt_strategy(std::move(prompt)), first_delay_(first_delay) {}
+
+    [[nodiscard]] driver::decision begin(
+        driver::token_state& token, const driver::decision_context& at) noexcept {
+        const driver::decision granted = prompt_strategy::begin(token, at);
+        token.delay = first_delay_;
+        return granted;
+    }
+
+private:
+    duration first_delay_;
+};
 
 /// Plays one call; use it once.
 class world {
@@ -180,6 +205,20 @@ public:
     [[nodiscard]] reply answer(const attempt_script& script, bool is_cut);
     [[noreturn]] void throw_failure(const reply& failed) const;
 
+    /// What a loop that was canceled ends with, if it throws.
+    [[nodiscard]] reply canceled_reply();
+    /// The caller emits this signal now.
+    void on_signal(std::uint32_t type);
+    /// It reaches an attempt that runs, or has ended.
+    void on_attempt_signal(std::uint32_t type, bool has_ended);
+    /// An attempt that can be canceled, and started then, ends without a signal of the caller.
+    void on_end_without_signal(time_point started);
+    /// Around an initiating function, inside which nothing else may start or end.
+    void enter_start() { ++starting_; }
+    void leave_start() { --starting_; }
+    /// Where attempts and handlers must run.
+    std::function<bool()> is_in_place = [] { return true; };
+
     [[nodiscard]] reply recover();
     /// The call has ended, with this result.
     void complete(const reply& result);
@@ -197,6 +236,10 @@ private:
     [[nodiscard]] const loop_level& level(std::size_t index) const { return *levels_[index]; }
     [[nodiscard]] bool allows_retry(const failure_facts& facts) const;
     void check_retry(const attempt& current);
+    /// The caller has asked to stop: a call without a running attempt ends at once.
+    void on_stop();
+    [[nodiscard]] bool has_asked_to_stop() const;
+    [[nodiscard]] bool may_be_canceled_by_the_loop() const;
     void verify_level(std::size_t index);
     void verify_result();
 
@@ -212,6 +255,11 @@ private:
     std::uint32_t executions_ = 0;
     std::uint32_t completions_ = 0;
     std::optional<failure_facts> last_failure_;
+    std::uint32_t signals_ = 0;  ///< The types that were emitted.
+    std::optional<time_point> breaker_opened_at_;
+    std::optional<time_point> signaled_at_;
+    std::optional<time_point> ends_at_;
+    std::atomic<std::uint32_t> starting_ = 0;
     reply result_;
     std::vector<std::string> violations_;
 };

@@ -32,7 +32,7 @@ auto await(Operation operation) {
 }
 
 // refused: SM_08_a_coroutine_with_a_signed_integer
-// message: signed integers, enumerations and raw pointers do not say which values are failures
+// message: signed integers, enumerations and raw pointers usually mean failure
 // errors: 1
 void run() {
     static_cast<void>(await([] { return fetch<int>(); }));
@@ -57,19 +57,19 @@ void run(asio::io_context& io) {
 }
 
 // refused: SM_08_a_coroutine_with_a_plain_enumeration
-// message: signed integers, enumerations and raw pointers do not say which values are failures
+// message: signed integers, enumerations and raw pointers usually mean failure
 void run() {
     static_cast<void>(await([] { return fetch<curl_code>(); }));
 }
 
 // refused: SM_08_a_coroutine_with_a_raw_pointer
-// message: signed integers, enumerations and raw pointers do not say which values are failures
+// message: signed integers, enumerations and raw pointers usually mean failure
 void run() {
     static_cast<void>(await([] { return fetch<char*>(); }));
 }
 
 // refused: SM_08_a_completion_with_a_signed_integer_first
-// message: signed integers, enumerations and raw pointers do not say which values are failures
+// message: signed integers, enumerations and raw pointers usually mean failure
 template <>
 struct reprise::driver::unattempted_outcome<int> {
     static int make(refusal_reason) { return -1; }
@@ -79,7 +79,7 @@ void run(asio::io_context& io) {
 }
 
 // refused: SM_08_a_completion_with_a_plain_enumeration_first
-// message: signed integers, enumerations and raw pointers do not say which values are failures
+// message: signed integers, enumerations and raw pointers usually mean failure
 template <>
 struct reprise::driver::unattempted_outcome<curl_code> {
     static curl_code make(refusal_reason) { return curl_could_not_connect; }
@@ -101,7 +101,7 @@ void run(asio::io_context& io) {
                      }));
 }
 
-// accepted: SM_08_asynchronous_results_if_the_program_says_what_they_mean
+// accepted: SM_08_asynchronous_results_if_the_program_defines_what_they_mean
 // flags: -Wall -Wextra -Werror
 template <>
 struct reprise::driver::unattempted_outcome<int> {

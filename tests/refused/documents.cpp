@@ -17,7 +17,7 @@ auto store(const couchbase::collection& at, const std::string& text) {
     return at.insert("k", text, {.timeout = std::chrono::seconds{1}});
 }
 
-// accepted: text_that_says_what_it_is
+// accepted: text_with_a_stated_format
 // flags: -Wall -Wextra -Werror
 auto store_json(const couchbase::collection& at) {
     return at.upsert("k", couchbase::json_text{R"({"n":1})"});

@@ -44,49 +44,49 @@ struct outcome {
     E held{};
 };
 
-// refused: SM_08_a_result_whose_error_says_nothing_about_retries
-// message: the error in this result says nothing about retries; give it (1) a function
-// message: retry_facts(const E&) beside it, (2) a member retry_facts() const, or
+// refused: SM_08_a_result_whose_error_has_no_facts
+// message: the error in this result has no retry facts; give it (1) a function
+// message: retry_facts(const E&) in its namespace, (2) a member retry_facts() const, or
 // message: (3) a specialisation of reprise::failure_traits<E>
 const auto result = reprise::retry(strategy, [] { return outcome<silent_error>{}; });
 
-// refused: SM_08_a_listed_exception_that_says_nothing_about_retries
-// message: this exception says nothing about retries
+// refused: SM_08_a_listed_exception_without_facts
+// message: this exception has no retry facts
 const unsigned result =
     reprise::retry(strategy, {}, reprise::catching<silent_exception>, [] { return 1U; });
 
 // refused: SM_08_a_bool_without_a_predicate
-// message: bool, optional, signed integers, enumerations and raw pointers do not say which values
-// message: are failures; say it: reprise::fails_if(predicate, operation), or
+// message: some values of bool, optional, signed integers, enumerations and raw pointers usually
+// message: mean failure; define which: reprise::fails_if(predicate, operation), or
 // message: reprise::throws_on_failure(operation) if the operation fails only by throwing
 const bool result = reprise::retry(strategy, [] { return true; });
 
 // refused: SM_08_a_signed_integer_which_may_be_minus_one
-// message: say it: reprise::fails_if(predicate, operation), or
+// message: define which: reprise::fails_if(predicate, operation), or
 // message: reprise::throws_on_failure(operation)
 // errors: 1
 const int result = reprise::retry(strategy, [] { return -1; });
 
 // refused: SM_08_a_signed_size_which_may_be_minus_one
-// message: say it: reprise::fails_if(predicate, operation)
+// message: define which: reprise::fails_if(predicate, operation)
 const auto result = reprise::retry(strategy, [] { return std::ptrdiff_t{-1}; });
 
 // refused: SM_08_a_plain_enumeration_such_as_the_codes_of_a_C_library
-// message: say it: reprise::fails_if(predicate, operation)
+// message: define which: reprise::fails_if(predicate, operation)
 enum curl_code { curl_ok, curl_could_not_connect };
 const auto result = reprise::retry(strategy, [] { return curl_could_not_connect; });
 
 // refused: SM_08_a_scoped_enumeration
-// message: say it: reprise::fails_if(predicate, operation)
+// message: define which: reprise::fails_if(predicate, operation)
 enum class status { ok, failed };
 const auto result = reprise::retry(strategy, [] { return status::failed; });
 
 // refused: SM_08_a_raw_pointer_which_may_be_null
-// message: say it: reprise::fails_if(predicate, operation)
+// message: define which: reprise::fails_if(predicate, operation)
 const auto result = reprise::retry(strategy, [] { return std::fopen("/nowhere", "r"); });
 
 // refused: SM_08_a_one_liner_whose_operation_returns_a_pointer
-// message: say it: reprise::fails_if(predicate, operation)
+// message: define which: reprise::fails_if(predicate, operation)
 const auto result =
     reprise::retry(reprise::attempts(3), {}, [](const reprise::attempt&) -> int* { return {}; });
 
@@ -96,7 +96,7 @@ const auto result =
 // errors: 1
 const int result = reprise::retry(strategy, reprise::throws_on_failure([] { return 1; }));
 
-// accepted: SM_08_values_of_which_some_often_mean_failure_if_the_program_says_what_they_mean
+// accepted: SM_08_values_of_which_some_often_mean_failure_if_the_program_defines_what_they_mean
 // flags: -Wall -Wextra -Werror
 enum class answer { right, wrong, unknown };
 template <>
@@ -114,12 +114,12 @@ const int* const pointer = reprise::retry(
     reprise::with_fallback(nullptr, reprise::throws_on_failure([]() -> const int* { return {}; })));
 
 // refused: SM_08_an_optional_without_a_predicate
-// message: say it: reprise::fails_if(predicate, operation)
+// message: define which: reprise::fails_if(predicate, operation)
 const auto result = reprise::retry(strategy, [] { return std::optional<int>{}; });
 
 // refused: SM_08_a_class_with_a_status_that_loops_do_not_read
 // message: this class has a status of its own, ok() or value() and category(), which loops do
-// message: not read; say when it is a failure: reprise::fails_if(predicate, operation)
+// message: not read; define when it is a failure: reprise::fails_if(predicate, operation)
 // errors: 1
 struct rpc_status {
     [[nodiscard]] bool ok() const { return false; }
@@ -133,7 +133,7 @@ const auto result =
 
 // refused: SM_08_an_error_code_in_a_pair
 // message: a part of this result reports failures, such as the error code of a pair, a tuple or a
-// message: vector, and no loop would see it fail; say when it is a failure: reprise::fails_if
+// message: vector, and no loop would see it fail; define when it is a failure: reprise::fails_if
 // errors: 1
 const auto result =
     reprise::retry(strategy, [] { return std::pair(std::error_code(), std::string("text")); });
@@ -177,9 +177,9 @@ const auto result = reprise::retry(
     reprise::attempts(3), [] { return std::pair(shop::order_error{}, std::string("text")); });
 
 // refused: SM_08_an_error_with_facts_that_is_the_result
-// message: this result describes failures (retry_facts, reprise::failure_traits), but does not say
-// message: when it is one; return it as the error of something like std::expected, or say when it
-// message: is a failure: a specialisation of reprise::outcome_traits, or
+// message: this result describes failures (retry_facts, reprise::failure_traits), but nothing
+// message: defines when it is one; return it as the error of something like std::expected, or
+// message: define when it is a failure: a specialisation of reprise::outcome_traits, or
 // message: reprise::fails_if(predicate, operation)
 // errors: 1
 const auto result =
@@ -238,7 +238,7 @@ auto judged = reprise::fails_if([](unsigned count) { return count == 0; }, [] { 
 const unsigned result = reprise::retry(strategy, reprise::with_fallback(2U, std::ref(judged)));
 
 // refused: SM_08_an_error_enumeration_without_a_predicate
-// message: say it: reprise::fails_if(predicate, operation)
+// message: define which: reprise::fails_if(predicate, operation)
 const auto result = reprise::retry(strategy, [] { return std::errc::timed_out; });
 
 // refused: SM_08_a_predicate_that_does_not_fit_the_result
@@ -346,7 +346,7 @@ const auto result =
 
 // refused: SM_08_a_result_whose_value_is_a_result
 // message: the value of this result is a result itself, and no loop would see it fail; return one
-// message: of them, or say when it is a failure: reprise::fails_if(predicate, operation)
+// message: of them, or define when it is a failure: reprise::fails_if(predicate, operation)
 // errors: 1
 struct outer_result : outcome<std::error_code> {
     const std::error_code& operator*() const { return held; }
@@ -396,14 +396,14 @@ const int result = reprise::retry(strategy, std::ref(commit));
 const auto operation = reprise::with_fallback(1U, reprise::with_fallback(2U, [] { return 200U; }));
 
 // refused: a_predicate_on_an_error_that_the_result_never_has
-// message: the strategy names an error type that it never sees of this result, in
-// message: when(predicate) or on<E>(): name the error of the result, or an exception
+// message: the strategy's when(predicate) or on<E>() names an error type that this result
+// message: cannot have: name the error of the result, or an exception
 const auto result = reprise::retry(
     reprise::attempts(3).when([](const silent_exception&) { return true; }),
     [] { return outcome<silent_error>{}; });
 
 // refused: a_list_of_errors_that_the_result_never_has
-// message: the strategy names an error type that it never sees of this result
+// message: names an error type that this result cannot have
 const auto result = reprise::retry(
     reprise::attempts(3).on<silent_exception>(), [] { return outcome<silent_error>{}; });
 

@@ -4,7 +4,7 @@
 
 namespace couchbase = reprise::couchbase;
 
-// refused: a_row_without_a_look_at_the_error
+// refused: a_row_whose_error_is_not_checked
 // message: has no member named
 auto read(couchbase::query_stream& rows) {
     std::size_t size = 0;
@@ -14,7 +14,7 @@ auto read(couchbase::query_stream& rows) {
     return size;
 }
 
-// refused: a_document_without_a_look_at_the_error
+// refused: a_document_whose_error_is_not_checked
 // message: has no member named
 auto read(couchbase::scan_stream& documents) {
     std::size_t size = 0;
@@ -34,7 +34,7 @@ auto read(couchbase::query_stream& rows) {
     return size;
 }
 
-// refused: an_end_that_nothing_looks_at
+// refused: an_ignored_end_of_a_stream
 // flags: -Werror
 // message: ignoring return value of
 void read(couchbase::query_stream& rows) {
@@ -47,7 +47,7 @@ auto make(couchbase::detail::row_handle rows) {
     return couchbase::query_stream(std::move(rows));
 }
 
-// accepted: rows_with_a_look_at_the_error
+// accepted: rows_whose_error_is_checked
 // flags: -Wall -Wextra -Werror
 bool read(couchbase::query_stream& rows) {
     for (const auto& row : rows) {

@@ -1,4 +1,5 @@
-"""Plants violations of each house rule in a temporary tree and sees check_rules.py report them."""
+"""Plants violations of each house rule in a temporary tree and checks that check_rules.py reports
+them."""
 
 import shutil
 import subprocess
@@ -286,12 +287,11 @@ class snippets_rule(planted_tree):
         self.plant("examples/first.cpp", "auto x = 1;\n\nuse(x);\nuse(x);\n")
         self.assert_reported("README.md:2", "differs")
 
-    def test_region_stands_in_one_guide_only(self):
+    def test_region_stands_on_one_page_only(self):
         self.plant("README.md", self.LINE + self.BLOCK)
-        self.plant("docs/guide/first.md", self.LINE + self.BLOCK)
         self.assert_clean()
-        self.plant("docs/guide/second.md", self.LINE + self.BLOCK)
-        self.assert_reported("docs/guide/second.md:2", "docs/guide/first.md already shows")
+        self.plant("docs/guide/first.md", self.LINE + self.BLOCK)
+        self.assert_reported("docs/guide/first.md:2", "README.md already shows")
 
     HEADER = "libs/retry/include/reprise/retry/first.hpp"
 
@@ -437,10 +437,14 @@ class names_rule(planted_tree):
     def plant_names(self, count, opening="namespace reprise {"):
         names = "".join(f"template <class T>\nstruct name_{number} {{\n    T inner;\n}};\n"
                         for number in range(count))
-        self.plant("libs/retry/include/reprise/retry.hpp",
-                   "#pragma once\n#include <reprise/retry/all.hpp>\n")
+        companions = ", ".join(f"name_{number}" for number in range(1, count))
+        self.plant_list(f"///     name_0   does it   {companions}\n")
         self.plant("libs/retry/include/reprise/retry/all.hpp",
                    f"#pragma once\n{opening}\n{names}}}\n")
+
+    def plant_list(self, rows):
+        self.plant("libs/retry/include/reprise/retry.hpp",
+                   f"#pragma once\n{rows}#include <reprise/retry/all.hpp>\n")
 
     def test_few_names_pass(self):
         self.plant_names(20)
@@ -452,7 +456,19 @@ class names_rule(planted_tree):
 
     def test_names_for_authors_of_clients_do_not_count(self):
         self.plant_names(100, "namespace reprise::driver {")
+        self.plant_list("")
         self.assert_clean()
+
+    def test_many_presented_names_are_reported(self):
+        self.plant_names(21)
+        self.plant_list("".join(f"///     name_{number}   does it\n" for number in range(21)))
+        self.assert_reported("retry.hpp:1", "presents 21 names")
+
+    def test_name_that_the_list_leaves_out_or_invents_is_reported(self):
+        self.plant_names(3)
+        self.plant_list("///     name_0   does it   name_7,\n///              name_1\n")
+        self.assert_reported("retry.hpp:1", "does not list name_2")
+        self.assert_reported("retry.hpp:1", "lists name_7")
 
 
 class files_rule(planted_tree):

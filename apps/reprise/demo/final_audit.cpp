@@ -4,7 +4,6 @@
 #include <charconv>
 #include <chrono>
 #include <expected>
-#include <optional>
 
 #include <fmt/format.h>
 

@@ -91,7 +91,7 @@ class TableTest(unittest.TestCase):
 class EachCodeTest(SandboxCase):
     OPTIONS = ("--nodes", "1", "--replicas", "0")
 
-    def test_each_code_occurs_as_the_table_says(self):
+    def test_each_code_occurs_as_in_the_table(self):
         self.command("upsert", "there", "1")
         cases = {
             0: ("get", "there"),

@@ -48,7 +48,7 @@ class LabPageTest(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             document, console = self.open_page(page)
             self.assertEqual(console, [])
-            self.assertEqual(document.count('class="heals"'), 2)
+            self.assertEqual(document.count('class="recovers"'), 2)
 
 
 if __name__ == "__main__":

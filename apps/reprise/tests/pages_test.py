@@ -58,7 +58,7 @@ class PagesTest(unittest.TestCase):
                      ".SH EXIT STATUS", "reprise get k \\-\\-json"):
             self.assertIn(part, text)
 
-    def test_options_and_their_texts_are_told_apart(self):
+    def test_options_and_their_texts_are_distinguished(self):
         for command in command_pages.all_commands(self.root):
             for entry in command.entries("Options"):
                 with self.subTest(command=command.title(), option=entry.names[0]):

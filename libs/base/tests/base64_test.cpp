@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reprise::base {
-namespace base64_test {
+namespace reprise::base::base64_test {
 
 TEST(base64, follows_the_published_examples) {
     EXPECT_EQ(encode_base64(""), "");
@@ -31,5 +30,4 @@ TEST(base64, rejects_text_that_is_not_strict_base64) {
     }
 }
 
-}  // namespace base64_test
-}  // namespace reprise::base
+}  // namespace reprise::base::base64_test

@@ -14,8 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace reprise::base {
-namespace block_pool_test {
+namespace reprise::base::block_pool_test {
 
 const std::byte* place_of(const block_ref& block) {
     return block.bytes().data();
@@ -124,5 +123,4 @@ TEST(block_pool, other_threads_may_release_blocks_while_the_pool_is_used_and_aft
     EXPECT_EQ(wrong, 0);
 }
 
-}  // namespace block_pool_test
-}  // namespace reprise::base
+}  // namespace reprise::base::block_pool_test

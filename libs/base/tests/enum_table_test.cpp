@@ -40,6 +40,7 @@ enum class paint : std::uint8_t { red, green, yellow };
 TEST(enum_table, names_an_enumerator_as_the_source_does) {
     EXPECT_EQ(enumerator_name<colour::green>(), "green");
     EXPECT_EQ(enumerator_name<sparse::high>(), "high");
+    EXPECT_STREQ(enumerator_name<sparse::low>().data(), "low");
 }
 
 TEST(enum_table, compares_the_first_names_of_two_enumerations) {
@@ -51,6 +52,19 @@ TEST(enum_table, requires_one_row_per_enumerator_in_order) {
     EXPECT_TRUE(has_row_per_enumerator(complete, &colour_row::which));
     EXPECT_FALSE(has_row_per_enumerator(short_of_one, &colour_row::which));
     EXPECT_FALSE(has_row_per_enumerator(out_of_order, &colour_row::which));
+}
+
+enum class from_one : std::uint8_t { first = 1, second };
+
+TEST(enum_table, texts_and_names_are_found_by_the_enumerator) {
+    constexpr enumerator_texts<from_one> texts(
+        {{from_one::first, "1st"}, {from_one::second, "2nd"}});
+    EXPECT_EQ(texts[from_one::second], "2nd");
+    EXPECT_EQ(texts[static_cast<from_one>(0)], "unknown");
+    EXPECT_EQ(texts[static_cast<from_one>(3)], "unknown");
+    EXPECT_EQ(name_of(from_one::first), "first");
+    EXPECT_EQ(name_of(colour::blue), "blue");
+    EXPECT_EQ(name_of(static_cast<colour>(3)), "unknown");
 }
 
 }  // namespace enum_table_test

@@ -1,12 +1,10 @@
 #include <reprise/base/hex.hpp>
 
 #include <array>
-#include <cstdint>
 
 #include <gtest/gtest.h>
 
-namespace reprise::base {
-namespace hex_test {
+namespace reprise::base::hex_test {
 
 TEST(hex, pads_with_zeros_and_truncates_to_the_requested_digits) {
     EXPECT_EQ(to_hex(0x1fU, 4), "001f");
@@ -44,5 +42,4 @@ TEST(hex, parses_digits_of_either_case_and_nothing_else) {
     }
 }
 
-}  // namespace hex_test
-}  // namespace reprise::base
+}  // namespace reprise::base::hex_test

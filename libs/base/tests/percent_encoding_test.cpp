@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reprise::base {
-namespace percent_encoding_test {
+namespace reprise::base::percent_encoding_test {
 
 TEST(percent_encoding, decodes_what_it_encodes) {
     std::string bytes;
@@ -32,5 +31,4 @@ TEST(percent_encoding, lenient_decoding_leaves_an_invalid_escape_unchanged) {
     EXPECT_EQ(percent_decode_leniently("%%41%4"), "%A%4");
 }
 
-}  // namespace percent_encoding_test
-}  // namespace reprise::base
+}  // namespace reprise::base::percent_encoding_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reprise::base {
-namespace printable_tests {
+namespace reprise::base::printable_tests {
 
 using namespace std::string_literals;
 
@@ -64,5 +63,4 @@ TEST(shortened, truncates_between_characters) {
         << "no text at all";
 }
 
-}  // namespace printable_tests
-}  // namespace reprise::base
+}  // namespace reprise::base::printable_tests

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include <reprise/couchbase/ready_observers.hpp>
 
@@ -123,7 +121,7 @@ std::string client_metrics::to_prometheus(const driver::prometheus_options& opti
     write_reasons<retry_reason>(out, "retries_total", retries_);
     out.family("refusals_total", "counter", "Retries that were refused, by reason.");
     write_reasons<refusal_reason>(out, "refusals_total", refusals_);
-    out.family("orphans_total", "counter", "Answers that nobody waited for any more.");
+    out.family("orphans_total", "counter", "Answers to requests that had already ended.");
     out.sample("orphans_total", "", orphans());
     out.family(
         "operation_duration_seconds", "histogram",

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/base/hex.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/services/service_kind.hpp>
@@ -61,29 +62,11 @@ std::string_view to_string(service_kind service) noexcept {
 }
 
 std::string_view to_string(endpoint_state state) noexcept {
-    switch (state) {
-        case endpoint_state::disconnected:
-            return "disconnected";
-        case endpoint_state::connecting:
-            return "connecting";
-        case endpoint_state::connected:
-            return "connected";
-        case endpoint_state::disconnecting:
-            return "disconnecting";
-    }
-    return "unknown";
+    return base::name_of(state);
 }
 
 std::string_view to_string(cluster_state state) noexcept {
-    switch (state) {
-        case cluster_state::online:
-            return "online";
-        case cluster_state::degraded:
-            return "degraded";
-        case cluster_state::offline:
-            return "offline";
-    }
-    return "unknown";
+    return base::name_of(state);
 }
 
 cluster_state state_of(const std::vector<endpoint_report>& endpoints) noexcept {

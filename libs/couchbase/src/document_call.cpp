@@ -210,7 +210,7 @@ std::expected<Result, error> await_call(
         receiver.done = std::move(done);
         start_replica_read<Result>(
             target, std::move(request), std::move(paths), result_receiver<Result>::to(&receiver),
-            0);
+            {});
     });
     if (refused != net::refusal::none) {
         return std::unexpected(to_error(refused));
@@ -243,7 +243,7 @@ std::expected<Result, error> run_call(const call_target& target, document_call&&
 template <class Result>
 void start_call(
     const call_target& target, document_call&& call, const result_receiver<Result>& receiver,
-    call_ticket ticket) {
+    call_cancellation<Result> cancellation) {
     paths_of<Result> paths;
     if (auto prepared = prepare_call<Result>(call, paths); !prepared) {
         receiver.complete(std::unexpected(std::move(prepared.error())), true);
@@ -251,11 +251,13 @@ void start_call(
     }
     if constexpr (is_of_replicas<Result>) {
         start_replica_read<Result>(
-            target, make_request(std::move(call)), std::move(paths), receiver, ticket);
+            target, make_request(std::move(call)), std::move(paths), receiver,
+            std::move(cancellation));
     } else {
         // Holds nothing: operations end with the client, not the other way round.
         const auto refused = target.client->client().start(
-            target.keyspace, std::move(call), make_completion(receiver, std::move(paths)), ticket);
+            target.keyspace, std::move(call), make_completion(receiver, std::move(paths)),
+            cancellation);
         if (refused != net::refusal::none) {
             receiver.complete(std::unexpected(to_error(refused)), true);
         }
@@ -267,10 +269,11 @@ template void start_call(
     const call_target&, document_call&&, const result_receiver<get_result>&, call_ticket);
 template std::expected<get_replica_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, const result_receiver<get_replica_result>&, call_ticket);
+    const call_target&, document_call&&, const result_receiver<get_replica_result>&,
+    step_cancellation);
 template std::expected<replica_list, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, const result_receiver<replica_list>&, call_ticket);
+    const call_target&, document_call&&, const result_receiver<replica_list>&, step_cancellation);
 template std::expected<mutation_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
     const call_target&, document_call&&, const result_receiver<mutation_result>&, call_ticket);
@@ -287,10 +290,11 @@ template std::expected<lookup_in_replica_result, error> run_call(
     const call_target&, document_call&&);
 template void start_call(
     const call_target&, document_call&&, const result_receiver<lookup_in_replica_result>&,
-    call_ticket);
+    step_cancellation);
 template std::expected<lookup_replica_list, error> run_call(const call_target&, document_call&&);
 template void start_call(
-    const call_target&, document_call&&, const result_receiver<lookup_replica_list>&, call_ticket);
+    const call_target&, document_call&&, const result_receiver<lookup_replica_list>&,
+    step_cancellation);
 template std::expected<mutate_in_result, error> run_call(const call_target&, document_call&&);
 template void start_call(
     const call_target&, document_call&&, const result_receiver<mutate_in_result>&, call_ticket);
@@ -320,7 +324,7 @@ struct step_cancellation::shared_state {
 step_cancellation::step_cancellation(const std::shared_ptr<session>& client)
     : state_(std::make_shared<shared_state>(client)) {}
 
-// Whoever starts an operation looks at the flag afterwards, so one of the two cancels it.
+// The thread that starts an operation checks the flag afterwards, so one of the two cancels it.
 void step_cancellation::request() const noexcept {
     if (state_ != nullptr) {
         state_->is_requested = true;

@@ -2,6 +2,7 @@
 #include <mutex>
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/couchbase/retry_strategy.hpp>
 #include <reprise/services/service_kind.hpp>
@@ -179,7 +180,7 @@ private:
                 continue;
             }
             if (addresses.empty()) {
-                targets.push_back({services::to_kind(each), {}});  // says what prevents it
+                targets.push_back({services::to_kind(each), {}});  // its error is what prevents it
             } else {
                 report_.services.push_back(not_offered(services::to_kind(each)));
             }
@@ -271,17 +272,7 @@ private:
 }  // namespace
 
 std::string_view to_string(ping_state state) noexcept {
-    switch (state) {
-        case ping_state::ok:
-            return "ok";
-        case ping_state::not_offered:
-            return "not_offered";
-        case ping_state::timeout:
-            return "timeout";
-        case ping_state::error:
-            return "error";
-    }
-    return "unknown";
+    return base::name_of(state);
 }
 
 bool ping_report::is_well() const noexcept {

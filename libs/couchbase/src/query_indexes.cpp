@@ -29,6 +29,15 @@ std::vector<std::string> names_of_deferred(const std::vector<query_index>& index
     return names;
 }
 
+// Options for the second, third, ... request of a call. What names a request names only one.
+query_options options_of(std::size_t number, const query_options& given) {
+    query_options made = given;
+    if (number > 1 && !made.client_context_id.empty()) {
+        made.client_context_id += "/" + std::to_string(number);
+    }
+    return made;
+}
+
 // The client for the next request of a call of several, or why there is none.
 template <class Call>
 std::expected<std::shared_ptr<detail::session>, error> lock_for_next(const Call& call) {
@@ -79,7 +88,7 @@ struct deferred_list {
         if (!held) {
             return next.complete(std::unexpected(held.error()), is_inline);
         }
-        query_options rest = self->options;
+        query_options rest = options_of(2, self->options);
         rest.timeout = driver::time_left(net::steady_now(), self->deadline);
         detail::start_work<change_result>(
             detail::make_build_indexes_work(*held, self->on, names, rest), next,
@@ -106,6 +115,7 @@ struct watched_list {
     index_target on;
     query_options options;
     detail::index_watch watch;
+    std::size_t list_count = 0;
     detail::result_receiver<query_index_list_result> receiver;
     detail::step_cancellation cancellation;
 
@@ -118,7 +128,7 @@ struct watched_list {
         std::unique_ptr<watched_list> self, const std::shared_ptr<detail::session>& held) {
         const duration delay = self->watch.delay();
         const duration left = driver::time_left(net::steady_now(), self->watch.deadline());
-        query_options bounded = self->options;
+        query_options bounded = options_of(++self->list_count, self->options);
         bounded.timeout = std::min(bounded.timeout.value_or(left), left - delay) + delay;
         const auto work = detail::make_list_indexes_work(held, self->on, bounded);
         if (auto& request = work.request->request) {

@@ -148,7 +148,7 @@ public:
 
     replica_read(
         const call_target& target, engine::operation_request&& request, path_note_ptr&& paths,
-        const result_receiver<Result>& receiver, call_ticket ticket)
+        const result_receiver<Result>& receiver, step_cancellation&& cancellation)
         : client_(target.client),
           keyspace_(target.keyspace),
           bucket_(target.bucket),
@@ -156,7 +156,10 @@ public:
           request_(std::move(request)),
           paths_(std::move(paths)),
           receiver_(receiver),
-          ticket_(ticket) {}
+          cancellation_(std::move(cancellation)),
+          ticket_(
+              cancellation_.ticket() != 0 ? cancellation_.ticket()
+                                          : target.client->client().reserve_ticket()) {}
 
     [[nodiscard]] net::loop_number loop() const noexcept { return loop_; }
 
@@ -186,6 +189,10 @@ private:
         if (client == nullptr || result.ec) {
             return finish(
                 std::unexpected(result.error ? error(std::move(result.error)) : canceled_read()));
+        }
+        if (cancellation_.is_requested()) {
+            return finish(std::unexpected(
+                error(errc::request_canceled, "canceled before its copies were read")));
         }
         read_copies(*client);
     }
@@ -301,6 +308,7 @@ private:
     engine::operation_request request_;
     std::shared_ptr<const path_note> paths_;
     std::optional<result_receiver<Result>> receiver_;  // empty once it was notified
+    step_cancellation cancellation_;                   // by the caller
     call_ticket ticket_;                               // shared by all reads
     std::size_t open_count_ = 0;
     bool is_ending_ = false;  // one copy was enough
@@ -311,16 +319,13 @@ private:
 template <class Result>
 void start_replica_read(
     const call_target& target, engine::operation_request&& request, path_note_ptr&& paths,
-    const result_receiver<Result>& receiver, call_ticket ticket) {
-    net::client& client = target.client->client();
-    if (ticket == 0) {
-        ticket = client.reserve_ticket();
-    }
+    const result_receiver<Result>& receiver, step_cancellation&& cancellation) {
     // One deadline for the wait and the reads.
-    request.deadline = net::steady_now() + request.timeout.value_or(target.client->kv_timeout());
+    request.deadline = driver::add_saturated(
+        net::steady_now(), request.timeout.value_or(target.client->kv_timeout()));
     auto read = std::make_shared<replica_read<Result>>(
-        target, std::move(request), std::move(paths), receiver, ticket);
-    if (const auto refused = client.post([read] { read->begin(); }, read->loop());
+        target, std::move(request), std::move(paths), receiver, std::move(cancellation));
+    if (const auto refused = target.client->client().post([read] { read->begin(); }, read->loop());
         refused != net::refusal::none) {
         receiver.complete(std::unexpected(to_error(refused)), true);
     }
@@ -328,15 +333,15 @@ void start_replica_read(
 
 template void start_replica_read(
     const call_target&, engine::operation_request&&, path_note_ptr&&,
-    const result_receiver<get_replica_result>&, call_ticket);
+    const result_receiver<get_replica_result>&, step_cancellation&&);
 template void start_replica_read(
     const call_target&, engine::operation_request&&, path_note_ptr&&,
-    const result_receiver<replica_list>&, call_ticket);
+    const result_receiver<replica_list>&, step_cancellation&&);
 template void start_replica_read(
     const call_target&, engine::operation_request&&, path_note_ptr&&,
-    const result_receiver<lookup_in_replica_result>&, call_ticket);
+    const result_receiver<lookup_in_replica_result>&, step_cancellation&&);
 template void start_replica_read(
     const call_target&, engine::operation_request&&, path_note_ptr&&,
-    const result_receiver<lookup_replica_list>&, call_ticket);
+    const result_receiver<lookup_replica_list>&, step_cancellation&&);
 
 }  // namespace reprise::couchbase::detail

@@ -27,6 +27,6 @@ namespace reprise::couchbase::detail {
 template <class Result>
 void start_replica_read(
     const call_target& target, engine::operation_request&& request, path_note_ptr&& paths,
-    const result_receiver<Result>& receiver, call_ticket ticket);
+    const result_receiver<Result>& receiver, step_cancellation&& cancellation);
 
 }  // namespace reprise::couchbase::detail

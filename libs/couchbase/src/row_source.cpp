@@ -28,7 +28,7 @@ public:
 
     [[nodiscard]] std::expected<void, error> begin(
         session& client, engine::http_request&& request) {
-        is_lent_ = is_lent(request.outer_allowance);
+        is_borrowed_ = is_borrowed(request.outer_allowance);
         request.on_rows = [weak = weak_from_this()] {
             if (const auto self = weak.lock()) {
                 self->on_rows();
@@ -86,9 +86,9 @@ public:
         }
     }
 
-    // Whether its request still uses what the user has lent.
-    [[nodiscard]] bool uses_lent() const noexcept {
-        return is_lent_ && !is_ended_.load(std::memory_order_acquire);
+    // Whether its request still uses objects that the user's options borrow.
+    [[nodiscard]] bool uses_borrowed() const noexcept {
+        return is_borrowed_ && !is_ended_.load(std::memory_order_acquire);
     }
     [[nodiscard]] net::loop_number loop() const noexcept { return 0; }
     [[nodiscard]] row_cursor& cursor() noexcept { return cursor_; }
@@ -165,7 +165,7 @@ private:
 
     const std::weak_ptr<session> client_;
     const call_ticket ticket_;
-    bool is_lent_ = false;  // set before it begins
+    bool is_borrowed_ = false;  // set before it begins
     std::atomic<bool> is_ended_{false};
     std::atomic<bool> is_reading_{false};
 

@@ -91,9 +91,9 @@ public:
         }
     }
 
-    // Whether its scans still use what the user has lent.
-    [[nodiscard]] bool uses_lent() const noexcept {
-        return is_lent(asked_->options.outer_allowance) &&
+    // Whether its scans still use objects that the user's options borrow.
+    [[nodiscard]] bool uses_borrowed() const noexcept {
+        return is_borrowed(asked_->options.outer_allowance) &&
                !is_ended_.load(std::memory_order_acquire);
     }
     [[nodiscard]] net::loop_number loop() const noexcept { return loop_; }
@@ -261,7 +261,7 @@ private:
         waiting_.push_back(std::move(rows));
     }
 
-    // Gives a waiting reader what there is.
+    // Gives a waiting reader what has arrived.
     void serve() {
         const bool has_stopped = is_stopped_ || is_left_.load(std::memory_order_relaxed);
         const bool is_ended = running_.empty() && (has_stopped || is_complete());
@@ -392,7 +392,7 @@ std::expected<operation_trace, error> finish_scan(const scan_handle& scan) {
     }
     if (!scan.source->is_over()) {
         return std::unexpected(
-            error(errc::invalid_argument, "the end is known after the last document"));
+            error(errc::invalid_argument, "the trace is available after the last document"));
     }
     return scan.source->trace();
 }

@@ -1,5 +1,3 @@
-#include <utility>
-
 #include <reprise/couchbase/cluster.hpp>
 #include <reprise/services/search_request.hpp>
 

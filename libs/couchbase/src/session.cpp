@@ -1,7 +1,5 @@
 #include "session.hpp"
 
-#include <array>
-#include <cstdio>
 #include <utility>
 
 #include <reprise/base/hex.hpp>

@@ -17,7 +17,7 @@
 
 namespace reprise::couchbase::detail {
 
-// What handles need to know.
+// What handles need from the session.
 struct session_facts {
     std::string bucket{};              // of the connection string
     engine::engine_options options{};  // with those of the connection string, without secrets

@@ -46,7 +46,7 @@ private:
     // Without the lock: the function may take its time.
     void report(const std::string& line) const noexcept;
     void collect(const operation_end& record);
-    // The line about what was collected, which is then forgotten. Empty if there is nothing.
+    // The line about what was collected, which is then cleared. Empty if there is nothing.
     [[nodiscard]] std::string take_line();
     static void write(json::writer& out, const sample& of);
 

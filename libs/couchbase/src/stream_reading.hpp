@@ -11,7 +11,7 @@
 #include "session.hpp"
 
 // Reading from a stream that a reader and the loop share. A handle has `client` and `source`, and a
-// source has try_begin_read, try_next, ask, set_refused, end_read, cancel, uses_lent and loop.
+// source has try_begin_read, try_next, ask, set_refused, end_read, cancel, uses_borrowed and loop.
 
 namespace reprise::couchbase::detail {
 
@@ -84,7 +84,7 @@ void leave(const Handle& stream) noexcept {
     const Handle held = stream;  // NOLINT(performance-unnecessary-copy-initialization)
     held.source->cancel(*held.client);
     net::client& client = held.client->client();
-    if (!held.source->uses_lent() || !client.has_own_loop()) {
+    if (!held.source->uses_borrowed() || !client.has_own_loop()) {
         return;
     }
     const net::loop_number loop = held.source->loop();
@@ -98,7 +98,8 @@ void leave(const Handle& stream) noexcept {
     });
 }
 
-[[nodiscard]] inline bool is_lent(const std::shared_ptr<driver::retry_allowance>& given) noexcept {
+[[nodiscard]] inline bool is_borrowed(
+    const std::shared_ptr<driver::retry_allowance>& given) noexcept {
     return given != nullptr && given.use_count() == 0;
 }
 

@@ -76,7 +76,7 @@ TEST(connect, parameters_of_the_http_services_are_accepted) {
     }
 }
 
-// Regression: they were accepted and had no effect, so an operator believed that they worked.
+// Regression: they were accepted and had no effect, so an operator relied on them.
 TEST(connect, unsupported_parameters_are_refused_by_name) {
     for (const char* parameter : {"config_idle_redial_timeout=1s"}) {
         const std::string text = parameter;

@@ -4,8 +4,7 @@
 
 // Reports as text, and their overall state.
 
-namespace reprise::couchbase {
-namespace diagnostics_text_test {
+namespace reprise::couchbase::diagnostics_text_test {
 
 using enum endpoint_state;
 
@@ -52,5 +51,4 @@ TEST(diagnostics_report, has_the_format_of_the_sdks) {
         R"("query":[{"id":"","remote":"n\"1:8093","local":"","state":"disconnected"}]}})");
 }
 
-}  // namespace diagnostics_text_test
-}  // namespace reprise::couchbase
+}  // namespace reprise::couchbase::diagnostics_text_test

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <optional>
-#include <stdexcept>
 
 #include <reprise/retry/retry_errc.hpp>
 

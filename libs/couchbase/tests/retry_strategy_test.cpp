@@ -7,7 +7,6 @@
 #include <array>
 #include <chrono>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <utility>
 
 #include <reprise/couchbase/subdocument_specs.hpp>

@@ -156,7 +156,7 @@ TEST(nlohmann, text_that_is_not_json_is_refused_with_the_place_but_without_the_t
     EXPECT_NE(why_not<json>("1e999"), "decoded");
 }
 
-TEST(nlohmann, a_misfit_says_what_the_library_says) {
+TEST(nlohmann, a_misfit_has_the_message_of_the_library) {
     EXPECT_EQ(
         why_not<hotel>(R"({"name":"x"})"),
         "the JSON does not fit the type: "

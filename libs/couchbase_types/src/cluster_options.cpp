@@ -91,7 +91,7 @@ static_assert(
 static_assert(base::has_row_per_member<tls_options>(option_table, "tls."));
 
 // Parameters of other SDKs that this client does not implement. They are refused with a reason,
-// because an operator who sets one must not believe that it works.
+// because an operator who sets one would otherwise assume that it works.
 constexpr std::string_view unsupported_parameters[] = {"config_idle_redial_timeout"};
 
 const option_row* find_parameter(std::string_view name) noexcept {

@@ -40,7 +40,7 @@ void append_server_words(std::string& text, const error_info& error) {
         }
     }
     if (!error.server_context.empty()) {
-        text += "; server says: " + base::printable(error.server_context);
+        text += "; server message: " + base::printable(error.server_context);
     }
     if (!error.server_ref.empty()) {
         text += " (ref " + base::printable(error.server_ref) + ")";

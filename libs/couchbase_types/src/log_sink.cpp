@@ -1,6 +1,7 @@
 #include <array>
 #include <cstdio>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/base/printable.hpp>
 #include <reprise/couchbase_types/operation_observer.hpp>
 
@@ -9,17 +10,7 @@ namespace reprise::couchbase {
 log_sink::~log_sink() = default;
 
 std::string_view to_string(log_level level) noexcept {
-    switch (level) {
-        case log_level::debug:
-            return "debug";
-        case log_level::info:
-            return "info";
-        case log_level::warn:
-            return "warn";
-        case log_level::error:
-            return "error";
-    }
-    return "unknown";
+    return base::name_of(level);
 }
 
 std::string to_string(const decision_record& record) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -25,23 +24,6 @@ refusal_reason check_best_effort(const driver::retry_question& question) noexcep
 }
 
 }  // namespace
-
-std::optional<errc> terminal_error(retry_reason reason) noexcept {
-    switch (reason) {
-        case retry_reason::authentication_error:
-            return errc::authentication_failure;
-        case retry_reason::tls_error:
-            return errc::tls_failure;
-        case retry_reason::bucket_access_error:
-            return errc::bucket_access_failure;
-        case retry_reason::scope_not_found:
-            return errc::scope_not_found;
-        case retry_reason::collection_not_found:
-            return errc::collection_not_found;
-        default:  // no other reason is terminal
-            return std::nullopt;
-    }
-}
 
 backoff_calculator exponential_calculator() {
     return [](std::uint32_t attempts, std::uint64_t) -> duration {
@@ -74,10 +56,18 @@ void best_effort_strategy::retry_after(
 
 void fail_fast_on_terminal_error_strategy::retry_after(
     const driver::retry_question& question, driver::retry_sink& sink) {
-    if (const std::optional<errc> error = terminal_error(reason_of(question))) {
+    if (const std::optional<errc> error = info(reason_of(question)).terminal_error) {
         return sink.answer(driver::retry_action::no(*error));
     }
     best_effort_strategy::retry_after(question, sink);
+}
+
+budgeted_strategy::budgeted_strategy(driver::token_bucket_budget budget)
+    : fail_fast_on_terminal_error_strategy(jittered_calculator()), budget_(std::move(budget)) {}
+
+void budgeted_strategy::on_success(
+    const driver::token_state& token, const driver::decision_context& at) {
+    budget_.on_success(token.cost, token.attempt, at.now);
 }
 
 void server_directed_strategy::retry_after(

@@ -110,7 +110,7 @@ TEST(cluster_options, texts_and_options_that_contradict_each_other_are_refused) 
         "circuit_breaker.volume_threshold");
 }
 
-TEST(cluster_options, options_for_tls_are_told_from_the_others) {
+TEST(cluster_options, options_for_tls_are_distinguished_from_the_others) {
     cluster_options options;
     options.tls.is_verified = false;
     EXPECT_EQ(detail::find_tls_option(options), "tls.is_verified");

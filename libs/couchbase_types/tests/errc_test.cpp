@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reprise::couchbase {
-namespace errc_test {
+namespace reprise::couchbase::errc_test {
 
 // Above every number that is in use.
 constexpr int number_max = 2000;
@@ -66,5 +65,4 @@ TEST(error_condition, groups_errors) {
     EXPECT_NE(std::error_code(1101, std::generic_category()), error_condition::client_error);
 }
 
-}  // namespace errc_test
-}  // namespace reprise::couchbase
+}  // namespace reprise::couchbase::errc_test

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reprise::couchbase {
-namespace error_info_tests {
+namespace reprise::couchbase::error_info_tests {
 
 constexpr const char* hostile =
     "ok\n\x1b[2Jgone\xc2\x9b"
@@ -45,5 +44,4 @@ TEST(error_info, texts_of_errors_show_keys_only_when_asked_for) {
     EXPECT_NE(to_string(error).find("private"), std::string::npos);
 }
 
-}  // namespace error_info_tests
-}  // namespace reprise::couchbase
+}  // namespace reprise::couchbase::error_info_tests

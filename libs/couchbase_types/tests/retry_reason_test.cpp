@@ -12,6 +12,7 @@ TEST(retry_reason, RH_09_all_25_reasons_have_distinct_names_and_are_at_their_own
     for (const retry_reason_facts& facts : all_retry_reasons()) {
         EXPECT_EQ(&info(facts.reason), &facts);
         EXPECT_FALSE(facts.meaning.empty());
+        EXPECT_FALSE(facts.advice.empty());
         names.insert(facts.name);
     }
     EXPECT_EQ(names.size(), 25U);
@@ -33,7 +34,7 @@ TEST(retry_reason, RH_09_flags_are_those_of_the_table) {
 TEST(retry_reason, RH_11_terminal_reasons_allow_non_idempotent_retry_and_are_not_always_retried) {
     std::size_t terminal_count = 0;
     for (const retry_reason_facts& facts : all_retry_reasons()) {
-        if (facts.is_terminal) {
+        if (facts.is_terminal()) {
             ++terminal_count;
             EXPECT_TRUE(facts.allows_non_idempotent_retry) << facts.name;
             EXPECT_FALSE(facts.always_retry) << facts.name;

@@ -1,14 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <memory>
-#include <string>
 #include <vector>
 
 #include <reprise/couchbase_types/errc.hpp>
 #include <reprise/couchbase_types/retry_strategies.hpp>
 
-namespace reprise::couchbase {
-namespace strategies_test {
+namespace reprise::couchbase::strategies_test {
 
 using namespace std::chrono_literals;
 
@@ -43,10 +40,6 @@ public:
         sink.answer(driver::retry_action::no());
     }
 };
-
-}  // namespace strategies_test
-
-using namespace strategies_test;
 
 TEST(shipped_strategies, RH_05_best_effort_retries_idempotent_requests_and_allowed_reasons) {
     best_effort_strategy strategy;
@@ -101,13 +94,30 @@ TEST(shipped_strategies, RH_08_terminal_reasons_end_the_request_with_their_own_e
     }
     best_effort_strategy best_effort;
     for (const retry_reason_facts& facts : all_retry_reasons()) {
-        if (!facts.is_terminal) {
+        if (!facts.is_terminal()) {
             EXPECT_EQ(
                 ask(strategy, facts.reason, false, 3).delay(),
                 ask(best_effort, facts.reason, false, 3).delay())
                 << facts.name;
         }
     }
+}
+
+TEST(shipped_strategies, the_safe_preset_answers_as_the_default_with_jitter_and_a_budget) {
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{.capacity = 11});
+    budgeted_strategy strategy{driver::token_bucket_budget(bucket)};
+    EXPECT_EQ(ask(strategy, retry_reason::tls_error, true).error(), errc::tls_failure);
+    EXPECT_FALSE(ask(strategy, retry_reason::socket_closed_while_in_flight, false).delay());
+    const auto delay = ask(strategy, retry_reason::kv_temporary_failure, true, 20).delay();
+    EXPECT_LT(delay.value_or(1h), 1ms) << "zero is drawn";
+    driver::retry_budget* const budget = strategy.paying_budget();
+    ASSERT_NE(budget, nullptr);
+    EXPECT_TRUE(budget->try_pay({}, {}).paid);
+    EXPECT_TRUE(budget->try_pay({}, {}).paid);
+    EXPECT_FALSE(budget->try_pay({}, {}).paid) << "one of eleven is left, a retry costs five";
+    strategy.on_success({}, {});
+    EXPECT_EQ(bucket->available(), 2.0);
+    EXPECT_NE(budgeted_strategy().paying_budget(), nullptr) << "one of its own";
 }
 
 TEST(shipped_strategies, RH_08_tls_and_bucket_failures_match_the_client_error_condition) {
@@ -148,4 +158,4 @@ TEST(shipped_strategies, a_sink_keeps_its_first_answer) {
     EXPECT_EQ(sink.action()->delay(), 3ms);
 }
 
-}  // namespace reprise::couchbase
+}  // namespace reprise::couchbase::strategies_test

@@ -20,7 +20,6 @@ engine_core::engine_core(std::shared_ptr<client_state> client, randomness random
 
 engine_core::~engine_core() {
     close(context_.wheel.next_due().value_or(time_point{}));
-    retries_.close_late_answers();
     // A completion may start another operation, which fails at once because the engine is closed.
     while (!completions_.empty()) {
         completions_.drain();
@@ -38,7 +37,9 @@ void engine_core::close(time_point now) {
         return;
     }
     context_.is_closed = true;
+    // Both wait for a hook that runs on another thread: it needs the loop, and may own the driver.
     client_->notes.close(context_.loop);
+    retries_.close_late_answers();
     context_.gate.clear();
     http_.close(now);
     operations_.close(now);

@@ -12,7 +12,7 @@
 namespace reprise::engine {
 
 // Objects that all loops of a client share, by the name of a node ("host:port") or a bucket. One is
-// kept as long as a loop knows the node or the bucket.
+// kept as long as a loop uses the node or the bucket.
 template <class State>
 class named_states {
 public:
@@ -26,8 +26,8 @@ public:
                 return state;
             }
         }
-        // Servers name nodes: what no loop knows any more must not pile up. Looking for it only
-        // when the map has doubled keeps the cost of a new name constant on average.
+        // Servers name nodes, so names that no loop uses any more must not pile up. Looking for
+        // them only when the map has doubled keeps the cost of a new name constant on average.
         if (by_name_.size() >= sweep_size_) {
             std::erase_if(by_name_, [](const auto& each) { return each.second.expired(); });
             sweep_size_ = std::max(sweep_size_min, 2 * by_name_.size());
@@ -41,7 +41,7 @@ private:
     static constexpr std::size_t sweep_size_min = 64;
     std::mutex mutex_;
     std::unordered_map<std::string, std::weak_ptr<State>> by_name_;
-    std::size_t sweep_size_ = sweep_size_min;  // look for names that no loop knows at this size
+    std::size_t sweep_size_ = sweep_size_min;  // look for unused names at this size
 };
 
 }  // namespace reprise::engine

@@ -23,7 +23,7 @@ public:
     }
     void on_link_failed(node_link& link, time_point now) override {
         key_value_.waiting().on_link_failed(link, now);
-        http_.waiting().look_again(now);
+        http_.waiting().find_nodes_again(now);
     }
     void on_link_retired(node_link& link, time_point now) override {
         key_value_.waiting().on_link_retired(link, now);

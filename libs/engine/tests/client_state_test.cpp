@@ -32,7 +32,7 @@ TEST(client_state, two_loops_share_the_terminal_state_of_a_node) {
     EXPECT_FALSE(of_other.at("node2", 11210).terminal->is_auth_refused);
 }
 
-TEST(client_state, a_terminal_state_that_no_loop_knows_is_forgotten) {
+TEST(client_state, a_terminal_state_that_no_loop_uses_is_dropped) {
     terminal_states all;
     all.of_bucket("travel")->is_access_denied = true;
     EXPECT_FALSE(all.of_bucket("travel")->is_access_denied);

@@ -5,8 +5,7 @@
 // The engine limits how many connections it opens at once, whatever a configuration names and
 // whatever the nodes do.
 
-namespace reprise::engine::testing {
-namespace connect_pacing_tests {
+namespace reprise::engine::testing::connect_pacing_tests {
 
 constexpr std::size_t most = 4096;
 
@@ -31,10 +30,6 @@ std::string key_of(const scripted_cluster& cluster, std::size_t node) {
         }
     }
 }
-
-}  // namespace connect_pacing_tests
-
-using namespace connect_pacing_tests;
 
 TEST(connect_pacing, a_configuration_of_4096_nodes_opens_64_connections_at_once_and_no_more) {
     scripted_cluster cluster(most, most);
@@ -76,8 +71,7 @@ TEST(connect_pacing, timeouts_are_exact_to_a_tick_while_connections_wait_to_be_o
         EXPECT_LE(reads[index]->at, started + std::chrono::milliseconds{101 + index});
     }
     // Nodes that do not answer do not delay the node that works.
-    const auto stored = driver.upsert(key_of(cluster, 0), "v");
-    driver.settle();
+    const auto stored = driver.settled(driver.upsert(key_of(cluster, 0), "v"));
     EXPECT_TRUE(stored->has_succeeded());
 }
 
@@ -115,7 +109,7 @@ TEST(connect_pacing, an_operation_for_any_node_opens_a_connection_that_waits_in_
     driver.close_node(0);
     driver.settle();
     const std::size_t tried = driver.connects.size();
-    driver.start(driver.request(operation_kind::noop, ""));
+    driver.start(operation_kind::noop, "");
     driver.settle();
     EXPECT_EQ(driver.connects.size(), tried + 1);
 }
@@ -139,4 +133,4 @@ TEST(connect_pacing, http_connections_share_the_places_and_all_are_opened) {
     }
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::connect_pacing_tests

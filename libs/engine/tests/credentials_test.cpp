@@ -6,10 +6,8 @@
 
 // Credentials that change while the client runs.
 
-namespace reprise::engine::testing {
-namespace credentials_tests {
+namespace reprise::engine::testing::credentials_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -20,35 +18,27 @@ credentials with_password(std::string_view password) {
     return identity;
 }
 
-}  // namespace credentials_tests
-
-using namespace credentials_tests;
-
 TEST(
     credentials, RH_25_RH_39_new_credentials_are_tried_at_once_and_their_success_clears_the_state) {
-    scripted_cluster cluster(2);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(2);
     driver.advance(10ms);
     cluster.password = "changed";
     driver.close_node(0);
     driver.close_node(1);
     driver.advance(20s);  // the delays have grown to seconds
-    const auto refused = driver.get("k");
-    driver.settle();
+    const auto refused = driver.settled(driver.get("k"));
     EXPECT_EQ(refused->code(), errc::authentication_failure);
     const time_point replaced = driver.now;
     driver.engine().replace_credentials(with_password("changed"));
     driver.settle();
     EXPECT_EQ(driver.engine().statistics().connections_open, 2U);
-    const auto read = driver.get("k");
-    driver.settle();
+    const auto read = driver.settled(driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
     EXPECT_EQ(driver.now, replaced);
 }
 
 TEST(credentials, RH_25_a_refusal_of_replaced_credentials_does_not_count) {
-    scripted_cluster cluster(1);
-    engine_driver driver(cluster);
+    auto [cluster, driver] = unconnected_node();
     static_cast<void>(driver.engine());  // starts with the old password
     cluster.password = "changed";
     int steps = 0;
@@ -59,8 +49,7 @@ TEST(credentials, RH_25_a_refusal_of_replaced_credentials_does_not_count) {
         return std::nullopt;
     };
     const time_point started = driver.now;
-    const auto read = driver.get("k");
-    driver.settle();
+    const auto read = driver.settled(driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
     EXPECT_EQ(read->at, started);
     EXPECT_EQ(steps, 2);
@@ -68,8 +57,7 @@ TEST(credentials, RH_25_a_refusal_of_replaced_credentials_does_not_count) {
 }
 
 TEST(credentials, RH_39_wrong_new_credentials_leave_open_connections_alone_and_back_off) {
-    scripted_cluster cluster(2);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(2);
     driver.advance(10ms);
     driver.engine().replace_credentials(with_password("wrong"));
     driver.settle();
@@ -81,8 +69,7 @@ TEST(credentials, RH_39_wrong_new_credentials_leave_open_connections_alone_and_b
     // The other node still serves its keys.
     std::size_t answered = 0;
     for (int index = 0; index < 20; ++index) {
-        const auto read = driver.get("k" + std::to_string(index));
-        driver.settle();
+        const auto read = driver.settled(driver.get("k" + std::to_string(index)));
         ASSERT_EQ(read->calls, 1);
         answered += read->result.ec == errc::document_not_found ? 1U : 0U;
         EXPECT_TRUE(
@@ -143,16 +130,13 @@ TEST(credentials, RH_39_logins_to_a_node_that_leaves_do_not_delay_its_return) {
 }
 
 TEST(credentials, RH_40_a_stale_credential_counts_only_if_authenticating_again_is_refused) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.answer_all(opcode::get, {.status = status::auth_stale});
-    const auto stale = driver.get("k");
-    driver.settle();
+    const auto stale = driver.settled(driver.get("k"));
     ASSERT_EQ(stale->calls, 1);
     EXPECT_EQ(stale->result.error->last_reason, retry_reason::unknown) << "not the terminal state";
     cluster.on_request = nullptr;
-    const auto waiting = driver.get("k");
-    driver.settle();
+    const auto waiting = driver.settled(driver.get("k"));
     EXPECT_EQ(waiting->calls, 0);
     cluster.nodes[0].sasl_status = status::auth_error;
     driver.advance(500ms);
@@ -164,8 +148,7 @@ TEST(credentials, RH_40_a_stale_answer_at_sasl_authenticates_again_and_does_not_
     scripted_cluster cluster(1);
     cluster.nodes[0].sasl_status = status::auth_stale;
     engine_driver driver(cluster);
-    const auto read = driver.get("k");
-    driver.advance(200ms);
+    const auto read = driver.after(200ms, driver.get("k"));
     EXPECT_EQ(read->calls, 0);
     cluster.nodes[0].sasl_status.reset();
     driver.advance(1s);
@@ -173,4 +156,4 @@ TEST(credentials, RH_40_a_stale_answer_at_sasl_authenticates_again_and_does_not_
     EXPECT_FALSE(read->result.error->retry_reasons.contains(retry_reason::authentication_error));
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::credentials_tests

@@ -4,17 +4,14 @@
 
 // Peers that died without closing their connections, and how clients reconnect to them.
 
-namespace reprise::engine::testing {
-namespace dead_peers_tests {
+namespace reprise::engine::testing::dead_peers_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
 // The times of the attempts to reconnect, counted from the loss.
 std::vector<duration> reconnect_times(std::uint64_t seed) {
-    scripted_cluster cluster(1);
-    engine_driver driver(cluster);
+    auto [cluster, driver] = unconnected_node();
     driver.seed = seed;
     driver.connect();
     cluster.nodes[0].refuses_connections = true;
@@ -31,10 +28,6 @@ std::vector<duration> reconnect_times(std::uint64_t seed) {
     return times;
 }
 
-}  // namespace dead_peers_tests
-
-using namespace dead_peers_tests;
-
 TEST(dead_peers, RH_16_reads_move_on_and_writes_are_ambiguous_when_a_peer_stops_answering) {
     scripted_cluster cluster(1);
     engine_options options;
@@ -43,8 +36,7 @@ TEST(dead_peers, RH_16_reads_move_on_and_writes_are_ambiguous_when_a_peer_stops_
     cluster.nodes[0].is_silent = true;
     const time_point started = driver.now;
     const auto read = driver.get("k");
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(2999ms);
+    const auto stored = driver.after(2999ms, driver.upsert("k", "v"));
     EXPECT_EQ(stored->calls, 0);
     cluster.nodes[0].is_silent = false;
     driver.advance(1s);
@@ -56,26 +48,22 @@ TEST(dead_peers, RH_16_reads_move_on_and_writes_are_ambiguous_when_a_peer_stops_
 }
 
 TEST(dead_peers, a_dead_connection_is_detected_although_its_only_request_has_timed_out) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     driver.advance(1s);
     cluster.nodes[0].is_silent = true;
-    const auto read = driver.get("k");
-    driver.advance(2500ms);
+    const auto read = driver.after(2500ms, driver.get("k"));
     EXPECT_EQ(read->code(), errc::unambiguous_timeout);
     EXPECT_TRUE(driver.closes.empty());
     driver.advance(500ms);
     EXPECT_EQ(driver.closes.size(), 1U);
     cluster.nodes[0].is_silent = false;
     driver.advance(15s);
-    const auto again = driver.get("k");
-    driver.settle();
+    const auto again = driver.settled(driver.get("k"));
     EXPECT_EQ(again->calls, 1);
 }
 
 TEST(dead_peers, an_idle_connection_is_not_probed) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     driver.get("k");
     driver.advance(30s);
     EXPECT_EQ(cluster.count(opcode::noop), 0U);
@@ -97,4 +85,4 @@ TEST(dead_peers, reconnects_double_with_equal_jitter_and_clients_do_not_march_in
     EXPECT_GE(different, 6U);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::dead_peers_tests

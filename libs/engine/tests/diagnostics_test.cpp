@@ -74,11 +74,7 @@ TEST_F(diagnostics, show_pending_and_missing_connections) {
 // A node that left may still answer the requests that were sent to it.
 TEST_F(diagnostics, show_a_connection_to_a_node_that_left_until_it_has_answered) {
     connected_driver driver(cluster_);
-    cluster_.on_request = [](const seen_request& seen) {
-        using answer = scripted_cluster::scripted_answer;
-        return seen.op == wire::opcode::get ? std::optional(answer{.is_silent = true})
-                                            : std::nullopt;
-    };
+    cluster_.answer_all(wire::opcode::get, {.is_silent = true});
     for (int index = 0; index < 20; ++index) {
         driver.get("k" + std::to_string(index));
     }

@@ -110,9 +110,14 @@ public:
         made.value = base::slice::copy_of(base::as_bytes(value));
         return made;
     }
-    outcome_ptr get(std::string_view key) { return start(request(operation_kind::get, key)); }
+    outcome_ptr start(
+        operation_kind kind, std::string_view key, std::string_view value = {},
+        std::string_view scope = {}, std::string_view collection = {}) {
+        return start(request(kind, key, value, scope, collection));
+    }
+    outcome_ptr get(std::string_view key) { return start(operation_kind::get, key); }
     outcome_ptr upsert(std::string_view key, std::string_view value) {
-        return start(request(operation_kind::upsert, key, value));
+        return start(operation_kind::upsert, key, value);
     }
     // Stores "v" under the keys prefix0, prefix1, ...
     std::vector<outcome_ptr> upsert_many(int count, const std::string& prefix) {
@@ -164,6 +169,17 @@ public:
         now = end;
         engine().on_time(now);
         settle();
+    }
+    // Settles, or lets time pass, and returns what was started before.
+    template <class Started>
+    Started settled(Started started) {
+        settle();
+        return started;
+    }
+    template <class Started>
+    Started after(duration by, Started started) {
+        advance(by);
+        return started;
     }
     // Starts the engine and lets it connect.
     void connect() {
@@ -404,6 +420,26 @@ public:
         : engine_driver(servers, std::move(options)) {
         connect();
     }
+};
+
+// A cluster of one node and a driver that is connected to it.
+struct connected_node {
+    explicit connected_node(engine_options options = {}) : driver(cluster, std::move(options)) {}
+
+    scripted_cluster cluster{1};
+    connected_driver driver;
+};
+// The same without a connection, and with several nodes.
+struct unconnected_node {
+    scripted_cluster cluster{1};
+    engine_driver driver{cluster};
+};
+struct connected_cluster {
+    explicit connected_cluster(std::size_t node_count, std::size_t vbucket_count = 4)
+        : cluster(node_count, vbucket_count), driver(cluster) {}
+
+    scripted_cluster cluster;
+    connected_driver driver;
 };
 
 }  // namespace reprise::engine::testing

@@ -8,22 +8,10 @@
 
 // Strategies of the retry library inside the client.
 
-namespace reprise::engine::testing {
-namespace library_strategies_tests {
+namespace reprise::engine::testing::library_strategies_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
-
-scripted_cluster::hook refuse_some(status code, int count) {
-    return [code, left = count](const seen_request& seen) mutable -> std::optional<answer> {
-        if (seen.op != opcode::set || left == 0) {
-            return std::nullopt;
-        }
-        --left;
-        return answer{.status = code};
-    };
-}
 
 // Retries five times after 3 ms each, and records its calls.
 class diary_strategy final : public driver::retry_strategy {
@@ -74,16 +62,11 @@ struct bench {
     }
 };
 
-}  // namespace library_strategies_tests
-
-using namespace library_strategies_tests;
-
 TEST(library_strategies, one_token_serves_all_attempts_of_a_request) {
     bench with;
     with.driver.connect();
-    with.cluster.on_request = refuse_some(status::locked, 3);
-    const auto stored = with.driver.upsert("k", "v");
-    with.driver.advance(100ms);
+    with.cluster.refuse(opcode::set, status::locked, 3);
+    const auto stored = with.driver.after(100ms, with.driver.upsert("k", "v"));
     EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(with.inner->diary, "brrrs");
     EXPECT_EQ(with.inner->succeeded.attempt, 4U);
@@ -106,8 +89,7 @@ TEST(library_strategies, a_success_without_retries_is_reported_and_an_error_is_n
     with.driver.settle();
     EXPECT_EQ(with.inner->diary, "bs");
     EXPECT_EQ(with.inner->succeeded.attempt, 1U);
-    const auto missing = with.driver.get("nothing");
-    with.driver.settle();
+    const auto missing = with.driver.settled(with.driver.get("nothing"));
     EXPECT_EQ(missing->result.ec, errc::document_not_found);
     EXPECT_EQ(with.inner->diary, "bsb") << "each request gets its token before its first attempt";
 }
@@ -115,9 +97,8 @@ TEST(library_strategies, a_success_without_retries_is_reported_and_an_error_is_n
 TEST(library_strategies, RH_12_always_retry_reasons_bypass_it) {
     bench with;
     with.driver.connect();
-    with.cluster.on_request = refuse_some(status::not_my_vbucket, 2);
-    const auto stored = with.driver.upsert("k", "v");
-    with.driver.advance(100ms);
+    with.cluster.refuse(opcode::set, status::not_my_vbucket, 2);
+    const auto stored = with.driver.after(100ms, with.driver.upsert("k", "v"));
     EXPECT_TRUE(stored->result.has_value());
     EXPECT_EQ(with.inner->diary, "bs");
     EXPECT_EQ(with.inner->succeeded.attempt, 1U);
@@ -126,9 +107,8 @@ TEST(library_strategies, RH_12_always_retry_reasons_bypass_it) {
 TEST(library_strategies, its_refusal_ends_the_request_with_the_operations_own_error) {
     bench with;
     with.driver.connect();
-    with.cluster.on_request = refuse_some(status::locked, 100);
-    const auto stored = with.driver.upsert("k", "v");
-    with.driver.advance(100ms);
+    with.cluster.refuse(opcode::set, status::locked, 100);
+    const auto stored = with.driver.after(100ms, with.driver.upsert("k", "v"));
     EXPECT_EQ(stored->code(), errc::document_locked);
     EXPECT_EQ(with.inner->diary, "brrrrrr");
     EXPECT_EQ(stored->result.retry_attempts, 5U);
@@ -139,17 +119,15 @@ TEST(library_strategies, RH_08_terminal_reasons_are_reported_as_never_safe) {
     with.cluster.nodes[0].sasl_status = status::auth_error;
     auto standard = std::make_shared<driver::virtual_strategy<standard_strategy>>();
     engine_driver driver(with.cluster, bench::options(standard));
-    const auto read = driver.get("k");
-    driver.advance(500ms);
+    const auto read = driver.after(500ms, driver.get("k"));
     EXPECT_EQ(read->code(), errc::authentication_failure);
 }
 
 TEST(library_strategies, RH_02_an_inner_strategy_that_throws_fails_the_request) {
     scripted_cluster cluster(1);
     connected_driver driver(cluster, bench::options(std::make_shared<broken_strategy>()));
-    cluster.on_request = refuse_some(status::locked, 1);
-    const auto stored = driver.upsert("k", "v");
-    driver.settle();
+    cluster.refuse(opcode::set, status::locked, 1);
+    const auto stored = driver.settled(driver.upsert("k", "v"));
     EXPECT_EQ(stored->code(), errc::strategy_failure);
 }
 
@@ -162,9 +140,8 @@ TEST(library_strategies, the_standard_strategy_pays_for_retries_and_gets_its_las
     quick.prices.refund_last_cost = true;
     auto standard = std::make_shared<driver::virtual_strategy<standard_strategy>>(quick, bucket);
     connected_driver driver(cluster, bench::options(standard));
-    cluster.on_request = refuse_some(status::etmpfail, 2);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(100ms);
+    cluster.refuse(opcode::set, status::etmpfail, 2);
+    const auto stored = driver.after(100ms, driver.upsert("k", "v"));
     EXPECT_TRUE(stored->has_succeeded());
     // Two retries at 5 units each. The price of the last one is returned.
     EXPECT_EQ(bucket->milli_level(), 95'000);
@@ -181,12 +158,11 @@ TEST(library_strategies, RH_33_a_strategy_with_its_own_budget_does_not_charge_th
         bench::options(std::make_shared<driver::virtual_strategy<standard_strategy>>(quick, own));
     options.retry_budget = driver::token_bucket_budget(shared);
     connected_driver driver(cluster, options);
-    cluster.on_request = refuse_some(status::etmpfail, 2);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(100ms);
+    cluster.refuse(opcode::set, status::etmpfail, 2);
+    const auto stored = driver.after(100ms, driver.upsert("k", "v"));
     EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(own->milli_level(), 91'000) << "two retries at 5 units, one unit returned";
     EXPECT_EQ(shared->milli_level(), 100'000);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::library_strategies_tests

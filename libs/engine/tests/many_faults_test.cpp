@@ -8,10 +8,8 @@
 // refuse, stay silent, close before or after applying, send garbage and change the map; then each
 // write is compared with what the servers really did.
 
-namespace reprise::engine::testing {
-namespace many_faults_tests {
+namespace reprise::engine::testing::many_faults_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -138,10 +136,6 @@ private:
     bool is_calm_ = false;
 };
 
-}  // namespace many_faults_tests
-
-using namespace many_faults_tests;
-
 TEST(many_faults, every_write_ends_once_in_time_with_a_true_result) {
     for (std::uint64_t seed = 1; seed <= 150; ++seed) {
         SCOPED_TRACE(seed);
@@ -158,9 +152,8 @@ TEST(many_faults, a_noop_answered_with_not_my_vbucket_before_any_configuration_d
     cluster.nodes[0].config_status = status::key_enoent;
     connected_driver driver(cluster);
     cluster.answer_all(opcode::noop, {.status = status::not_my_vbucket});
-    const auto probe = driver.start(driver.request(operation_kind::noop, ""));
-    driver.advance(3s);
+    const auto probe = driver.after(3s, driver.start(operation_kind::noop, ""));
     EXPECT_EQ(probe->code(), errc::unambiguous_timeout);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::many_faults_tests

@@ -31,24 +31,19 @@ TEST(order, RH_31_of_two_writes_under_way_the_first_may_be_applied_last) {
     };
     connected_driver driver(cluster);
     auto first = driver.upsert("k", "first");
-    auto second = driver.upsert("k", "second");
-    driver.advance(10ms);
+    auto second = driver.after(10ms, driver.upsert("k", "second"));
     EXPECT_FALSE(first->result.ec);
     EXPECT_FALSE(second->result.ec);
     EXPECT_EQ(first->result.retry_attempts, 1U);
-    auto read = driver.get("k");
-    driver.settle();
+    auto read = driver.settled(driver.get("k"));
     EXPECT_EQ(read->result.value.text(), "first") << "its retry was last";
 }
 
 TEST(order, RH_31_an_operation_started_after_another_completed_sees_it) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    auto stored = driver.upsert("k", "value");
-    driver.settle();
+    auto [cluster, driver] = connected_node();
+    auto stored = driver.settled(driver.upsert("k", "value"));
     ASSERT_EQ(stored->calls, 1);
-    auto read = driver.get("k");
-    driver.settle();
+    auto read = driver.settled(driver.get("k"));
     EXPECT_EQ(read->result.value.text(), "value");
 }
 

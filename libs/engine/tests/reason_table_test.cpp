@@ -8,10 +8,8 @@
 // nowhere else. Method: for each class, tries every status, every way to be refused before sending
 // and a close in flight, and compares the decisions that the engine reports with the table.
 
-namespace reprise::engine::testing {
-namespace reason_table_tests {
+namespace reprise::engine::testing::reason_table_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -203,10 +201,6 @@ void open_breaker(const recorder_ptr& log, operation_class of) {
     scene.run();
 }
 
-}  // namespace reason_table_tests
-
-using namespace reason_table_tests;
-
 TEST(reason_table, RH_09_RH_15_every_applicable_cell_is_hit_and_no_other_one) {
     const auto log = std::make_shared<cell_recorder>();
     for (const operation_class of : key_value_classes) {
@@ -256,4 +250,4 @@ TEST(reason_table, operations_that_fail_alike_have_the_same_class) {
     }
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::reason_table_tests

@@ -33,6 +33,7 @@
 namespace reprise::engine::testing {
 
 using namespace std::chrono_literals;
+using wire::opcode;
 
 // The state of one node, and its faults. Tests may change the fields at any time.
 struct scripted_node {
@@ -74,6 +75,22 @@ struct seen_request {
     wire::magic magic{};
 };
 
+// The bytes of an answer.
+template <class Message>
+std::vector<std::byte> encoded(const Message& message, const wire::response_header& header) {
+    std::vector<std::byte> bytes;
+    base::byte_writer writer(bytes);
+    EXPECT_TRUE(message.encode(writer, header).has_value());
+    return bytes;
+}
+
+inline wire::response_header header_for(std::uint32_t opaque, wire::opcode op = wire::opcode::get) {
+    wire::response_header header;
+    header.op = op;
+    header.opaque = opaque;
+    return header;
+}
+
 class scripted_cluster {
 public:
     explicit scripted_cluster(std::size_t node_count, std::size_t vbucket_count = 4) {
@@ -110,17 +127,41 @@ public:
     std::size_t data_node_count = 0;  // 0: all nodes
     bool can_prepare_and_run = true;  // whether statements need only one request
     bool can_scan = true;             // whether the bucket has range scans
-    bool has_collections = false;     // whether the configuration says that the bucket has them
+    bool has_collections = false;     // whether the bucket has them, according to the configuration
     std::map<std::string, std::uint32_t> collections{{"_default._default", 0}};
     std::uint64_t manifest_uid = 1;
     hook on_request;
     // Called for every HTTP request, whatever the service.
     std::function<scripted_http_answer(const seen_http_request&)> on_http;
-    // Gives the same answer to all requests with this opcode.
+    // Gives the same answer to all requests with these opcodes.
+    void answer_all(std::set<wire::opcode> ops, const scripted_answer& with) {
+        answer_where([ops](const seen_request& seen) { return ops.contains(seen.op); }, with);
+    }
     void answer_all(wire::opcode op, const scripted_answer& with) {
-        on_request = [op, with](const seen_request& seen) {
-            return seen.op == op ? std::optional(with) : std::nullopt;
+        answer_all(std::set{op}, with);
+    }
+    // Gives the same answer to all requests that `is_meant` selects.
+    template <class Predicate>
+    void answer_where(Predicate is_meant, const scripted_answer& with) {
+        on_request = [is_meant, with](const seen_request& seen) mutable {
+            return is_meant(seen) ? std::optional(with) : std::nullopt;
         };
+    }
+    // Requests with this opcode get the answers that `hook` returns.
+    void answer_each(wire::opcode op, hook answer_to) {
+        on_request = [op, answer_to](const seen_request& seen) {
+            return seen.op == op ? answer_to(seen) : std::nullopt;
+        };
+    }
+    // Answers the first `count` requests with this opcode with `code`.
+    void refuse(wire::opcode op, wire::status code, std::size_t count = std::size_t(-1)) {
+        answer_where(
+            [op, left = count](const seen_request& seen) mutable {
+                const bool is_refused = seen.op == op && left > 0;
+                left -= is_refused ? 1 : 0;
+                return is_refused;
+            },
+            {.status = code});
     }
     // Gives the same answer to all HTTP requests.
     void answer_http(const scripted_http_answer& with) {

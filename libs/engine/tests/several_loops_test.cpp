@@ -10,10 +10,8 @@
 
 #include "engine_driver.hpp"
 
-namespace reprise::engine::testing {
-namespace several_loops_tests {
+namespace reprise::engine::testing::several_loops_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -61,10 +59,6 @@ std::optional<wire::configuration_revision> revision_of(engine_driver& loop) {
     const auto seen = loop.engine().configuration(loop.cluster.bucket);
     return seen ? std::optional(seen->revision()) : std::nullopt;
 }
-
-}  // namespace several_loops_tests
-
-using namespace several_loops_tests;
 
 TEST(several_loops, RH_50_both_serve_operations_and_servers_see_one_client) {
     scripted_cluster cluster(1);
@@ -280,10 +274,7 @@ TEST(
     client.connect();
     client.advance(10ms);
     cluster.password = "changed";
-    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::sasl_step ? std::optional(answer{.is_silent = true})
-                                            : std::nullopt;
-    };
+    cluster.answer_all(opcode::sasl_step, {.is_silent = true});
     client.other.close_node(0);
     client.advance(1s);
     cluster.on_request = nullptr;
@@ -359,4 +350,4 @@ TEST(several_loops, RH_50_a_loop_that_is_gone_gets_no_notes) {
     EXPECT_EQ(revision_of(client.one), cluster.revision);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::several_loops_tests

@@ -5,8 +5,7 @@
 // Bugs that simulated runs (testing/sim) have found, each in its smallest form and with the number
 // of its seed.
 
-namespace reprise::engine::testing {
-namespace simulation_findings_tests {
+namespace reprise::engine::testing::simulation_findings_tests {
 
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
@@ -33,22 +32,16 @@ std::optional<answer> no_answer_to_gets(const seen_request& request) {
                                            : std::nullopt;
 }
 
-}  // namespace simulation_findings_tests
-
-using namespace simulation_findings_tests;
-
 // Seed 215 of profile swarm: a server may send any answer.
 TEST(simulation_findings, RH_29_a_read_is_never_ambiguous_even_if_the_server_reports_it) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.on_request = [](const seen_request& request) -> std::optional<answer> {
         return request.op == wire::opcode::get || request.op == wire::opcode::set
                    ? std::optional(answer{.status = status::sync_write_ambiguous})
                    : std::nullopt;
     };
     const auto read = driver.get("k");
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(1ms);
+    const auto stored = driver.after(1ms, driver.upsert("k", "v"));
     ASSERT_EQ(read->result.ec, errc::durability_ambiguous);
     EXPECT_FALSE(read->result.error->is_ambiguous);
     ASSERT_EQ(stored->result.ec, errc::durability_ambiguous);
@@ -58,16 +51,12 @@ TEST(simulation_findings, RH_29_a_read_is_never_ambiguous_even_if_the_server_rep
 // Seeds 3 of profile servers and 500 of quick: the node leaves, and the key no longer has an owner.
 TEST(simulation_findings, RH_15_one_new_configuration_wakes_an_operation_once) {
     scripted_cluster cluster(2, 2);
-    cluster.map = {{0}, {1}};
     const auto asked = std::make_shared<int>(0);
-    engine_options options;
-    options.strategy = counting(asked);
-    connected_driver driver(cluster, options);
+    connected_driver driver(cluster, {{.strategy = counting(asked)}});
     cluster.nodes[1].refuses_connections = true;
     driver.close_node(1);
     driver.advance(20ms);
-    const auto waiting = driver.get(key_in(1));
-    driver.advance(1ms);
+    const auto waiting = driver.after(1ms, driver.get(key_in(1)));
     ASSERT_EQ(*asked, 1);
     cluster.map = {{0}, {-1}};
     cluster.data_node_count = 1;
@@ -111,7 +100,6 @@ TEST(
 // Seeds 25 and 48 of profile long: another node refuses the credentials.
 TEST(simulation_findings, RH_25_a_terminal_state_does_not_wake_operations_that_can_be_sent) {
     scripted_cluster cluster(2, 2);
-    cluster.map = {{0}, {1}};
     const auto asked = std::make_shared<int>(0);
     engine_options options;
     options.strategy = counting(asked);
@@ -140,14 +128,12 @@ TEST(simulation_findings, canceled_requests_do_not_keep_their_credit_forever) {
     options.pipeline_credit = 1;
     connected_driver driver(cluster, options);
     cluster.on_request = no_answer_to_gets;
-    const auto canceled = driver.get("k");
-    driver.settle();
+    const auto canceled = driver.settled(driver.get("k"));
     ASSERT_TRUE(driver.engine().cancel(driver.last_id, driver.now));
     driver.advance(options.probe_after + options.probe_timeout + 100ms);
     ASSERT_EQ(canceled->calls, 1);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(100ms);
+    const auto stored = driver.after(100ms, driver.upsert("k", "v"));
     ASSERT_TRUE(stored->has_succeeded());
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::simulation_findings_tests

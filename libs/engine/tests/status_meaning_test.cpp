@@ -25,7 +25,7 @@ TEST(status_meaning, a_final_status_has_its_error_and_no_reason) {
         couchbase::errc::authentication_failure);
 }
 
-TEST(status_meaning, a_success_and_what_only_the_error_map_knows_have_none) {
+TEST(status_meaning, a_success_and_a_status_of_the_error_map_alone_have_none) {
     EXPECT_FALSE(engine::usual_meaning(wire::status::success));
     EXPECT_FALSE(engine::usual_meaning(wire::status::subdoc_multi_path_failure));
     EXPECT_FALSE(engine::usual_meaning(static_cast<wire::status>(0x7ff0)));

@@ -4,10 +4,8 @@
 
 // The five terminal states: how they are set, read and cleared.
 
-namespace reprise::engine::testing {
-namespace terminal_tests {
+namespace reprise::engine::testing::terminal_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -21,22 +19,16 @@ engine_options with_best_effort() {
 void expect_cleared(engine_driver& driver) {
     driver.cluster.nodes[0].connect_failure_kind = connect_failure::refused;
     driver.close_node(0);
-    const auto waiting = driver.get("k");
-    driver.advance(100ms);
+    const auto waiting = driver.after(100ms, driver.get("k"));
     EXPECT_EQ(waiting->calls, 0);
 }
-
-}  // namespace terminal_tests
-
-using namespace terminal_tests;
 
 TEST(terminal_state, RH_25_RH_38_refused_credentials_fail_a_parked_request_at_once) {
     scripted_cluster cluster(1);
     cluster.nodes[0].sasl_status = status::auth_error;
     engine_driver driver(cluster);
     const time_point started = driver.now;
-    const auto read = driver.get("k");
-    driver.advance(1s);
+    const auto read = driver.after(1s, driver.get("k"));
     ASSERT_EQ(read->code(), errc::authentication_failure);
     EXPECT_EQ(read->result.error->last_reason, retry_reason::authentication_error);
     EXPECT_LE(read->at - started, 500ms);
@@ -46,8 +38,7 @@ TEST(terminal_state, RH_38_best_effort_waits_to_the_deadline_and_the_timeout_nam
     scripted_cluster cluster(1);
     cluster.nodes[0].sasl_status = status::auth_error;
     engine_driver driver(cluster, with_best_effort());
-    const auto read = driver.get("k");
-    driver.advance(2499ms);
+    const auto read = driver.after(2499ms, driver.get("k"));
     EXPECT_EQ(read->calls, 0);
     driver.advance(2ms);
     ASSERT_EQ(read->code(), errc::unambiguous_timeout);
@@ -58,13 +49,11 @@ TEST(terminal_state, RH_25_RH_39_a_fix_on_the_server_clears_the_state_without_re
     scripted_cluster cluster(1);
     cluster.nodes[0].sasl_status = status::auth_error;
     engine_driver driver(cluster);
-    const auto refused = driver.get("k");
-    driver.advance(1s);
+    const auto refused = driver.after(1s, driver.get("k"));
     EXPECT_EQ(refused->result.ec, errc::authentication_failure);
     cluster.nodes[0].sasl_status.reset();
     driver.advance(5s);
-    const auto read = driver.get("k");
-    driver.advance(10ms);
+    const auto read = driver.after(10ms, driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
     expect_cleared(driver);
 }
@@ -85,8 +74,7 @@ TEST(terminal_state, RH_39_each_refused_stage_is_tried_again_without_an_operatio
         const scripted_node healthy = cluster.nodes[0];
         each.refuse(cluster.nodes[0]);
         engine_driver driver(cluster);
-        const auto refused = driver.get("k");
-        driver.advance(1s);
+        const auto refused = driver.after(1s, driver.get("k"));
         ASSERT_EQ(refused->calls, 1);
         EXPECT_EQ(refused->result.ec, each.error);
         cluster.nodes[0] = healthy;
@@ -100,15 +88,13 @@ TEST(terminal_state, RH_25_other_failures_of_sasl_do_not_count) {
     scripted_cluster cluster(1);
     cluster.nodes[0].sasl_status = status::etmpfail;
     engine_driver driver(cluster);
-    const auto read = driver.get("k");
-    driver.advance(3s);
+    const auto read = driver.after(3s, driver.get("k"));
     ASSERT_EQ(read->code(), errc::unambiguous_timeout);
     EXPECT_TRUE(read->result.error->retry_reasons.contains(retry_reason::node_not_available));
 }
 
 TEST(terminal_state, RH_25_a_usable_connection_is_used_although_another_node_refuses) {
     scripted_cluster cluster(2, 2);
-    cluster.map = {{0}, {1}};
     cluster.nodes[1].sasl_status = status::auth_error;
     connected_driver driver(cluster);
     driver.advance(100ms);
@@ -120,8 +106,7 @@ TEST(terminal_state, RH_25_a_usable_connection_is_used_although_another_node_ref
     while (wire::vbucket_of(key, 2).value != 1) {
         key += "b";
     }
-    const auto bad = driver.get(key);
-    driver.advance(10ms);
+    const auto bad = driver.after(10ms, driver.get(key));
     ASSERT_EQ(good->calls + bad->calls, 2);
     EXPECT_EQ(good->result.ec, errc::document_not_found);
     EXPECT_EQ(bad->result.ec, errc::authentication_failure);
@@ -130,8 +115,7 @@ TEST(terminal_state, RH_25_a_usable_connection_is_used_although_another_node_ref
     cluster.data_node_count = 1;
     cluster.revision.rev = 11;
     driver.push_configuration_of(0);
-    const auto moved = driver.get(key);
-    driver.settle();
+    const auto moved = driver.settled(driver.get(key));
     EXPECT_EQ(moved->code(), errc::document_not_found);
 }
 
@@ -139,7 +123,6 @@ TEST(terminal_state, RH_25_a_usable_connection_is_used_although_another_node_ref
 TEST(terminal_state, RH_25_RH_26_a_node_that_leaves_takes_its_state_with_it) {
     for (const bool is_about_tls : {false, true}) {
         scripted_cluster cluster(2, 2);
-        cluster.map = {{0}, {1}};
         scripted_node& leaving = cluster.nodes[1];
         if (is_about_tls) {
             leaving.connect_failure_kind = connect_failure::tls_untrusted;
@@ -153,8 +136,7 @@ TEST(terminal_state, RH_25_RH_26_a_node_that_leaves_takes_its_state_with_it) {
             while (wire::vbucket_of(key, 2).value != 1) {
                 key += "a";
             }
-            const auto read = driver.get(key);
-            driver.advance(50ms);
+            const auto read = driver.after(50ms, driver.get(key));
             return read;
         };
         ASSERT_EQ(
@@ -179,15 +161,13 @@ TEST(terminal_state, RH_25_RH_26_a_node_that_leaves_takes_its_state_with_it) {
 }
 
 TEST(terminal_state, RH_26_an_alert_on_an_open_connection_counts) {
-    scripted_cluster cluster(1);
     engine_options options;
     options.transport = wire::transport::tls;
-    connected_driver driver(cluster, options);
+    auto [cluster, driver] = connected_node(options);
     driver.advance(10ms);
     cluster.nodes[0].ignores_connections = true;
     driver.close_node(0, close_reason::tls_alert);
-    const auto read = driver.get("k");
-    driver.advance(500ms);
+    const auto read = driver.after(500ms, driver.get("k"));
     ASSERT_EQ(read->code(), errc::tls_failure);
     EXPECT_EQ(read->result.error->last_reason, retry_reason::tls_error);
 }
@@ -199,16 +179,14 @@ TEST(terminal_state, RH_26_explicit_tls_failures_count_and_broken_handshakes_do_
         scripted_cluster cluster(1);
         cluster.nodes[0].connect_failure_kind = failure;
         engine_driver driver(cluster);
-        const auto read = driver.get("k");
-        driver.advance(500ms);
+        const auto read = driver.after(500ms, driver.get("k"));
         EXPECT_EQ(read->code(), errc::tls_failure);
     }
     for (const connect_failure failure : {connect_failure::reset, connect_failure::timed_out}) {
         scripted_cluster cluster(1);
         cluster.nodes[0].connect_failure_kind = failure;
         engine_driver driver(cluster);
-        const auto read = driver.get("k");
-        driver.advance(500ms);
+        const auto read = driver.after(500ms, driver.get("k"));
         EXPECT_EQ(read->calls, 0);
         driver.advance(3s);
         EXPECT_EQ(read->result.ec, errc::unambiguous_timeout);
@@ -219,13 +197,11 @@ TEST(terminal_state, RH_26_the_first_bytes_received_clear_the_tls_state) {
     scripted_cluster cluster(1);
     cluster.nodes[0].connect_failure_kind = connect_failure::tls_untrusted;
     engine_driver driver(cluster);
-    const auto refused = driver.get("k");
-    driver.advance(100ms);
+    const auto refused = driver.after(100ms, driver.get("k"));
     EXPECT_EQ(refused->result.ec, errc::tls_failure);
     cluster.nodes[0].connect_failure_kind.reset();
     driver.advance(2s);
-    const auto read = driver.get("k");
-    driver.settle();
+    const auto read = driver.settled(driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
     expect_cleared(driver);
 }
@@ -241,8 +217,7 @@ TEST(terminal_state, RH_08_authentication_is_raised_before_tls) {
     driver.advance(100ms);
     auto request = driver.request(operation_kind::get, "k");
     request.terms().strategy = std::make_shared<fail_fast_on_terminal_error_strategy>();
-    const auto read = driver.start(std::move(request));
-    driver.settle();
+    const auto read = driver.settled(driver.start(std::move(request)));
     EXPECT_EQ(read->code(), errc::authentication_failure);
 }
 
@@ -250,13 +225,11 @@ TEST(terminal_state, RH_27_no_access_at_select_bucket_is_an_access_failure_until
     scripted_cluster cluster(1);
     cluster.nodes[0].select_status = status::eaccess;
     engine_driver driver(cluster);
-    const auto refused = driver.get("k");
-    driver.advance(100ms);
+    const auto refused = driver.after(100ms, driver.get("k"));
     EXPECT_EQ(refused->code(), errc::bucket_access_failure);
     cluster.nodes[0].select_status.reset();
     driver.advance(2s);
-    const auto read = driver.get("k");
-    driver.settle();
+    const auto read = driver.settled(driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
     expect_cleared(driver);
 }
@@ -268,8 +241,7 @@ TEST(terminal_state, RH_27_not_found_counts_only_when_every_reachable_node_repor
     engine_options options;
     options.seeds = {{"node1", {}}, {"node2", {}}};
     engine_driver driver(cluster, options);
-    const auto waiting = driver.get("k");
-    driver.advance(400ms);
+    const auto waiting = driver.after(400ms, driver.get("k"));
     EXPECT_EQ(waiting->calls, 0);  // node2 may still give another answer
     cluster.nodes[0].select_status.reset();
     driver.advance(2s);
@@ -279,8 +251,7 @@ TEST(terminal_state, RH_27_not_found_counts_only_when_every_reachable_node_repor
 // As seen on a real cluster: until the manager of a node that restarts has created the bucket
 // again, SELECT_BUCKET is answered with 0x01.
 TEST(terminal_state, RH_27_an_open_bucket_is_never_missing_by_not_found) {
-    scripted_cluster cluster(2);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(2);
     for (scripted_node& node : cluster.nodes) {
         node.select_status = status::key_enoent;
     }
@@ -289,8 +260,7 @@ TEST(terminal_state, RH_27_an_open_bucket_is_never_missing_by_not_found) {
     driver.advance(20s);
     auto request = driver.request(operation_kind::get, "k");
     request.timeout = 30s;
-    const auto waiting = driver.start(std::move(request));
-    driver.advance(10s);
+    const auto waiting = driver.after(10s, driver.start(std::move(request)));
     EXPECT_EQ(waiting->calls, 0);
     for (scripted_node& node : cluster.nodes) {
         node.select_status.reset();
@@ -311,16 +281,14 @@ TEST(terminal_state, RH_27_a_bucket_that_was_never_open_is_missing_after_the_pat
             node.select_status = status::key_enoent;
         }
         engine_driver driver(cluster, options);
-        const auto waiting = driver.get("k");
-        driver.advance(patience - 10ms);
+        const auto waiting = driver.after(patience - 10ms, driver.get("k"));
         EXPECT_EQ(waiting->calls, 0);
         driver.advance(30ms);
         EXPECT_EQ(waiting->code(), errc::bucket_access_failure);
         cluster.nodes[1].select_status.reset();
         cluster.map.assign(cluster.map.size(), {1});
         driver.advance(6s);
-        const auto found = driver.get("k");
-        driver.settle();
+        const auto found = driver.settled(driver.get("k"));
         EXPECT_EQ(found->code(), errc::document_not_found)
             << "cleared when select succeeds anywhere";
     }
@@ -330,9 +298,7 @@ TEST(terminal_state, RH_27_a_bucket_that_was_never_open_is_missing_after_the_pat
 // wait.
 TEST(terminal_state, RH_27_another_answer_starts_the_patience_again) {
     scripted_cluster cluster(1);
-    engine_options options;
-    options.missing_bucket_patience = 300ms;
-    engine_driver driver(cluster, options);
+    engine_driver driver(cluster, {{.missing_bucket_patience = 300ms}});
     std::vector<time_point> selected;
     cluster.on_request =
         [&](const seen_request& seen) -> std::optional<scripted_cluster::scripted_answer> {
@@ -343,17 +309,14 @@ TEST(terminal_state, RH_27_another_answer_starts_the_patience_again) {
         }
         return std::nullopt;
     };
-    const auto waiting = driver.get("k");
-    driver.advance(2s);
+    const auto waiting = driver.after(2s, driver.get("k"));
     EXPECT_EQ(waiting->code(), errc::bucket_access_failure);
     EXPECT_EQ(waiting->at, selected.at(2) + 300ms);
 }
 
 TEST(terminal_state, RH_28_a_missing_collection_fails_by_name_and_best_effort_waits_for_it) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    const auto missing =
-        driver.start(driver.request(operation_kind::get, "k", "", "inventory", "airline"));
+    auto [cluster, driver] = connected_node();
+    const auto missing = driver.start(operation_kind::get, "k", "", "inventory", "airline");
     driver.settle();
     ASSERT_EQ(missing->code(), errc::collection_not_found);
     EXPECT_EQ(missing->result.error->last_reason, retry_reason::collection_not_found);
@@ -362,8 +325,7 @@ TEST(terminal_state, RH_28_a_missing_collection_fails_by_name_and_best_effort_wa
     EXPECT_EQ(missing->result.error->collection, "airline");
     auto patient = driver.request(operation_kind::get, "k", "", "inventory", "airline");
     patient.terms().strategy = std::make_shared<best_effort_strategy>();
-    const auto read = driver.start(std::move(patient));
-    driver.advance(100ms);
+    const auto read = driver.after(100ms, driver.start(std::move(patient)));
     EXPECT_EQ(read->calls, 0);
     cluster.collections["inventory.airline"] = 9;
     ++cluster.manifest_uid;
@@ -373,20 +335,16 @@ TEST(terminal_state, RH_28_a_missing_collection_fails_by_name_and_best_effort_wa
 }
 
 TEST(terminal_state, RH_28_an_unknown_scope_has_its_own_reason) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.answer_all(opcode::get_collection_id, {.status = status::unknown_scope});
-    const auto missing = driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
-    driver.settle();
+    const auto missing = driver.settled(driver.start(operation_kind::get, "k", "", "s", "c"));
     EXPECT_EQ(missing->code(), errc::scope_not_found);
 }
 
 TEST(terminal_state, RH_24_a_collection_that_a_server_refuses_to_name_ends_the_operation) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.answer_all(opcode::get_collection_id, {.status = status::eaccess});
-    const auto refused = driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
-    driver.settle();
+    const auto refused = driver.settled(driver.start(operation_kind::get, "k", "", "s", "c"));
     ASSERT_EQ(refused->code(), errc::authentication_failure)
         << "it is not asked again until the timeout";
     EXPECT_EQ(refused->result.error->status, static_cast<std::uint16_t>(status::eaccess));
@@ -398,8 +356,7 @@ TEST(terminal_state, RH_28_a_stale_lookup_is_repeated_with_the_controlled_backof
     cluster.manifest_uid = 5;
     connected_driver driver(cluster);
     cluster.manifest_uid = 4;  // the node is behind the configuration that it once sent
-    const auto read =
-        driver.start(driver.request(operation_kind::get, "k", "", "inventory", "airline"));
+    const auto read = driver.start(operation_kind::get, "k", "", "inventory", "airline");
     driver.advance(15ms);
     EXPECT_EQ(read->calls, 0);
     const auto asked = cluster.all(opcode::get_collection_id);
@@ -416,8 +373,7 @@ TEST(terminal_state, RH_28_the_manifest_of_an_outdated_id_counts_as_seen) {
     cluster.collections["inventory.airline"] = 8;
     engine_driver driver(cluster);
     const auto stored_in = [&] {
-        return driver.start(
-            driver.request(operation_kind::upsert, "k", "v", "inventory", "airline"));
+        return driver.start(operation_kind::upsert, "k", "v", "inventory", "airline");
     };
     ASSERT_EQ(stored_in()->calls, 0);
     driver.advance(10ms);
@@ -443,19 +399,15 @@ TEST(terminal_state, RH_41_an_outdated_collection_id_is_resolved_again_and_the_r
     scripted_cluster cluster(1);
     cluster.collections["inventory.airline"] = 8;
     engine_driver driver(cluster);
-    const auto first =
-        driver.start(driver.request(operation_kind::upsert, "k", "v", "inventory", "airline"));
+    const auto first = driver.start(operation_kind::upsert, "k", "v", "inventory", "airline");
     driver.advance(10ms);
     ASSERT_TRUE(first->result.has_value());
     cluster.collections["inventory.airline"] = 12;
     ++cluster.manifest_uid;
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::set && seen.key[0] == 8
-                   ? std::optional(answer{.status = status::unknown_collection})
-                   : std::nullopt;
-    };
-    const auto again =
-        driver.start(driver.request(operation_kind::upsert, "k", "v", "inventory", "airline"));
+    cluster.answer_where(
+        [](const seen_request& seen) { return seen.op == opcode::set && seen.key[0] == 8; },
+        {.status = status::unknown_collection});
+    const auto again = driver.start(operation_kind::upsert, "k", "v", "inventory", "airline");
     driver.advance(10ms);
     EXPECT_TRUE(again->has_succeeded());
     const auto stores = cluster.all(opcode::set);
@@ -467,28 +419,21 @@ TEST(terminal_state, RH_41_an_outdated_collection_id_is_resolved_again_and_the_r
     cluster.collections.erase("inventory.airline");
     ++cluster.manifest_uid;
     cluster.answer_all(opcode::set, {.status = status::unknown_collection});
-    const auto gone =
-        driver.start(driver.request(operation_kind::upsert, "k", "v", "inventory", "airline"));
+    const auto gone = driver.start(operation_kind::upsert, "k", "v", "inventory", "airline");
     driver.advance(100ms);
     ASSERT_EQ(gone->code(), errc::collection_not_found);
     EXPECT_TRUE(gone->result.error->retry_reasons.contains(retry_reason::kv_collection_outdated));
 }
 
 TEST(terminal_state, RH_41_RH_28_a_dropped_default_collection_is_looked_up_and_reported_missing) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     driver.get("k");
     driver.settle();
     EXPECT_EQ(cluster.count(opcode::get_collection_id), 0U) << "its id is known";
     cluster.collections.erase("_default._default");
     ++cluster.manifest_uid;
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::get || seen.op == opcode::set
-                   ? std::optional(answer{.status = status::unknown_collection})
-                   : std::nullopt;
-    };
-    const auto written = driver.start(driver.request(operation_kind::upsert, "k", "v"));
-    driver.advance(100ms);
+    cluster.answer_all({opcode::get, opcode::set}, {.status = status::unknown_collection});
+    const auto written = driver.after(100ms, driver.start(operation_kind::upsert, "k", "v"));
     ASSERT_EQ(written->code(), errc::collection_not_found) << "it must not wait for its timeout";
     EXPECT_EQ(written->result.error->last_reason, retry_reason::collection_not_found);
     EXPECT_TRUE(
@@ -498,8 +443,7 @@ TEST(terminal_state, RH_41_RH_28_a_dropped_default_collection_is_looked_up_and_r
     // A strategy that waits for the name succeeds once it exists again.
     auto patient = driver.request(operation_kind::get, "k");
     patient.terms().strategy = std::make_shared<best_effort_strategy>();
-    const auto read = driver.start(std::move(patient));
-    driver.advance(100ms);
+    const auto read = driver.after(100ms, driver.start(std::move(patient)));
     EXPECT_EQ(read->calls, 0);
     cluster.collections["_default._default"] = 0;
     ++cluster.manifest_uid;
@@ -514,8 +458,8 @@ TEST(terminal_state, many_requests_for_one_collection_ask_for_its_id_once) {
     engine_driver driver(cluster);
     std::vector<engine_driver::outcome_ptr> reads;
     for (int index = 0; index < 20; ++index) {
-        reads.push_back(driver.start(
-            driver.request(operation_kind::get, "k" + std::to_string(index), "", "s", "c")));
+        reads.push_back(
+            driver.start(operation_kind::get, "k" + std::to_string(index), "", "s", "c"));
     }
     driver.advance(10ms);
     EXPECT_EQ(cluster.count(opcode::get_collection_id), 1U);
@@ -523,17 +467,14 @@ TEST(terminal_state, many_requests_for_one_collection_ask_for_its_id_once) {
 }
 
 TEST(terminal_state, RH_40_a_stale_credential_recreates_the_connection) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.answer_all(opcode::get, {.status = status::auth_stale});
-    const auto stale = driver.get("k");
-    driver.settle();
+    const auto stale = driver.settled(driver.get("k"));
     EXPECT_EQ(stale->result.ec, errc::authentication_failure);
     cluster.on_request = nullptr;
-    const auto read = driver.get("k");
-    driver.advance(1s);
+    const auto read = driver.after(1s, driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
     EXPECT_EQ(cluster.count(opcode::sasl_auth), 2U);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::terminal_tests

@@ -5,10 +5,8 @@
 // RH-08: if several terminal states are set, the first in the order authentication, TLS, bucket
 // access, scope, collection is the reason raised, and each has its own error. Tests every pair.
 
-namespace reprise::engine::testing {
-namespace terminal_order_tests {
+namespace reprise::engine::testing::terminal_order_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -76,10 +74,6 @@ struct refusing_scene {
     std::unique_ptr<engine_driver> driver;
 };
 
-}  // namespace terminal_order_tests
-
-using namespace terminal_order_tests;
-
 TEST(terminal_order, RH_08_of_two_states_the_first_in_order_is_raised_for_every_pair) {
     for (std::size_t first = 0; first < in_order.size(); ++first) {
         for (std::size_t second = first + 1; second < in_order.size(); ++second) {
@@ -104,16 +98,13 @@ TEST(terminal_order, RH_08_of_two_states_the_first_in_order_is_raised_for_every_
 }
 
 TEST(terminal_order, RH_08_a_missing_scope_is_raised_before_its_missing_collection) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    const auto without_collection =
-        driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
+    auto [cluster, driver] = connected_node();
+    const auto without_collection = driver.start(operation_kind::get, "k", "", "s", "c");
     driver.settle();
     ASSERT_EQ(without_collection->calls, 1);
     EXPECT_EQ(without_collection->result.error->last_reason, retry_reason::collection_not_found);
     cluster.answer_all(opcode::get_collection_id, {.status = status::unknown_scope});
-    const auto without_scope = driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
-    driver.settle();
+    const auto without_scope = driver.settled(driver.start(operation_kind::get, "k", "", "s", "c"));
     ASSERT_EQ(without_scope->code(), errc::scope_not_found);
     EXPECT_EQ(without_scope->result.error->last_reason, retry_reason::scope_not_found);
 }
@@ -135,4 +126,4 @@ TEST(terminal_order, RH_08_the_strategy_gives_each_reason_its_own_error) {
     }
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::terminal_order_tests

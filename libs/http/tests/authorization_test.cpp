@@ -2,8 +2,7 @@
 
 #include <reprise/http/authorization.hpp>
 
-namespace reprise::http {
-namespace authorization_test {
+namespace reprise::http::authorization_test {
 
 TEST(authorization, parses_the_basic_credentials_it_makes) {
     EXPECT_EQ(make_basic_authorization("app", "secret"), "Basic YXBwOnNlY3JldA==");
@@ -25,5 +24,4 @@ TEST(authorization, returns_the_bearer_token) {
     EXPECT_FALSE(parse_bearer_authorization("Basic abc"));
 }
 
-}  // namespace authorization_test
-}  // namespace reprise::http
+}  // namespace reprise::http::authorization_test

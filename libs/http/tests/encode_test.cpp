@@ -6,8 +6,7 @@
 #include <reprise/http/request_parser.hpp>
 #include <reprise/http/response_parser.hpp>
 
-namespace reprise::http {
-namespace encode_test {
+namespace reprise::http::encode_test {
 
 std::string text_of(const std::vector<std::byte>& bytes) {
     return std::string(base::as_text(bytes));
@@ -95,10 +94,9 @@ TEST(http_error, has_a_name_and_a_message_for_every_code) {
     for (int code = 1; code <= static_cast<int>(http_errc::status_invalid); ++code) {
         const std::error_code ec = static_cast<http_errc>(code);
         EXPECT_NE(to_string(static_cast<http_errc>(code)), "unknown") << code;
-        EXPECT_NE(ec.message(), "unknown HTTP error") << code;
+        EXPECT_NE(ec.message(), "unknown") << code;
     }
     EXPECT_EQ(to_string(http_errc{99}), "unknown");
 }
 
-}  // namespace encode_test
-}  // namespace reprise::http
+}  // namespace reprise::http::encode_test

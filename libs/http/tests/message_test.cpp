@@ -2,8 +2,7 @@
 
 #include <reprise/http/message.hpp>
 
-namespace reprise::http {
-namespace message_test {
+namespace reprise::http::message_test {
 
 TEST(header_list, lookup_ignores_case_and_returns_the_first_field) {
     const header_list headers{{"Retry-After", "1"}, {"retry-after", "2"}};
@@ -21,5 +20,4 @@ TEST(content_encoding, unrequested_compression_is_detected) {
     EXPECT_EQ(find_content_encoding({{"Content-Type", "gzip"}}), std::nullopt);
 }
 
-}  // namespace message_test
-}  // namespace reprise::http
+}  // namespace reprise::http::message_test

@@ -6,8 +6,7 @@
 
 #include <reprise/http/request_parser.hpp>
 
-namespace reprise::http {
-namespace request_parser_test {
+namespace reprise::http::request_parser_test {
 
 using result = std::expected<std::vector<request>, http_errc>;
 
@@ -208,5 +207,4 @@ TEST(request_parser, stays_failed) {
     EXPECT_EQ(first.error(), second.error());
 }
 
-}  // namespace request_parser_test
-}  // namespace reprise::http
+}  // namespace reprise::http::request_parser_test

@@ -5,8 +5,7 @@
 
 #include <reprise/http/response_parser.hpp>
 
-namespace reprise::http {
-namespace response_parser_test {
+namespace reprise::http::response_parser_test {
 
 // One response as its events report it.
 struct outcome {
@@ -188,5 +187,4 @@ TEST(response_parser, reports_what_is_wrong_with_a_response) {
         read(text, 8, false, response_kind::with_body, limits).error, http_errc::header_too_large);
 }
 
-}  // namespace response_parser_test
-}  // namespace reprise::http
+}  // namespace reprise::http::response_parser_test

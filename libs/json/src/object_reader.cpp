@@ -81,7 +81,9 @@ bool object_reader::has(std::string_view name) const {
 }
 
 const value* object_reader::take(std::string_view name) {
-    known_.push_back(name);
+    if (std::ranges::find(known_, name) == known_.end()) {
+        known_.push_back(name);
+    }
     return members_ == nullptr ? nullptr : members_->find(name);
 }
 

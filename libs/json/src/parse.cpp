@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
+
 #include "tree_builder.hpp"
 
 namespace reprise::json {
@@ -136,25 +138,17 @@ parse_errc to_errc(const boost_json::error_code& ec) noexcept {
 }  // namespace
 
 std::string_view to_string(parse_errc code) noexcept {
-    switch (code) {
-        case parse_errc::empty:
-            return "no JSON text";
-        case parse_errc::syntax:
-            return "syntax error";
-        case parse_errc::incomplete:
-            return "incomplete JSON";
-        case parse_errc::extra_text:
-            return "text after the JSON value";
-        case parse_errc::invalid_utf8:
-            return "invalid UTF-8";
-        case parse_errc::too_large:
-            return "JSON text too large";
-        case parse_errc::too_deep:
-            return "JSON nested too deeply";
-        case parse_errc::duplicate_member:
-            return "duplicate member";
-    }
-    return "unknown";
+    static constexpr base::enumerator_texts<parse_errc> texts({
+        {parse_errc::empty, "no JSON text"},
+        {parse_errc::syntax, "syntax error"},
+        {parse_errc::incomplete, "incomplete JSON"},
+        {parse_errc::extra_text, "text after the JSON value"},
+        {parse_errc::invalid_utf8, "invalid UTF-8"},
+        {parse_errc::too_large, "JSON text too large"},
+        {parse_errc::too_deep, "JSON nested too deeply"},
+        {parse_errc::duplicate_member, "duplicate member"},
+    });
+    return texts[code];
 }
 
 std::string to_string(const parse_error& error) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <string>
 
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>

@@ -37,7 +37,7 @@ void layer::restart(std::uint32_t client) {
     if (budgets_.size() > 1) {
         budgets_[client] = make_budget();
     }
-    // A breaker of its own cannot be replaced while calls use it, and its window forgets soon.
+    // A breaker of its own cannot be replaced while calls use it, and its window is short.
 }
 
 std::int64_t layer::level_sum() const noexcept {

@@ -1,5 +1,6 @@
 #include <reprise/lab/live_page.hpp>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/lab/page.hpp>
 
@@ -25,17 +26,7 @@ namespace {
 }
 
 [[nodiscard]] std::string_view cpp_jitter(jitter kind) {
-    switch (kind) {
-        case jitter::full:
-            return "full";
-        case jitter::equal:
-            return "equal";
-        case jitter::decorrelated:
-            return "decorrelated";
-        case jitter::none:
-            break;
-    }
-    return "none";
+    return base::name_of(kind);
 }
 
 void add_budget(std::string& code, const budget_options& budget) {

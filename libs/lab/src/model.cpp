@@ -4,8 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/lab/slot.hpp>
-#include <reprise/retry_json/detail/settings_text.hpp>
+#include <settings_text.hpp>
 
 namespace reprise::lab {
 
@@ -224,27 +225,7 @@ enum class mark : std::uint8_t { unseen, open, done };
 }  // namespace
 
 std::string_view to_string(trouble_kind kind) noexcept {
-    switch (kind) {
-        case trouble_kind::stall:
-            return "stall";
-        case trouble_kind::crash:
-            return "crash";
-        case trouble_kind::slow_down:
-            return "slow_down";
-        case trouble_kind::capacity_loss:
-            return "capacity_loss";
-        case trouble_kind::errors:
-            return "errors";
-        case trouble_kind::slow_answers:
-            return "slow_answers";
-        case trouble_kind::bad_node:
-            return "bad_node";
-        case trouble_kind::spike:
-            return "spike";
-        case trouble_kind::deploy:
-            return "deploy";
-    }
-    return "unknown trouble";
+    return base::name_of(kind);
 }
 
 double expected_requests(const model& asked) noexcept {

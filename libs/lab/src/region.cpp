@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <reprise/retry_json/detail/settings_text.hpp>
+#include <reprise/base/enum_table.hpp>
+#include <settings_text.hpp>
 
 #include "number_text.hpp"
 
@@ -41,15 +42,7 @@ constexpr double precision = 0.01;
 }  // namespace
 
 std::string_view to_string(region_axis axis) noexcept {
-    switch (axis) {
-        case region_axis::attempts:
-            return "attempts";
-        case region_axis::timeout:
-            return "timeout";
-        case region_axis::bucket:
-            return "bucket";
-    }
-    return "unknown axis";
+    return base::name_of(axis);
 }
 
 std::vector<double> usual_values(const model& asked, region_axis axis) {
@@ -110,24 +103,24 @@ std::optional<region_point> find_edge(
     const double load_max = load_max_of(asked);
     region_point point{value, 0.0, std::nullopt, 0};
     bool is_stopped = false;
-    const auto heals = [&](double load) {
+    const auto recovers = [&](double load) {
         tried.clients.requests_per_second = load;
         ++point.runs;
         const run_result result = run(tried, monitor);
         is_stopped |= !result.is_complete;
         return result.recovery.has_recovered();
     };
-    if (heals(load_max)) {
-        point.heals_up_to = load_max;
+    if (recovers(load_max)) {
+        point.recovers_up_to = load_max;
         return is_stopped ? std::nullopt : std::optional(point);
     }
     double down = load_max;
     double up = 0.0;
     while (!is_stopped && down - up > precision * load_max) {
         const double middle = (down + up) / 2.0;
-        (heals(middle) ? up : down) = middle;
+        (recovers(middle) ? up : down) = middle;
     }
-    point.heals_up_to = up;
+    point.recovers_up_to = up;
     point.stays_down_from = down;
     return is_stopped ? std::nullopt : std::optional(point);
 }

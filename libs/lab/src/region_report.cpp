@@ -58,12 +58,12 @@ namespace {
     for (std::size_t i = 0; i < found.points.size(); ++i) {
         const region_point& point = found.points[i];
         const double x = left + step * static_cast<double>(i);
-        box(x, top, y(point.heals_up_to), "down");
-        box(x, y(point.heals_up_to), top + height, "heals");
-        const double edge = y(point.heals_up_to);
+        box(x, top, y(point.recovers_up_to), "down");
+        box(x, y(point.recovers_up_to), top + height, "recovers");
+        const double edge = y(point.recovers_up_to);
         text(
             x + step / 2.0, edge > top + height - 20.0 ? edge - 6.0 : edge + 16.0, "figure middle",
-            decimal(point.heals_up_to, 0));
+            decimal(point.recovers_up_to, 0));
         text(
             x + step / 2.0, top + height + 18.0, "tick middle",
             value_text(found.axis, point.value));
@@ -80,7 +80,7 @@ namespace {
     std::string rows;
     for (const region_point& point : found.points) {
         rows += "<tr><th scope=\"row\">" + html_text(value_text(found.axis, point.value)) +
-                "</th><td>" + rate_text(point.heals_up_to) + "</td><td>" +
+                "</th><td>" + rate_text(point.recovers_up_to) + "</td><td>" +
                 (point.stays_down_from ? rate_text(*point.stays_down_from) : "-") + "</td></tr>\n";
     }
     return rows;
@@ -97,7 +97,7 @@ std::string to_table(const region& found, const model& asked) {
     };
     for (const region_point& point : found.points) {
         add(value_text(found.axis, point.value), first);
-        add(rate_text(point.heals_up_to), 17);
+        add(rate_text(point.recovers_up_to), 17);
         add(point.stays_down_from ? rate_text(*point.stays_down_from) : "-", 18);
         text += '\n';
     }
@@ -124,7 +124,7 @@ std::string to_json(
     for (const region_point& point : found.points) {
         out.begin_object()
             .member("value", point.value)
-            .member("recovers_up_to_per_second", point.heals_up_to)
+            .member("recovers_up_to_per_second", point.recovers_up_to)
             .key("stays_down_from_per_second");
         point.stays_down_from ? out.value(*point.stays_down_from) : out.value(nullptr);
         out.member("runs", point.runs).end_object();

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/lab/report.hpp>
 
@@ -101,17 +102,7 @@ void write_all_series(json::writer& out, const std::vector<slot>& steps, bool ha
 }
 
 [[nodiscard]] std::string_view outcome_name(recovery_outcome outcome) {
-    switch (outcome) {
-        case recovery_outcome::recovered:
-            return "recovered";
-        case recovery_outcome::never:
-            return "never";
-        case recovery_outcome::not_healthy_before:
-            return "not_healthy_before";
-        case recovery_outcome::no_outage:
-            break;
-    }
-    return "no_outage";
+    return base::name_of(outcome);
 }
 
 void write_latency(json::writer& out, const latency_summary& latency) {

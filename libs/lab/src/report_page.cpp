@@ -1,8 +1,5 @@
 #include <reprise/lab/report.hpp>
 
-#include <utility>
-#include <vector>
-
 #include <reprise/lab/page.hpp>
 
 #include "embedded.hpp"

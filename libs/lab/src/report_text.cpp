@@ -23,8 +23,8 @@ namespace {
 }
 
 [[nodiscard]] std::string describe_recoveries(const comparison& compared) {
-    std::vector<std::string> healed_at_once;
-    std::vector<std::string> healed;
+    std::vector<std::string> recovered_at_once;
+    std::vector<std::string> recovered;
     std::vector<std::string> stuck;
     std::vector<std::string> unhealthy;
     for (const strategy_result& each : compared.results) {
@@ -32,9 +32,9 @@ namespace {
         switch (found.outcome) {
             case recovery_outcome::recovered:
                 if (found.after < slot_length) {
-                    healed_at_once.push_back(quoted(each));
+                    recovered_at_once.push_back(quoted(each));
                 } else {
-                    healed.push_back(
+                    recovered.push_back(
                         "after " + decimal(to_seconds(found.after), 1) + " s with " + quoted(each));
                 }
                 break;
@@ -49,11 +49,11 @@ namespace {
         }
     }
     std::string text;
-    if (!healed_at_once.empty()) {
-        healed.insert(healed.begin(), "at once with " + listed(healed_at_once));
+    if (!recovered_at_once.empty()) {
+        recovered.insert(recovered.begin(), "at once with " + listed(recovered_at_once));
     }
-    if (!healed.empty()) {
-        text += "Useful work recovers " + listed(healed) + ". ";
+    if (!recovered.empty()) {
+        text += "Useful work recovers " + listed(recovered) + ". ";
     }
     if (!stuck.empty()) {
         text += "It does not recover with " + listed(stuck) + " in the " +

@@ -6,7 +6,7 @@
 #include <reprise/json/write.hpp>
 #include <reprise/lab/live_page.hpp>
 #include <reprise/lab/scenario.hpp>
-#include <reprise/retry_json/detail/settings_text.hpp>
+#include <settings_text.hpp>
 
 namespace reprise::lab {
 

@@ -137,7 +137,7 @@ private:
     void end_child(std::uint32_t job, bool has_succeeded);
     void end_attempt(attempt_id attempt, const failure_facts& facts);
     void succeed(attempt_id attempt);
-    /// `is_noted`: the session knows the failure, as one of several attempts.
+    /// `is_noted`: the session has recorded the failure, as one of several attempts.
     void fail(std::uint32_t index, const failure_facts& facts, bool is_noted);
     void end_call(std::uint32_t index, bool has_succeeded, refusal_reason why);
     void continue_client(std::uint32_t client);

@@ -93,7 +93,7 @@ TEST(load_oracle, a_request_funded_budget_of_twenty_percent_allows_twenty_percen
     expect_within(layered.amplification_at(4), std::pow(1.2, 5), 0.02);
 }
 
-TEST(load_oracle, a_cold_fleet_spends_its_buckets_whatever_the_service_says) {
+TEST(load_oracle, a_cold_fleet_spends_its_buckets_whatever_the_service_answers) {
     const auto fleet = [](double cost, std::optional<double> initial) {
         retry_options retries = free_attempts(3);
         retries.budget =

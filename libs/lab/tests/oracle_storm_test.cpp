@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <array>
-#include <map>
-
 #include "oracle_models.hpp"
 
 /// Storms: where a system stays down, and how jitter helps. See docs/design/lab_oracles.md.
@@ -26,7 +23,7 @@ model storm_model(double rate, std::uint32_t attempts, duration length) {
     return result;
 }
 
-bool heals(double rate, std::uint32_t attempts) {
+bool recovers(double rate, std::uint32_t attempts) {
     const run_result result = run(storm_model(rate, attempts, 600s));
     const double useful = result.final_useful_rate(30s);
     return useful > 0.9 * rate;
@@ -64,14 +61,14 @@ herd_result run_herd(const driver::backoff_options& backoff) {
 
 }  // namespace
 
-TEST(storm_oracle, two_attempts_heal_at_145_and_stay_down_at_155) {
-    EXPECT_TRUE(heals(145.0, 2));
-    EXPECT_FALSE(heals(155.0, 2));
+TEST(storm_oracle, two_attempts_recover_at_145_and_stay_down_at_155) {
+    EXPECT_TRUE(recovers(145.0, 2));
+    EXPECT_FALSE(recovers(155.0, 2));
 }
 
-TEST(storm_oracle, three_attempts_heal_at_97_and_stay_down_at_103) {
-    EXPECT_TRUE(heals(97.0, 3));
-    EXPECT_FALSE(heals(103.0, 3));
+TEST(storm_oracle, three_attempts_recover_at_97_and_stay_down_at_103) {
+    EXPECT_TRUE(recovers(97.0, 3));
+    EXPECT_FALSE(recovers(103.0, 3));
 }
 
 TEST(storm_oracle, three_attempts_without_a_budget_leave_no_useful_work) {

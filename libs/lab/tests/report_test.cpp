@@ -24,7 +24,7 @@ comparison small_comparison() {
 
 }  // namespace report_test
 
-TEST(report, the_reading_says_which_strategies_recover_and_why_others_do_not) {
+TEST(report, the_interpretation_names_strategies_that_recover_and_why_others_do_not) {
     const std::string text = to_reading(report_test::small_comparison());
     EXPECT_NE(text.find("recovers after"), std::string::npos) << text;
     EXPECT_NE(text.find("does not recover with 'no </script>' in the 30 s"), std::string::npos);
@@ -92,8 +92,8 @@ TEST(region, the_edge_is_the_capacity_divided_by_the_attempts) {
     for (const double attempts : {2.0, 3.0}) {
         const auto point = find_edge(read->model, region_axis::attempts, attempts);
         ASSERT_TRUE(point.has_value());
-        EXPECT_NEAR(point->heals_up_to, 300.0 / attempts, 9.0);
-        EXPECT_LE(*point->stays_down_from - point->heals_up_to, 3.0);
+        EXPECT_NEAR(point->recovers_up_to, 300.0 / attempts, 9.0);
+        EXPECT_LE(*point->stays_down_from - point->recovers_up_to, 3.0);
     }
     EXPECT_FALSE(find_edge(read->model, region_axis::attempts, 2.0, [](double) { return true; }));
 }

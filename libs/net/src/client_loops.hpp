@@ -110,8 +110,8 @@ struct client_loop {
     }
 };
 
-// Never changes once the client is made. Whoever visits the loops in turn holds the list, because a
-// completion on one of them may destroy the client meanwhile.
+// Never changes once the client is made. Code that visits the loops in turn holds the list, because
+// a completion on one of them may destroy the client meanwhile.
 using loop_list = std::vector<client_loop>;
 
 // The result of an operation that every loop runs once: the first failure, or else the last result.
@@ -204,7 +204,7 @@ void run_while(own_loop& loop, const Begin& begin, const Condition& is_wanted) {
 
 // Waits for `result` from a loop that callers drive. If the loop is free, begins with `start_here`
 // and runs it. If another caller runs it, `submit` gives that caller the work, and a loop that
-// becomes free meanwhile is run here. Whoever sets a submitted result announces it.
+// becomes free meanwhile is run here. The thread that sets a submitted result announces it.
 template <class Here, class Submit, class Value>
 [[nodiscard]] refusal drive_until_set(
     own_loop& loop, const waiter<Value>& result, const Here& start_here, const Submit& submit) {

@@ -1,7 +1,6 @@
 #include "client_runtime.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <system_error>
 
 #include <boost/asio/io_context.hpp>
@@ -103,7 +102,8 @@ refusal client::runtime::wait_for_look(
         done.set(true);
     };
     const auto submit = [&] {
-        // After `look_here` this call may have returned; whoever runs the loop holds it.
+        // After `look_here` this call may have returned; the thread that runs the loop keeps it
+        // alive.
         const bool is_accepted = loop.engine_driver->run([&look_here, own = loop.own.get()] {
             look_here();
             if (own != nullptr) {

@@ -364,7 +364,7 @@ bool connection::has_unread_bytes() const noexcept {
 
 void connection::on_write(const error_code& ec, std::size_t size) {
     is_writing_ = false;
-    // TLS may have sent a part of what it accepted. Only a plain socket knows what was not sent.
+    // TLS may have sent a part of what it accepted. Only a plain socket reports what was not sent.
     unwritten_size_ = tls_ ? 0 : write_size_ - size;
     if (size > 0) {
         owner_.on_written(*this, size);
@@ -382,10 +382,12 @@ void connection::on_write(const error_code& ec, std::size_t size) {
 
 engine::close_reason connection::reason_of(const error_code& ec) const noexcept {
     namespace error = asio::error;
-    if (ec == error::eof || ec == asio::ssl::error::stream_truncated) {
+    if (ec == error::eof) {
         return engine::close_reason::end_of_stream;
     }
-    if (ec == error::connection_reset || ec == error::broken_pipe) {
+    // Anyone on the path can truncate a TLS stream: its end completes no body.
+    if (ec == error::connection_reset || ec == error::broken_pipe ||
+        ec == asio::ssl::error::stream_truncated) {
         return engine::close_reason::reset;
     }
     return is_tls_alert(ec) ? engine::close_reason::tls_alert : engine::close_reason::io_error;

@@ -1,7 +1,5 @@
 #include "context_watch.hpp"
 
-#include <utility>
-
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/query.hpp>
 

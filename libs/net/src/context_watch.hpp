@@ -11,7 +11,7 @@
 
 namespace reprise::net {
 
-// Whoever must let go of an execution context before it is destroyed.
+// An object that must release an execution context before the context is destroyed.
 class context_user {
 public:
     // Called once, on the thread that destroys the context, while its services still exist.

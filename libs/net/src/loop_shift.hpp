@@ -20,7 +20,7 @@ namespace reprise::net {
 //     caller -- its operation ended, or it was called -> nobody
 //
 // While nobody runs the loop, the thread sleeps until it is called or `patience` is over: then
-// callers come too seldom. Whoever gives the loop something to do calls the thread.
+// callers come too seldom. A thread that gives the loop work calls the loop's own thread.
 class loop_shift {
 public:
     static constexpr std::chrono::milliseconds patience{1};
@@ -35,8 +35,8 @@ public:
 
     // --- callers ---
 
-    // False if somebody else should run the loop: another caller does, or callers were called away
-    // lately.
+    // False if another thread should run the loop: another caller does, or callers were called away
+    // recently.
     [[nodiscard]] bool try_begin();
     // Whether the thread was called. The caller must leave the loop to it.
     [[nodiscard]] bool is_called() const noexcept {

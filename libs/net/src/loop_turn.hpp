@@ -7,7 +7,7 @@
 
 namespace reprise::net {
 
-// Which caller runs a loop that callers drive. Whoever finds the loop taken submits what it wants
+// Which caller runs a loop that callers drive. A caller that finds the loop taken submits its work
 // and waits until that is done or the loop is free, whichever comes first.
 class loop_turn {
 public:
@@ -26,7 +26,7 @@ public:
         return changed_.wait_until(lock, until, [this] { return !is_taken_; }) &&
                !std::exchange(is_taken_, true);
     }
-    // Returns false if `is_done` first. Whoever makes it true calls `announce`.
+    // Returns false if `is_done` first. The thread that makes it true calls `announce`.
     template <class Condition>
     [[nodiscard]] bool begin_unless(const Condition& is_done) {
         std::unique_lock lock(mutex_);

@@ -17,7 +17,7 @@ void serial_executor::state::run_later(std::move_only_function<void()> task) {
         const std::scoped_lock lock(mutex);
         waiting.push_back(std::move(task));
     }
-    // Whoever was inside may have left before it could see the task.
+    // A thread that was running tasks may have left before it could see this one.
     if (count.fetch_add(1, std::memory_order_acq_rel) == 0) {
         run_waiting();
     }

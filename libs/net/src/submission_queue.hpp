@@ -80,7 +80,7 @@ public:
         return is_woken_.exchange(true, std::memory_order_relaxed) ? outcome::taken
                                                                    : outcome::taken_first;
     }
-    // False if the loop has something to take. Whoever pushes later wakes the loop.
+    // False if the loop has something to take. A later push wakes the loop.
     [[nodiscard]] bool empty() const noexcept { return !is_woken_.load(std::memory_order_relaxed); }
     // Moves all submissions to `out`, in order of arrival. Clears `out` first.
     void take(std::vector<submission>& out) {

@@ -29,7 +29,7 @@ public:
         std::uint16_t port = 0;
         std::string name_servers = "127.0.0.1:1";  // no server answers there
         duration connect_timeout = std::chrono::seconds{20};
-        std::optional<boost::asio::ssl::context> tls;  // if set, the connection uses TLS
+        std::optional<boost::asio::ssl::context> tls{};  // if set, the connection uses TLS
         std::string server_name = "host.example";
     };
 

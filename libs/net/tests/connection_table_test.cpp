@@ -1,7 +1,5 @@
 #include "connection_table.hpp"
 
-#include <utility>
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <boost/asio/ip/tcp.hpp>

@@ -21,8 +21,7 @@
 // Goal: test one socket from name lookup to close and make it fail at each step. Method: use a real
 // loopback socket with the peer in the same loop, and a recorder in place of the driver.
 
-namespace reprise::net {
-namespace connection_test {
+namespace reprise::net::connection_test {
 
 namespace asio = boost::asio;
 namespace ssl = boost::asio::ssl;
@@ -99,12 +98,14 @@ class connection_flow : public ::testing::Test {
 protected:
     using setup = connection_recorder::setup;
 
-    // Returns an open connection to `other`.
-    std::shared_ptr<connection_recorder> connected_to(peer& other) {
-        setup with;
-        with.port = other.port();
+    std::shared_ptr<connection_recorder> opened(setup with) {
         auto made = connection_recorder::make(loop, std::move(with));
         made->open();
+        return made;
+    }
+    // Returns an open connection to `other`.
+    std::shared_ptr<connection_recorder> connected_to(peer& other) {
+        auto made = opened({.port = other.port()});
         EXPECT_TRUE(run_until(loop, [&] { return made->is_open() && other.is_accepted(); }));
         return made;
     }
@@ -145,10 +146,7 @@ TEST_F(connection_flow, connects_reads_and_writes) {
 // --- the connection cannot be opened ---
 
 TEST_F(connection_flow, a_port_without_a_listener_is_refused) {
-    setup with;
-    with.port = unused_port();
-    const auto at = connection_recorder::make(loop, std::move(with));
-    at->open();
+    const auto at = opened({.port = unused_port()});
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->failure, connect_failure::refused);
     EXPECT_EQ(at->failure_text, "") << "the address is the one requested";
@@ -158,11 +156,7 @@ TEST_F(connection_flow, a_port_without_a_listener_is_refused) {
 TEST_F(connection_flow, an_unknown_name_is_reported_as_such) {
     fake_name_server names;
     names.begin();
-    setup with;
-    with.host = "unknown.reprise.test";
-    with.name_servers = names.address();
-    const auto at = connection_recorder::make(loop, std::move(with));
-    at->open();
+    const auto at = opened({.host = "unknown.reprise.test", .name_servers = names.address()});
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->failure, connect_failure::name_not_found);
     EXPECT_NE(at->failure_text, "");
@@ -175,12 +169,8 @@ TEST_F(connection_flow, the_next_address_of_a_name_is_tried_after_one_that_refus
         names.add_address("three.reprise.test", {127, 0, 0, static_cast<std::uint8_t>(last)});
     }
     names.begin();
-    setup with;
-    with.host = "three.reprise.test";
-    with.port = other.port();
-    with.name_servers = names.address();
-    const auto at = connection_recorder::make(loop, std::move(with));
-    at->open();
+    const auto at = opened(
+        {.host = "three.reprise.test", .port = other.port(), .name_servers = names.address()});
     ASSERT_TRUE(run_until(loop, [&] { return at->is_open() || at->is_ended(); }));
     EXPECT_TRUE(at->is_open()) << at->failure_text;
 }
@@ -189,12 +179,8 @@ TEST_F(connection_flow, a_name_whose_addresses_all_refuse_reports_the_last_addre
     fake_name_server names;
     names.add_address("one.reprise.test", {127, 0, 0, 2});
     names.begin();
-    setup with;
-    with.host = "one.reprise.test";
-    with.port = unused_port();
-    with.name_servers = names.address();
-    const auto at = connection_recorder::make(loop, std::move(with));
-    at->open();
+    const auto at = opened(
+        {.host = "one.reprise.test", .port = unused_port(), .name_servers = names.address()});
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->failure, connect_failure::refused);
     EXPECT_EQ(at->failure_text, "127.0.0.2");
@@ -202,11 +188,7 @@ TEST_F(connection_flow, a_name_whose_addresses_all_refuse_reports_the_last_addre
 
 TEST_F(connection_flow, an_address_that_does_not_answer_times_out) {
     const unresponsive_listener nobody(loop);
-    setup with;
-    with.port = nobody.port();
-    with.connect_timeout = 20ms;
-    const auto at = connection_recorder::make(loop, std::move(with));
-    at->open();
+    const auto at = opened({.port = nobody.port(), .connect_timeout = 20ms});
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->failure, connect_failure::timed_out);
 }
@@ -217,11 +199,7 @@ TEST_F(connection_flow, closing_while_resolving_cancels) {
     fake_name_server names;
     names.be_silent();
     names.begin();
-    setup with;
-    with.host = "silent.reprise.test";
-    with.name_servers = names.address();
-    const auto at = connection_recorder::make(loop, std::move(with));
-    at->open();
+    const auto at = opened({.host = "silent.reprise.test", .name_servers = names.address()});
     at->close();
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->failure, connect_failure::canceled);
@@ -231,10 +209,7 @@ TEST_F(connection_flow, closing_while_resolving_cancels) {
 
 TEST_F(connection_flow, closing_while_connecting_cancels) {
     const unresponsive_listener nobody(loop);
-    setup with;
-    with.port = nobody.port();
-    const auto at = connection_recorder::make(loop, std::move(with));
-    at->open();
+    const auto at = opened({.port = nobody.port()});
     run_out();  // the address is resolved and the connect is running
     ASSERT_FALSE(at->is_ended());
     at->close();
@@ -447,6 +422,25 @@ protected:
         }));
     }
 
+    // A client that has tried the handshake.
+    std::shared_ptr<connection_recorder> shaken_client() {
+        auto made = make_client();
+        shake_hands(*made);
+        return made;
+    }
+    std::shared_ptr<connection_recorder> connected_client() {
+        auto made = shaken_client();
+        EXPECT_TRUE(made->is_open()) << made->failure_text;
+        return made;
+    }
+    // A client whose handshake has not begun.
+    std::shared_ptr<connection_recorder> accepted_client() {
+        auto made = make_client();
+        made->open();
+        EXPECT_TRUE(run_until(loop, [&] { return other.is_accepted(); }));
+        return made;
+    }
+
     key_ptr key;
     certificate_ptr certificate;
     std::string server_name = "host.example";
@@ -457,9 +451,7 @@ protected:
 };
 
 TEST_F(tls_connection_flow, connects_reads_and_writes) {
-    const auto at = make_client();
-    shake_hands(*at);
-    ASSERT_TRUE(at->is_open()) << at->failure_text;
+    const auto at = connected_client();
     asio::write(server, asio::buffer(std::string_view("from the server")));
     at->write("from the client");
     std::array<char, 64> buffer{};
@@ -477,8 +469,7 @@ TEST_F(tls_connection_flow, connects_reads_and_writes) {
 }
 
 TEST_F(tls_connection_flow, a_write_in_many_parts_arrives_in_order) {
-    const auto at = make_client();
-    shake_hands(*at);
+    const auto at = connected_client();
     at->part_size = 30'011;
     const std::string sent = numbered_text(std::size_t{1} << 20U);
     at->write(sent);
@@ -492,9 +483,7 @@ TEST_F(tls_connection_flow, a_write_in_many_parts_arrives_in_order) {
 
 TEST_F(
     tls_connection_flow, RH_47_bytes_that_have_arrived_are_reported_before_a_request_is_written) {
-    const auto at = make_client();
-    shake_hands(*at);
-    ASSERT_TRUE(at->is_open()) << at->failure_text;
+    const auto at = connected_client();
     asio::write(server, asio::buffer(std::string_view("stray")));
     at->write_when_read("request");
     ASSERT_TRUE(run_until(loop, [&] { return at->written_size > 0; }));
@@ -503,9 +492,7 @@ TEST_F(
 
 // One read returns one record, so the next request may be ready while TLS holds a second one.
 TEST_F(tls_connection_flow, RH_47_a_second_record_is_reported_before_a_request_is_written) {
-    const auto at = make_client();
-    shake_hands(*at);
-    ASSERT_TRUE(at->is_open()) << at->failure_text;
+    const auto at = connected_client();
     at->written_at_bytes = "next request";
     asio::write(server, asio::buffer(std::string_view("answer")));
     asio::write(server, asio::buffer(std::string_view(" and more")));
@@ -515,9 +502,7 @@ TEST_F(tls_connection_flow, RH_47_a_second_record_is_reported_before_a_request_i
 
 // The head of a record whose rest never arrives.
 TEST_F(tls_connection_flow, a_part_of_a_record_does_not_hold_back_a_request) {
-    const auto at = make_client();
-    shake_hands(*at);
-    ASSERT_TRUE(at->is_open()) << at->failure_text;
+    const auto at = connected_client();
     other.send(std::string_view("\x17\x03\x03\x00\x40", 5));
     at->write_when_read("request");
     ASSERT_TRUE(run_until(loop, [&] { return at->written_size > 0; }));
@@ -534,8 +519,7 @@ TEST_F(tls_connection_flow, an_untrusted_issuer_is_reported) {
 
 TEST_F(tls_connection_flow, a_certificate_for_another_name_is_reported) {
     server_name = "elsewhere.example";
-    const auto at = make_client();
-    shake_hands(*at);
+    const auto at = shaken_client();
     EXPECT_EQ(at->failure, connect_failure::tls_wrong_host);
 }
 
@@ -543,8 +527,7 @@ TEST_F(tls_connection_flow, a_server_that_rejects_the_handshake_is_reported_as_a
     // Before TLS 1.3 the server rejects a missing client certificate inside the handshake.
     SSL_set_max_proto_version(server.native_handle(), TLS1_2_VERSION);
     server.set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
-    const auto at = make_client();
-    shake_hands(*at);
+    const auto at = shaken_client();
     EXPECT_EQ(at->failure, connect_failure::tls_alert);
 }
 
@@ -553,25 +536,20 @@ TEST_F(
     a_server_that_rejects_after_the_handshake_is_reported_as_an_alert_at_the_end) {
     SSL_set_min_proto_version(server.native_handle(), TLS1_3_VERSION);
     server.set_verify_mode(ssl::verify_peer | ssl::verify_fail_if_no_peer_cert);
-    const auto at = make_client();
-    shake_hands(*at);
+    const auto at = shaken_client();
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->closed, close_reason::tls_alert);
 }
 
 TEST_F(tls_connection_flow, a_server_without_tls_is_reported_as_a_protocol_failure) {
-    const auto at = make_client();
-    at->open();
-    ASSERT_TRUE(run_until(loop, [&] { return other.is_accepted(); }));
+    const auto at = accepted_client();
     other.send("HTTP/1.1 400 Bad Request\r\n\r\n");
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->failure, connect_failure::tls_protocol);
 }
 
 TEST_F(tls_connection_flow, a_close_inside_the_handshake_is_not_a_tls_failure) {
-    const auto at = make_client();
-    at->open();
-    ASSERT_TRUE(run_until(loop, [&] { return other.is_accepted(); }));
+    const auto at = accepted_client();
     other.socket().close();
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->failure, connect_failure::reset);
@@ -587,14 +565,22 @@ TEST_F(tls_connection_flow, closing_inside_the_handshake_cancels) {
     run_out();
 }
 
-TEST_F(tls_connection_flow, a_peer_that_closes_without_an_alert_causes_an_end_of_stream) {
-    const auto at = make_client();
-    shake_hands(*at);
-    ASSERT_TRUE(at->is_open()) << at->failure_text;
+// Anyone on the path can end the stream below TLS. That must not complete a body that only the end
+// of the stream delimits.
+TEST_F(tls_connection_flow, only_a_close_inside_tls_is_an_end_of_stream) {
+    const auto at = connected_client();
+    asio::write(server, asio::buffer(std::string_view("the first half")));
     other.socket().close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->received, "the first half");
+    EXPECT_EQ(at->closed, close_reason::reset);
+}
+
+TEST_F(tls_connection_flow, a_peer_that_closes_inside_tls_causes_an_end_of_stream) {
+    const auto at = connected_client();
+    server.async_shutdown([](const error_code&) {});
     ASSERT_TRUE(run_to_end(*at));
     EXPECT_EQ(at->closed, close_reason::end_of_stream);
 }
 
-}  // namespace connection_test
-}  // namespace reprise::net
+}  // namespace reprise::net::connection_test

@@ -18,8 +18,7 @@
 // Goal: a client may outlive the context of the caller's executor. Method: destroy the context in
 // every state; a sanitizer sees what is used afterwards.
 
-namespace reprise::net {
-namespace context_watch_test {
+namespace reprise::net::context_watch_test {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -169,5 +168,4 @@ TEST(context_watch, a_client_that_is_destroyed_first_is_forgotten) {
     }
 }
 
-}  // namespace context_watch_test
-}  // namespace reprise::net
+}  // namespace reprise::net::context_watch_test

@@ -18,8 +18,7 @@
 // Goal: test the loop around an engine and make it fail at each step. Method: use a real engine and
 // loopback sockets. The test runs the loop itself, so everything happens on its thread.
 
-namespace reprise::net {
-namespace driver_test {
+namespace reprise::net::driver_test {
 
 namespace asio = boost::asio;
 using tcp = asio::ip::tcp;
@@ -443,5 +442,4 @@ TEST_F(driver_flow, any_executor_that_runs_one_handler_at_a_time_works) {
     stop(*at);
 }
 
-}  // namespace driver_test
-}  // namespace reprise::net
+}  // namespace reprise::net::driver_test

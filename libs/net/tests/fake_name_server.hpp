@@ -15,8 +15,8 @@
 
 namespace reprise::net::testing {
 
-// A name server on loopback that knows the names a test adds. It answers "no such name" to others,
-// or does not answer at all.
+// A name server on loopback that resolves the names a test adds. For others it answers "no such
+// name", or nothing at all.
 class fake_name_server {
 public:
     struct srv_record {

@@ -10,18 +10,13 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
-namespace reprise::net {
-namespace key_worker_tests {
+namespace reprise::net::key_worker_tests {
 
 namespace asio = boost::asio;
 
 wire::key_derivation with_rounds(std::uint32_t iterations) {
     return {wire::sasl_mechanism::scram_sha256, "pencil", "salt", iterations};
 }
-
-}  // namespace key_worker_tests
-
-using namespace key_worker_tests;
 
 TEST(key_worker, a_key_is_derived_on_another_thread_and_received_on_the_executor) {
     asio::io_context context;
@@ -82,4 +77,4 @@ TEST(key_worker, a_context_destroyed_before_the_worker_is_done_leaves_nothing_be
     EXPECT_EQ(calls, 0);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::net::key_worker_tests

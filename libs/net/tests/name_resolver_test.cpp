@@ -10,8 +10,7 @@
 #include "fake_name_server.hpp"
 #include "loop.hpp"
 
-namespace reprise::net {
-namespace name_resolver_test {
+namespace reprise::net::name_resolver_test {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -211,5 +210,4 @@ TEST(name_resolver, invalid_name_servers_are_rejected_with_the_reason) {
     EXPECT_NE(made.error().text.find("not an address"), std::string::npos);
 }
 
-}  // namespace name_resolver_test
-}  // namespace reprise::net
+}  // namespace reprise::net::name_resolver_test

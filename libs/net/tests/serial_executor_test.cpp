@@ -88,7 +88,7 @@ TEST(serial_executor, many_threads_run_one_handler_at_a_time) {
     expect_one_at_a_time(loop, asio::make_strand(loop));
 }
 
-TEST(serial_executor, an_exception_lets_the_next_handler_in) {
+TEST(serial_executor, an_exception_does_not_block_the_next_handler) {
     asio::io_context loop;
     const auto turns = serial_executor::on(loop.get_executor());
     bool is_run = false;

@@ -1,8 +1,6 @@
 #include <array>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 #include <boost/asio/ssl/stream.hpp>
@@ -12,11 +10,10 @@
 #include "fake_name_server.hpp"
 #include "loop.hpp"
 
-// Goal: whoever answers for the name server cannot lead the credentials to another host. Method: a
-// lying name server, and TLS servers on loopback whose certificates are valid, for other names.
+// Goal: an impostor of the name server cannot lead the credentials to another host. Method: a lying
+// name server, and TLS servers on loopback whose certificates are valid, for other names.
 
-namespace reprise::net {
-namespace srv_trust_test {
+namespace reprise::net::srv_trust_test {
 
 namespace asio = boost::asio;
 namespace ssl = asio::ssl;
@@ -121,10 +118,6 @@ protected:
     fake_name_server names;
 };
 
-}  // namespace srv_trust_test
-
-using namespace srv_trust_test;
-
 TEST_F(srv_trust_on_sockets, RH_46_a_target_with_a_certificate_for_itself_receives_no_bytes) {
     tls_listener server(loop, "evil.test");
     answer("evil.test", server.port());
@@ -223,4 +216,4 @@ TEST_F(srv_trust_on_sockets, RH_46_a_single_dot_leads_nowhere) {
     stop(*at);
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::net::srv_trust_test

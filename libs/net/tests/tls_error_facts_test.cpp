@@ -16,7 +16,8 @@ boost::system::error_code openssl_error(int reason) {
         static_cast<int>(ERR_PACK(ERR_LIB_SSL, 0, reason)), boost::asio::error::get_ssl_category()};
 }
 
-// The core knows the categories of Asio's TLS streams by name and number, without including them.
+// The core identifies the categories of Asio's TLS streams by name and number, without including
+// them.
 TEST(tls_error_facts, every_code_of_asios_tls_streams_is_in_the_tables) {
     struct expected_row {
         std::error_code code;

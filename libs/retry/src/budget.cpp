@@ -89,6 +89,12 @@ namespace {
     return milliseconds_of(now) >> 31;
 }
 
+/// Rounds down, because a budget must not pay more than it states. The small addition is for
+/// numbers that have no exact binary form: 0.1 % is a thousandth.
+[[nodiscard]] std::int64_t whole_milli_units(double units) noexcept {
+    return static_cast<std::int64_t>(units * 1000.0 + 1e-6);
+}
+
 constexpr std::int64_t before_all_eras = std::numeric_limits<std::int64_t>::min() / 2;
 
 }  // namespace
@@ -120,8 +126,8 @@ struct windowed_budget::shared_account {
 };
 
 windowed_budget::windowed_budget(const windowed_budget_options& options)
-    : deposit_(detail::milli_units(detail::checked(options).percent / 100.0)),
-      reserve_(detail::milli_units(
+    : deposit_(whole_milli_units(detail::checked(options).percent / 100.0)),
+      reserve_(whole_milli_units(
           options.minimum_per_second * std::chrono::duration<double>(options.window).count())),
       level_max_(0xffffffff),
       reserve_per_tick_(options.minimum_per_second),

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <reprise/retry/detail/call_observation.hpp>
 
@@ -28,54 +31,79 @@ namespace {
     return facts.category == nullptr ? code : std::string(facts.category->name()) + ":" + code;
 }
 
+void set_error_type(retry_tracer::span& span, const failure_facts& facts) noexcept {
+    // Also `_OTHER` if there is no memory for the type. The name fits into a string without any.
+    const std::string type = guarded(std::string("_OTHER"), [&] { return error_type_of(facts); });
+    span.set_attribute(trace_names::error_type, std::string_view(type));
+}
+
 void end_span(retry_tracer::span& span, const failure_facts* failure) noexcept {
     if (failure != nullptr) {
-        const std::string type = error_type_of(*failure);
-        span.set_attribute(trace_names::error_type, std::string_view(type));
+        set_error_type(span, *failure);
     }
     span.end(failure != nullptr);
 }
 
 }  // namespace
 
-void call_observation::on_start(time_point now) noexcept {
-    started_ = now;
-    if (tracer_ != nullptr) {
-        call_span_ = tracer_->start_span(name_, nullptr);
-    }
+struct call_observation::call_spans {
+    struct attempt {
+        std::uint32_t number = 0;
+        std::unique_ptr<retry_tracer::span> span;
+    };
+
+    std::unique_ptr<retry_tracer::span> call;
+    std::vector<attempt> attempts;
+};
+
+void call_observation::deleter::operator()(call_spans* spans) const noexcept {
+    delete spans;
 }
 
-retry_tracer::span* call_observation::start_attempt_span(std::uint32_t number) noexcept {
-    if (call_span_ == nullptr) {
-        return nullptr;
-    }
-    auto span = tracer_->start_span(trace_names::attempt_span, call_span_.get());
+void call_observation::start_call_span() noexcept {
+    auto span = tracer_->start_span(name_, nullptr);
     if (span == nullptr) {
-        return nullptr;
+        return;
+    }
+    spans_.reset(new (std::nothrow) call_spans);
+    if (spans_ == nullptr) {
+        span->end(false);
+        return;
+    }
+    spans_->call = std::move(span);
+}
+
+void call_observation::start_attempt_span(std::uint32_t number, bool is_hedge) noexcept {
+    auto span = tracer_->start_span(trace_names::attempt_span, spans_->call.get());
+    if (span == nullptr) {
+        return;
     }
     span->set_attribute(trace_names::attempt_number, std::int64_t{number});
-    return attempt_spans_.emplace_back(number, std::move(span)).span.get();
-}
-
-void call_observation::on_attempt(std::uint32_t number) noexcept {
-    ++attempts_;
-    static_cast<void>(start_attempt_span(number));
-}
-
-void call_observation::on_hedge(std::uint32_t number) noexcept {
-    ++attempts_;
-    if (retry_tracer::span* const span = start_attempt_span(number)) {
+    if (is_hedge) {
         span->set_attribute(trace_names::hedge, std::int64_t{1});
     }
+    auto& attempts = spans_->attempts;
+    const bool has_room = guarded(false, [&] {
+        attempts.reserve(attempts.size() + 1);
+        return true;
+    });
+    if (!has_room) {
+        span->end(false);
+        return;
+    }
+    attempts.emplace_back(number, std::move(span));
 }
 
 void call_observation::on_one_ended(
     std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept {
     if (failure != nullptr && !is_lost) {
-        last_failure_ = *failure;
+        summary_.last_failure = *failure;
     }
-    const auto found = std::ranges::find(attempt_spans_, number, &attempt_span::number);
-    if (found == attempt_spans_.end()) {
+    if (spans_ == nullptr) {
+        return;
+    }
+    const auto found = std::ranges::find(spans_->attempts, number, &call_spans::attempt::number);
+    if (found == spans_->attempts.end()) {
         return;
     }
     if (is_lost && failure != nullptr) {
@@ -84,17 +112,14 @@ void call_observation::on_one_ended(
         failure = nullptr;
     }
     end_span(*found->span, failure);
-    attempt_spans_.erase(found);
+    spans_->attempts.erase(found);
 }
 
-void call_observation::on_attempt_end(const failure_facts* failure) noexcept {
-    if (failure != nullptr) {
-        last_failure_ = *failure;
-    }
-    for (const attempt_span& each : attempt_spans_) {
+void call_observation::end_attempt_spans(const failure_facts* failure) noexcept {
+    for (const call_spans::attempt& each : spans_->attempts) {
         end_span(*each.span, failure);
     }
-    attempt_spans_.clear();
+    spans_->attempts.clear();
 }
 
 void call_observation::on_decision(
@@ -104,25 +129,20 @@ void call_observation::on_decision(
     observer_->on_decision(event);
 }
 
-void call_observation::on_completion(call_summary ended, time_point now) noexcept {
-    ended.attempts = attempts_;
-    ended.total_time = driver::time_between(started_, now);
-    ended.last_failure = last_failure_;
-    if (observer_ != nullptr) {
-        observer_->on_completion(ended);
-    }
-    if (call_span_ != nullptr) {
-        call_span_->set_attribute(trace_names::attempt_count, std::int64_t{attempts_});
-        if (!ended.is_success) {
-            const std::string_view refusal = to_string(ended.refusal);
-            const std::string type =
-                attempts_ == 0 ? std::string(refusal) : error_type_of(last_failure_);
-            call_span_->set_attribute(trace_names::refusal, refusal);
-            call_span_->set_attribute(trace_names::error_type, std::string_view(type));
+void call_observation::end_call_span() noexcept {
+    retry_tracer::span& call = *spans_->call;
+    call.set_attribute(trace_names::attempt_count, std::int64_t{summary_.attempts});
+    if (!summary_.is_success) {
+        const std::string_view refusal = to_string(summary_.refusal);
+        call.set_attribute(trace_names::refusal, refusal);
+        if (summary_.attempts == 0) {
+            call.set_attribute(trace_names::error_type, refusal);
+        } else {
+            set_error_type(call, summary_.last_failure);
         }
-        call_span_->end(!ended.is_success);
-        call_span_.reset();
     }
+    call.end(!summary_.is_success);
+    spans_.reset();
 }
 
 }  // namespace detail

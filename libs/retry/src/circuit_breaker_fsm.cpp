@@ -52,10 +52,11 @@ void circuit_breaker_fsm::roll_to(time_point now) noexcept {
         newest_begin_ = now;
         return;
     }
-    if (now < *newest_begin_) {
-        return;  // Threads may report in another order than they read the clock.
+    const duration age = time_between(*newest_begin_, now);
+    if (age < step_) {
+        return;  // Or negative: threads may report in another order than they read the clock.
     }
-    const auto passed = time_between(*newest_begin_, now) / step_;
+    const auto passed = age / step_;
     *newest_begin_ += passed * step_;
     for (auto left = std::min<std::int64_t>(passed, std::ssize(steps_)); left > 0; --left) {
         newest_ = (newest_ + 1) % step_count_;

@@ -19,7 +19,7 @@ constexpr std::string_view system_table = "windows";
 constexpr std::string_view system_table = "generic";  // `errno`, of which `std::errc` is made.
 #endif
 
-/// The row of a code whose category stands for `std::errc` in its own way, if it says anything.
+/// The row of a code whose category maps it to a `std::errc`, if there is one.
 [[nodiscard]] const detail::error_row* find_condition(const std::error_code& code) noexcept {
     for (const detail::error_table& table : detail::error_tables()) {
         if (table.category != "generic") {
@@ -48,7 +48,7 @@ constexpr std::string_view system_table = "generic";  // `errno`, of which `std:
     return found != nullptr ? found : find_condition(code);
 }
 
-/// What the standard libraries and Asio say of a code for which the system has no text.
+/// The messages of the standard libraries and of Asio for a code for which the system has no text.
 [[nodiscard]] bool is_no_text(std::string_view message, const std::error_category& category) {
     constexpr std::string_view unknown = "unknown error";
     return message.empty() || message == std::string(category.name()) + " error" ||
@@ -136,7 +136,7 @@ failure_facts detail::describe_exception(const std::exception_ptr& thrown) noexc
         return detail::describe_error_code({condition.value(), condition.category()});
     } catch (const std::errc condition) {
         return detail::describe_error_code(std::make_error_code(condition));
-    } catch (...) {  // it says nothing about retries
+    } catch (...) {  // it has no facts
     }
 #else
     static_cast<void>(thrown);

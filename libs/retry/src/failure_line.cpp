@@ -65,7 +65,7 @@ template <class Number>
         return number_line(number);
     } catch (unsigned long long number) {
         return number_line(number);
-    } catch (...) {  // it says nothing that can be shown
+    } catch (...) {  // it has no text
     }
 #else
     static_cast<void>(thrown);
@@ -76,22 +76,23 @@ template <class Number>
 }  // namespace
 
 std::string text_of_thrown(const std::exception_ptr& thrown) {
-    if (const auto* const code = find_thrown<std::error_code>(thrown); code != nullptr) {
-        return text_of_code(*code);
+    std::string text;
+    const auto of_code = [&text](const std::error_code& code) { text = text_of_code(code); };
+    const auto of_exception = [&text](const std::exception& error) { text = error.what(); };
+    if (visit_thrown<std::error_code>(thrown, of_code)) {
+        return text;
     }
-    const auto* const error = find_thrown<std::exception>(thrown);
-    if (error == nullptr) {
+    if (!visit_thrown<std::exception>(thrown, of_exception)) {
         return thrown == nullptr ? std::string() : text_of_thrown_value(thrown);
     }
-    std::string text = error->what();
-    if (const auto* const system = find_thrown<std::system_error>(thrown); system != nullptr) {
+    visit_thrown<std::system_error>(thrown, [&text](const std::system_error& system) {
         // Its text ends with the message of its code.
-        const std::string message = system->code().message();
+        const std::string message = system.code().message();
         if (text.ends_with(message)) {
             text.replace(
-                text.size() - message.size(), message.size(), text_of_code(system->code()));
+                text.size() - message.size(), message.size(), text_of_code(system.code()));
         }
-    }
+    });
     return text;
 }
 
@@ -102,8 +103,12 @@ std::string text_of_failure(const failure_view& failure, const failure_facts& fa
     }
     const auto* const thrown = failure.get_if<std::exception_ptr>();
     const bool is_unknown = text.empty() && thrown != nullptr && *thrown != nullptr &&
-                            find_thrown<std::exception>(*thrown) == nullptr;
+                            !visit_thrown<std::exception>(*thrown, [](const auto&) {});
     return is_unknown ? "exception of an unknown type" : text;
+}
+
+std::string text_or_empty(const char* text) noexcept {
+    return guarded(std::string(), [&] { return std::string(text); });
 }
 
 std::string one_line(std::string_view text) {

@@ -10,6 +10,10 @@
 
 namespace reprise::detail {
 
+/// `text`, or nothing if there is no memory for it: what must not throw reports without a text
+/// then.
+[[nodiscard]] std::string text_or_empty(const char* text) noexcept;
+
 /// `text` with its control characters replaced: what comes from outside begins no line of its own.
 [[nodiscard]] std::string one_line(std::string_view text);
 

@@ -127,13 +127,14 @@ duration driver::latency_histogram::percentile(double share) const noexcept {
     const double wanted = std::ceil(bounded * static_cast<double>(total));
     const auto rank = std::max<std::uint64_t>(static_cast<std::uint64_t>(wanted), 1);
     std::uint64_t seen = 0;
-    for (std::size_t place = 0; place < counts_.size(); ++place) {
-        seen += counts_[place].load(std::memory_order_relaxed);
-        if (seen >= rank) {
-            return upper_end(place);
+    std::size_t last_place = 0;
+    for (std::size_t place = 0; place < counts_.size() && seen < rank; ++place) {
+        if (const auto count_here = counts_[place].load(std::memory_order_relaxed)) {
+            seen += count_here;
+            last_place = place;
         }
     }
-    return upper_end(counts_.size() - 1);
+    return upper_end(last_place);  // also if another thread has forgotten half of them meanwhile
 }
 
 std::array<std::uint64_t, driver::latency_histogram::limits.size() + 1>

@@ -21,7 +21,7 @@ public:
         }
         return "unknown error";
     }
-    /// For callers that know only `std::errc`. Our own facts say more: nothing was sent.
+    /// For callers that only use `std::errc`. Our own facts are more precise: nothing was sent.
     [[nodiscard]] std::error_condition default_error_condition(int value) const noexcept override {
         switch (static_cast<retry_errc>(value)) {
             case retry_errc::circuit_open:

@@ -158,20 +158,50 @@ std::string to_string(const retry_history& history) {
 
 namespace {
 
-// A text between quotation marks, with everything escaped that JSON does not allow there.
+// The size of the character that `text` begins with; 0 if its first byte begins no valid UTF-8.
+[[nodiscard]] std::size_t character_size(std::string_view text) noexcept {
+    const auto byte = [&](std::size_t index) {
+        return index < text.size() ? static_cast<unsigned char>(text[index]) : 0U;
+    };
+    const unsigned first = byte(0);
+    if (first < 0x80U) {
+        return 1;
+    }
+    // The narrower bounds exclude overlong forms, surrogates, and what is above U+10FFFF.
+    const unsigned second_min = first == 0xe0U ? 0xa0U : first == 0xf0U ? 0x90U : 0x80U;
+    const unsigned second_max = first == 0xedU ? 0x9fU : first == 0xf4U ? 0x8fU : 0xbfU;
+    if (first < 0xc2U || first > 0xf4U || byte(1) < second_min || byte(1) > second_max) {
+        return 0;
+    }
+    const std::size_t size = first < 0xe0U ? 2 : first < 0xf0U ? 3 : 4;
+    for (std::size_t index = 2; index < size; ++index) {
+        if ((byte(index) & 0xc0U) != 0x80U) {
+            return 0;
+        }
+    }
+    return size;
+}
+
+// A text between quotation marks, with everything escaped that JSON does not allow there. Bytes
+// that are not UTF-8 become replacement characters.
 void append_quoted(std::string& json, std::string_view text) {
     json += '"';
-    for (const char each : text) {
-        if (each == '"' || each == '\\') {
+    while (!text.empty()) {
+        const std::size_t size = character_size(text);
+        const char first = text.front();
+        if (size == 0) {
+            json += "\\ufffd";
+        } else if (first == '"' || first == '\\') {
             json += '\\';
-            json += each;
-        } else if (static_cast<unsigned char>(each) < 0x20U) {
+            json += first;
+        } else if (static_cast<unsigned char>(first) < 0x20U) {
             std::array<char, 8> escaped{};
-            std::snprintf(escaped.data(), escaped.size(), "\\u%04x", unsigned(each));
+            std::snprintf(escaped.data(), escaped.size(), "\\u%04x", unsigned(first));
             json += escaped.data();
         } else {
-            json += each;
+            json += text.substr(0, size);
         }
+        text.remove_prefix(std::max<std::size_t>(size, 1));
     }
     json += '"';
 }
@@ -203,7 +233,7 @@ void append_entry(
     }
     append_text(json, "failure", history.message_of(entry));
     if (entry.code() != 0) {
-        append_number(json, "code", entry.code());
+        json += ",\"code\":" + detail::code_text(entry.code(), entry.category() != 0);
     }
     append_text(json, "place", driver::place_of(history, entry));
     append_text(json, "problem", driver::problem_of(history, entry));

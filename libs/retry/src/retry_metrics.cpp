@@ -117,11 +117,12 @@ void write_refusals(text& out, const retry_metrics& of) {
 }
 
 void write_state(text& out, const circuit_breaker& of) {
+    const circuit_state current = of.state();  // read once: another thread may change it
     for (const circuit_state state :
          {circuit_state::closed, circuit_state::open, circuit_state::half_open}) {
         out.sample(
             "retry_breaker_state", text::word_label_of("state", to_string(state)),
-            std::uint64_t{of.state() == state ? 1U : 0U});
+            std::uint64_t{current == state ? 1U : 0U});
     }
 }
 

@@ -1,3 +1,5 @@
+#include <map>
+#include <memory>
 #include <mutex>
 #include <ostream>
 #include <string>
@@ -60,10 +62,33 @@ std::shared_ptr<retry_observer> log_to(std::function<void(std::string_view line)
     return logger;
 }
 
+namespace {
+
+/// All loggers of a stream share its mutex. Those of different streams do not, because a stream may
+/// itself make calls that are logged elsewhere.
+[[nodiscard]] std::shared_ptr<std::mutex> mutex_of_stream(const std::ostream& out) {
+    struct streams {
+        std::mutex mutex;
+        std::map<const std::ostream*, std::weak_ptr<std::mutex>> mutexes;
+    };
+    static auto* const all = new streams;  // never destroyed: objects with static lifetime log, too
+    const std::lock_guard lock(all->mutex);
+    std::erase_if(all->mutexes, [](const auto& each) { return each.second.expired(); });
+    std::weak_ptr<std::mutex>& known = all->mutexes[&out];
+    std::shared_ptr<std::mutex> mutex = known.lock();
+    if (mutex == nullptr) {
+        known = mutex = std::make_shared<std::mutex>();
+    }
+    return mutex;
+}
+
+}  // namespace
+
 std::shared_ptr<retry_observer> log_to(std::ostream& out) {
-    return log_to([&out, mutex = std::make_shared<std::mutex>()](std::string_view line) {
+    return log_to([&out, mutex = mutex_of_stream(out)](std::string_view line) {
+        const std::string whole_line = std::string(line) + '\n';
         const std::lock_guard lock(*mutex);
-        out << line << '\n';
+        out << whole_line;
         out.flush();
     });
 }

@@ -2,7 +2,15 @@
 
 #include <reprise/retry/driver/retry_question.hpp>
 
+#include "failure_line.hpp"
+
 namespace reprise::driver {
+
+namespace {
+
+constexpr const char* dropped_text = "dropped without an answer";
+
+}  // namespace
 
 answer_channel::~answer_channel() = default;
 
@@ -12,7 +20,9 @@ deferred_answer::deferred_answer(
 
 deferred_answer& deferred_answer::operator=(deferred_answer&& other) noexcept {
     if (this != &other) {
-        fail("dropped without an answer");
+        if (channel_ != nullptr) {
+            fail(detail::text_or_empty(dropped_text));
+        }
         channel_ = std::move(other.channel_);
         ticket_ = other.ticket_;
     }
@@ -20,7 +30,9 @@ deferred_answer& deferred_answer::operator=(deferred_answer&& other) noexcept {
 }
 
 deferred_answer::~deferred_answer() {
-    fail("dropped without an answer");
+    if (channel_ != nullptr) {
+        fail(detail::text_or_empty(dropped_text));
+    }
 }
 
 void deferred_answer::answer(retry_action action) noexcept {

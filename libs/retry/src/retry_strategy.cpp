@@ -4,6 +4,8 @@
 
 #include <reprise/retry/driver/retry_strategy.hpp>
 
+#include "failure_line.hpp"
+
 namespace reprise {
 
 driver::retry_strategy::~retry_strategy() = default;
@@ -31,15 +33,15 @@ void driver::retry_strategy::ask(
     try {
         retry_after(question, sink);
     } catch (const std::exception& thrown) {
-        sink.on_exception(thrown.what());
+        sink.on_exception(detail::text_or_empty(thrown.what()));
     } catch (...) {
-        sink.on_exception("threw something other than a std::exception");
+        sink.on_exception(detail::text_or_empty("threw something other than a std::exception"));
     }
 #else
     retry_after(question, sink);
 #endif
     if (sink.current() == driver::retry_sink::state::open) {
-        sink.fail("returned without an answer");
+        sink.fail(detail::text_or_empty("returned without an answer"));
     }
 }
 

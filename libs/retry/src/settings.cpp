@@ -176,6 +176,9 @@ std::optional<driver::settings_error> check(const windowed_budget_options& optio
     if (!std::isfinite(options.percent) || options.percent < 0.0 || options.percent > 1000.0) {
         return contradiction("percent", "must be between 0 and 1000");
     }
+    if (options.percent > 0.0 && options.percent < 0.1) {
+        return contradiction("percent", "must be 0 or at least 0.1: a budget counts in tenths");
+    }
     if (!std::isfinite(options.minimum_per_second) || options.minimum_per_second < 0.0 ||
         options.minimum_per_second > 10'000.0) {
         return contradiction("minimum_per_second", "must be between 0 and 10000");

@@ -2,8 +2,11 @@
 /// sleeps, or asks the operating system for randomness.
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
+#include <new>
 #include <random>
 
 #include <reprise/retry/clock.hpp>
@@ -59,11 +62,13 @@ public:
     }
 };
 
+[[nodiscard]] std::uint64_t steady_ticks() noexcept {
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
 /// An unreadable random device must not stop a program, so the clock provides the seed instead.
 std::uint64_t seed_from_system() noexcept {
-    const auto from_clock =
-        static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-    return detail::result_or(from_clock, [] {
+    return detail::result_or(steady_ticks(), [] {
         std::random_device device;
         return (static_cast<std::uint64_t>(device()) << 32U) ^ device();
     });
@@ -72,13 +77,16 @@ std::uint64_t seed_from_system() noexcept {
 }  // namespace
 
 retry_clock& retry_clock::real() noexcept {
-    static steady_driver driver;
-    return driver;
+    // Never destroyed: objects with static lifetime may retry in their destructors.
+    alignas(steady_driver) static std::array<std::byte, sizeof(steady_driver)> place;
+    static auto* const driver = new (place.data()) steady_driver;
+    return *driver;
 }
 
 std::uint64_t detail::thread_random() noexcept {
     thread_local random_generator generator(seed_from_system());
-    return generator.next();
+    // The time is mixed in because a process has the same generator after a fork as its parent.
+    return random_generator::mix(generator.next() ^ steady_ticks());
 }
 
 }  // namespace reprise

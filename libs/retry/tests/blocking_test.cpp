@@ -505,21 +505,6 @@ TEST(blocking, extreme_durations_from_a_strategy_are_defined) {
         << "a negative delay is zero, an endless one hits the deadline";
 }
 
-TEST(blocking, attempt_counts_near_overflow_end_in_a_refusal) {
-    auto strategy = unlimited_attempts();
-    driver::token_state token;
-    token.attempt = 0xfffffffeU;
-    driver::retry_question question;
-    question.facts = testing::transient();
-    driver::retry_progress progress;
-    progress.token() = token;
-    EXPECT_TRUE(progress.on_proposal(strategy.retry_after(token, question), {}, {}).is_admitted());
-    EXPECT_EQ(progress.token().attempt, 0xffffffffU);
-    EXPECT_EQ(
-        strategy.retry_after(progress.token(), question).refusal(),
-        refusal_reason::attempts_exhausted);
-}
-
 TEST(blocking, an_immediate_success_reads_no_clock_and_uses_no_randomness) {
     fixture f;
     standard_strategy strategy;

@@ -137,6 +137,25 @@ TEST(windowed_budget, each_request_deposits_its_share_and_a_retry_takes_a_unit) 
     EXPECT_EQ(budget.try_pay({}, start).level, 0) << "a whole unit is enough";
 }
 
+// 0.15 % was rounded to 0.2 %, a third more than what was allowed.
+TEST(windowed_budget, never_pays_more_than_its_percentage) {
+    const auto deposit = [](double percent) {
+        windowed_budget budget({.percent = percent, .minimum_per_second = 0});
+        budget.on_request(start);
+        return budget.milli_level(start);
+    };
+    EXPECT_EQ(deposit(0.15), 1);
+    EXPECT_EQ(deposit(20.05), 200);
+    EXPECT_EQ(deposit(0.1999), 1);
+    for (int tenths = 0; tenths <= 10'000; ++tenths) {
+        ASSERT_EQ(deposit(tenths / 10.0), tenths) << "tenths of a percent are exact";
+    }
+    EXPECT_EQ(
+        windowed_budget({.percent = 0, .minimum_per_second = 0.9996, .window = 1s})
+            .milli_level(start),
+        999);
+}
+
 TEST(token_bucket_budget, each_kind_of_failure_has_its_price) {
     const auto bucket = std::make_shared<token_bucket>();
     driver::token_bucket_budget budget(

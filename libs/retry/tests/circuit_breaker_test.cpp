@@ -89,6 +89,14 @@ TEST(circuit_breaker, a_result_that_can_carry_the_error_is_returned) {
     EXPECT_EQ(facts_of(code).safety, retry_safety::yes) << "nothing was sent";
 }
 
+TEST(circuit_breaker, while_it_is_closed_a_call_reads_the_clock_only_at_its_end) {
+    service s;
+    s.is_up = true;
+    s.options.history = nullptr;
+    EXPECT_EQ(s.ask(), 1);
+    EXPECT_EQ(s.clock.reads(), 1U) << "its outcome counts from then";
+}
+
 TEST(circuit_breaker, a_fallback_stands_in_while_it_is_open) {
     service s;
     s.open();
@@ -112,6 +120,18 @@ TEST(circuit_breaker, a_probe_that_succeeds_closes_it) {
     EXPECT_EQ(s.changes, expected);
 }
 
+// With a history every call reads the clock at its start anyway.
+TEST(circuit_breaker, a_call_without_history_becomes_the_probe_as_well) {
+    service s;
+    s.options.history = nullptr;
+    s.open();
+    s.is_up = true;
+    s.clock.advance(5s);
+    EXPECT_NO_THROW(s.ask());
+    EXPECT_EQ(s.calls, 5);
+    EXPECT_EQ(s.breaker->state(), circuit_state::closed);
+}
+
 TEST(circuit_breaker, a_probe_that_fails_opens_it_again) {
     service s;
     s.open();
@@ -131,7 +151,7 @@ TEST(circuit_breaker, while_the_probe_is_on_its_way_nothing_else_passes) {
     }
     EXPECT_TRUE(breaker.try_acquire(start + 5s).is_probe());
     EXPECT_TRUE(breaker.try_acquire(start + 5s).is_refused());
-    // An attempt from before it opened says nothing about the probe.
+    // An attempt from before it opened has no bearing on the probe.
     breaker.on_success(driver::breaker_permit::regular(), start + 6s);
     EXPECT_EQ(breaker.state(), circuit_state::half_open);
     // A probe that never ends is given up; the next sleep starts.
@@ -219,7 +239,7 @@ TEST(circuit_breaker, failures_that_are_the_clients_fault_do_not_count) {
 
 // Users who close a page cancel its calls. Once, such calls counted as failures of the service, and
 // opened the breaker for everybody else.
-TEST(circuit_breaker, an_attempt_that_the_caller_canceled_says_nothing_about_the_service) {
+TEST(circuit_breaker, an_attempt_that_the_caller_canceled_does_not_count_against_the_service) {
     service s;
     const auto cancel_one = [&] {
         std::stop_source stop;

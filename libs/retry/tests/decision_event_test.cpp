@@ -1,9 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <latch>
+#include <ostream>
 #include <sstream>
 #include <stdexcept>
+#include <streambuf>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include <reprise/retry.hpp>
@@ -49,6 +55,48 @@ TEST(decision_event, a_logger_names_the_call_the_failure_and_the_decision) {
     EXPECT_EQ(log.str(), "fetch price: attempt 1 " + failed + "fetch price: attempt 2 " + failed);
 }
 
+// Each logger had a mutex of its own, and the line break came after the line: the lines of two
+// strategies that log to the same stream were mixed.
+TEST(decision_event, loggers_of_one_stream_write_whole_lines_one_at_a_time) {
+    class checking_buffer final : public std::streambuf {
+    public:
+        std::vector<std::string> pieces;
+        std::atomic<int> overlaps = 0;
+
+    private:
+        std::streamsize xsputn(const char* text, std::streamsize size) override {
+            const bool is_alone = !is_in_use_.exchange(true);
+            overlaps += is_alone ? 0 : 1;
+            if (is_alone) {
+                pieces.emplace_back(text, static_cast<std::size_t>(size));
+                std::this_thread::yield();
+                is_in_use_ = false;
+            }
+            return size;
+        }
+        std::atomic<bool> is_in_use_ = false;
+    };
+    constexpr int line_count = 2'000;
+    checking_buffer buffer;
+    std::ostream log(&buffer);
+    std::latch ready(2);
+    const auto write_lines = [&] {
+        const auto logger = log_to(log);
+        ready.arrive_and_wait();
+        for (int line = 0; line < line_count; ++line) {
+            logger->on_decision({});
+        }
+    };
+    {
+        const std::jthread first(write_lines);
+        const std::jthread second(write_lines);
+    }
+    EXPECT_EQ(buffer.overlaps, 0);
+    EXPECT_EQ(buffer.pieces.size(), 2U * line_count);
+    EXPECT_EQ(
+        std::ranges::count(buffer.pieces, to_string(decision_event{}) + '\n'), 2 * line_count);
+}
+
 // The line about a failure must not wait in a buffer while the program waits, or crashes.
 TEST(decision_event, a_logger_flushes_each_line) {
     class counting_buffer final : public std::stringbuf {
@@ -70,7 +118,7 @@ TEST(decision_event, a_logger_flushes_each_line) {
     EXPECT_EQ(buffer.flushes, 2);
 }
 
-TEST(decision_event, SM_05_the_logger_says_why_there_was_no_further_retry) {
+TEST(decision_event, SM_05_the_logger_shows_why_there_was_no_further_retry) {
     testing::virtual_clock clock;
     std::vector<std::string> lines;
     const auto rule =
@@ -112,7 +160,7 @@ TEST(decision_event, carries_the_failure_itself) {
     EXPECT_EQ(seen, (std::vector<std::string>{"SKU 7 is locked", "SKU 7 is locked"}));
 }
 
-// Code of others throws numbers and texts. A log must not be silent about them.
+// Other people's code throws numbers and texts. A log must show them.
 TEST(decision_event, SM_05_a_thrown_object_that_is_no_exception_has_a_text) {
     struct unknown {};
     const auto text_of = [](auto thrown) {

@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <reprise/retry.hpp>
+#include <reprise/retry/budget.hpp>
 #include <reprise/testing/scripted.hpp>
 #include <string>
 #include <system_error>
+#include <thread>
 
 /// Calls with extreme times, durations, marks and strategies, in all combinations.
 
@@ -175,5 +178,33 @@ TEST(extremes, a_bad_strategy_with_a_throwing_observer_and_a_stop_completes_once
         }
     }
 }
+
+#if defined(__GLIBC__) && defined(__GLIBCXX__)  // whose canceled threads unwind and can be rethrown
+
+// The loop took that for a failed attempt, and the program ended.
+TEST(extremes, a_thread_that_is_canceled_during_an_attempt_leaves_the_loop) {
+    std::atomic<bool> is_running{false};
+    std::atomic<bool> is_canceled{false};
+    int calls = 0;
+    std::thread worker([&] {
+        static_cast<void>(retry(attempts(3).every(0s), [&]() -> unsigned {
+            ++calls;
+            is_running = true;
+            is_running.notify_one();
+            is_canceled.wait(false);
+            pthread_testcancel();
+            return 1;
+        }));
+        ADD_FAILURE() << "it went on";
+    });
+    is_running.wait(false);
+    EXPECT_EQ(pthread_cancel(worker.native_handle()), 0);
+    is_canceled = true;
+    is_canceled.notify_one();
+    worker.join();
+    EXPECT_EQ(calls, 1);
+}
+
+#endif
 
 }  // namespace reprise::extremes_test

@@ -130,6 +130,24 @@ TEST(failure_view, finds_an_exception_by_its_type_and_by_its_bases) {
     EXPECT_EQ(failure_view::of(none).get_if<busy_error>(), nullptr);
 }
 
+TEST(failure_view, visits_what_it_finds) {
+    const std::exception_ptr thrown = std::make_exception_ptr(busy_error("busy", 7));
+    int code = 0;
+    const auto keep_code = [&code](const busy_error& error) { code = error.code; };
+    EXPECT_TRUE(failure_view::of(thrown).visit<busy_error>(keep_code));
+    EXPECT_EQ(code, 7);
+    code = 0;
+    EXPECT_TRUE(failure_view::of(busy_error("busy", 8)).visit<busy_error>(keep_code));
+    EXPECT_EQ(code, 8);
+    const std::exception_ptr none;
+    const std::exception_ptr other = std::make_exception_ptr(std::logic_error("other"));
+    const auto never = [](const busy_error&) { FAIL() << "it is none"; };
+    EXPECT_FALSE(failure_view{}.visit<busy_error>(never));
+    EXPECT_FALSE(failure_view::of(none).visit<busy_error>(never));
+    EXPECT_FALSE(failure_view::of(other).visit<busy_error>(never));
+    EXPECT_FALSE(failure_view::of(7).visit<busy_error>(never));
+}
+
 TEST(failure_view, SM_02_a_refresh_sees_the_error_of_a_result) {
     const std::vector<std::string> twice{"quota of blue", "quota of blue"};
     EXPECT_EQ(seen_of([] { return result<const quota_error&>{{"blue"}}; }), twice);

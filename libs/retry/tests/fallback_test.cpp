@@ -82,6 +82,16 @@ TEST(fallback, a_value_serves_every_call_of_an_operation_with_a_name) {
     EXPECT_EQ(*retry(s.rule, s.options, owned), 7) << "what cannot be copied is moved";
 }
 
+// It did not compile, although the Asio forms took it.
+TEST(fallback, of_a_constant_operation_serves_every_call) {
+    scale s;
+    const auto constant = with_fallback(
+        [calls = 0]() mutable { return ++calls; },
+        fails_if(std::logical_not<>{}, [] { return 0; }));
+    EXPECT_EQ(retry(s.rule, s.options, constant), 1);
+    EXPECT_EQ(retry(s.rule, s.options, constant), 1);
+}
+
 TEST(fallback, is_found_inside_of_a_predicate_as_well) {
     scale s;
     const auto find = with_fallback("nobody", [] { return std::optional<std::string>(); });

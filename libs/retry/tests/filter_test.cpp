@@ -13,8 +13,8 @@
 #include <reprise/testing/virtual_clock.hpp>
 
 // A filter narrows: it can forbid a retry that the failure allows, never allow one that the failure
-// forbids. Once, `attempts(3).when(status == 503)` sent a POST three times whose failure said `no`,
-// while `attempts(3)` sent it once.
+// forbids. Once, `attempts(3).when(status == 503)` sent a POST three times whose failure stated
+// `no`, while `attempts(3)` sent it once.
 namespace reprise::filter_test {
 
 using namespace std::chrono_literals;
@@ -134,7 +134,8 @@ struct order_error : std::runtime_error {
     bool is_last;
 };
 
-// `on<order_error>()` retried an error that stated `no`, because the loop did not know its type.
+// `on<order_error>()` retried an error that stated `no`, because its type was not listed for the
+// loop.
 TEST(filter, SM_10_a_named_exception_that_states_no_is_final_also_if_the_loop_does_not_list_it) {
     const auto is_order_error = [](const order_error&) { return true; };
     const auto calls = [](const auto& strategy, bool is_final, repeatability repeat = {}) {
@@ -157,6 +158,28 @@ TEST(filter, SM_10_a_named_exception_that_states_no_is_final_also_if_the_loop_do
     EXPECT_EQ(calls(attempts(3).on<order_error>(), false, repeatability::not_repeatable), 1U);
 }
 
+/// States that nothing happened.
+struct unsent_order : std::runtime_error {
+    unsent_order() : runtime_error("order") {}
+    [[nodiscard]] failure_facts retry_facts() const { return failure_facts::not_sent(); }
+};
+
+TEST(filter, SM_10_a_named_exception_allows_a_retry_only_if_the_loop_lists_it) {
+    const auto calls = [](auto list) {
+        testing::virtual_clock clock;
+        const call_options options{.repeat = repeatability::not_repeatable, .clock = &clock};
+        std::size_t made = 0;
+        const auto order = [&] {
+            ++made;
+            throw unsent_order();
+        };
+        EXPECT_THROW(retry(attempts(3).on<unsent_order>(), options, list, order), unsent_order);
+        return made;
+    };
+    EXPECT_EQ(calls(catching<>), 1U);
+    EXPECT_EQ(calls(catching<unsent_order>), 3U);
+}
+
 TEST(filter, a_predicate_for_error_codes_sees_every_failure_that_carries_one) {
     bench b;
     const auto is_refused = [](const std::error_code& code) {
@@ -171,7 +194,7 @@ TEST(filter, a_predicate_for_error_codes_sees_every_failure_that_carries_one) {
     EXPECT_EQ(b.calls(attempts(3).when(is_refused), refused), 1U);
 }
 
-/// A system error that knows better than its code.
+/// A system error whose own facts take precedence over those of its code.
 struct refused_order : std::system_error {
     using std::system_error::system_error;
     [[nodiscard]] failure_facts retry_facts() const { return {.safety = retry_safety::no}; }
@@ -194,7 +217,7 @@ template <class Error, class Strategy>
     return calls;
 }
 
-// The code of the base class stated `maybe`, and the type itself was not asked.
+// The code of the base class stated `maybe`, and the type's own facts were not used.
 TEST(filter, SM_10_a_named_system_error_that_states_no_is_final_whatever_its_code_states) {
     EXPECT_EQ(calls_of_order<refused_order>(attempts(3).on<refused_order>()), 1);
     EXPECT_EQ(calls_of_order<refused_order>(attempts(3).on<std::logic_error, refused_order>()), 1);
@@ -208,7 +231,7 @@ TEST(filter, SM_10_a_named_system_error_that_states_no_is_final_whatever_its_cod
         3);
 }
 
-/// Who derives from an error knows better than its base.
+/// The facts of a derived error take precedence over those of its base.
 struct any_order_error : std::runtime_error {
     any_order_error() : std::runtime_error("order") {}
     [[nodiscard]] failure_facts retry_facts() const {
@@ -232,7 +255,7 @@ template <class Error, class Strategy>
     return b.clock.waits();
 }
 
-// The base class was asked first, and what the derived one states was not asked.
+// Only the facts of the base class were used, not those of the derived class.
 TEST(filter, SM_10_a_named_type_that_states_no_is_final_after_its_named_base_class_too) {
     const auto rule = attempts(3).every(1ms);
     const auto is_any = [](const any_order_error&) { return true; };
@@ -245,7 +268,7 @@ TEST(filter, SM_10_a_named_type_that_states_no_is_final_after_its_named_base_cla
     EXPECT_EQ(waits_of_order<lost_order>(rule.when(is_lost).when(is_any)), none);
 }
 
-// The hint of an exception that only the filter knew had no effect.
+// The hint of an exception that only the filter named had no effect.
 TEST(filter, a_named_type_lengthens_the_delay_also_if_the_loop_does_not_list_it) {
     const auto rule = attempts(2).every(1ms);
     const std::vector<duration> one_second{1s};

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <limits>
+#include <thread>
 
 #include <reprise/retry/driver/metrics_text.hpp>
 
@@ -91,6 +94,27 @@ TEST(latency_histogram, forgets_single_records_in_many_places) {
         histogram.forget_half();
     }
     EXPECT_EQ(histogram.count(), 0U);
+}
+
+// The counts are read one after the other. If another thread halved them in between, the wanted
+// rank was above all that were found, and hedging waited for the end of the range: 12 days.
+TEST(latency_histogram, a_percentile_stays_in_range_while_another_thread_forgets) {
+    driver::latency_histogram histogram;
+    std::atomic<bool> is_over = false;
+    const std::jthread forgets([&] {
+        for (int round = 0; round < 20'000; ++round) {
+            for (int index = 0; index < 64; ++index) {
+                histogram.record(1ms);
+            }
+            histogram.forget_half();
+        }
+        is_over = true;
+    });
+    duration longest = 0ns;
+    while (!is_over) {
+        longest = std::max(longest, histogram.percentile(1.0));
+    }
+    EXPECT_LE(longest, 1125us) << "only 1 ms was recorded";
 }
 
 }  // namespace reprise

@@ -87,6 +87,37 @@ TEST(retry_history, is_written_as_json_for_machines) {
         R"("refusal":"budget exhausted"}]})");
 }
 
+// Texts come from servers and systems, which may write Latin-1 or cut a character: readers of the
+// log refused the whole line.
+TEST(retry_history, json_is_valid_whatever_bytes_a_text_has) {
+    const auto failure_of = [](const std::string& text) {
+        retry_history history;
+        retry_history::entry entry = entry_of(1);
+        entry.set_text(history.index_of(text));
+        history.record(entry);
+        const std::string json = to_json(history);
+        const std::size_t begin = json.find("failure") + std::string_view("failure\":\"").size();
+        return json.substr(begin, json.find('"', begin) - begin);
+    };
+    for (const char* const valid :
+         {"caf\u00e9", "\u0080\u07ff", "\u0800\ud7ff\ue000\uffff", "\U00010000\U0010ffff"}) {
+        EXPECT_EQ(failure_of(valid), valid);
+    }
+    EXPECT_EQ(failure_of("caf\xe9"), "caf\\ufffd") << "Latin-1";
+    EXPECT_EQ(failure_of("caf\xe9 au lait"), "caf\\ufffd au lait");
+    EXPECT_EQ(failure_of("x\xe2\x82"), "x\\ufffd\\ufffd") << "cut";
+    EXPECT_EQ(failure_of("x\xf0\x9f\x92"), "x\\ufffd\\ufffd\\ufffd") << "cut";
+    EXPECT_EQ(failure_of("x\x80y"), "x\\ufffdy") << "a rest";
+    for (const char* const overlong : {"\xc0\xaf", "\xc1\xbf"}) {
+        EXPECT_EQ(failure_of(overlong), "\\ufffd\\ufffd");
+    }
+    EXPECT_EQ(failure_of("\xe0\x9f\xbf"), "\\ufffd\\ufffd\\ufffd") << "overlong";
+    EXPECT_EQ(failure_of("\xf0\x8f\xbf\xbf"), "\\ufffd\\ufffd\\ufffd\\ufffd") << "overlong";
+    EXPECT_EQ(failure_of("\xed\xa0\x80"), "\\ufffd\\ufffd\\ufffd") << "a surrogate";
+    EXPECT_EQ(failure_of("\xf4\x90\x80\x80"), "\\ufffd\\ufffd\\ufffd\\ufffd") << "> U+10FFFF";
+    EXPECT_EQ(failure_of("\xf5"), "\\ufffd");
+}
+
 TEST(retry_history, keeps_times_attempts_and_levels_within_their_bounds) {
     retry_history::entry entry = entry_of(70'000);
     entry.set_offset(24h * 365);
@@ -227,10 +258,12 @@ TEST(retry_history, a_code_of_a_category_may_be_negative) {
     entry.set_code(static_cast<std::uint32_t>(-7));
     history.record(entry);
     EXPECT_NE(to_string(history).find("4294967289"), std::string::npos) << "a plain number";
+    EXPECT_NE(to_json(history).find("\"code\":4294967289"), std::string::npos);
     history.clear();
     entry.set_category(history.index_of(&std::generic_category()));
     history.record(entry);
     EXPECT_NE(to_string(history).find("(-7)"), std::string::npos) << history;
+    EXPECT_NE(to_json(history).find("\"code\":-7"), std::string::npos) << to_json(history);
 }
 
 TEST(retry_history, a_text_that_is_cut_ends_with_a_whole_character) {

@@ -1,12 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <clocale>
 #include <memory>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <reprise/retry.hpp>
@@ -213,6 +215,32 @@ TEST(retry_metrics, several_services_share_one_valid_page) {
           "shop_retry_breaker_state{service=\"stock\",state=\"half_open\"} 0\n"}) {
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     }
+}
+
+// The state was read once for each line: a breaker that opened in between had two states, or none.
+TEST(retry_metrics, a_circuit_breaker_that_changes_has_one_state_on_each_page) {
+    circuit_breaker breaker({.volume_threshold = 1, .sleep_window = 1ms});
+    std::atomic<bool> is_over = false;
+    const std::jthread uses_it([&] {
+        time_point now{};
+        for (int round = 0; round < 50'000; ++round) {
+            breaker.on_failure(breaker.try_acquire(now), {}, now);
+            now += 1s;
+            breaker.on_success(breaker.try_acquire(now), now);
+        }
+        is_over = true;
+    });
+    const std::array<retry_metrics::service, 1> services{{{.breaker = &breaker}}};
+    int wrong_pages = 0;
+    while (!is_over) {
+        const std::string text = retry_metrics::to_prometheus(services, "shop");
+        int states = 0;
+        for (std::size_t at = 0; (at = text.find("\"} 1\n", at)) != std::string::npos; ++at) {
+            ++states;
+        }
+        wrong_pages += states == 1 ? 0 : 1;
+    }
+    EXPECT_EQ(wrong_pages, 0);
 }
 
 // Tries the locales that this machine has; where the program chose one with commas, Prometheus

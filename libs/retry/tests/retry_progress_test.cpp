@@ -5,6 +5,7 @@
 #include <reprise/retry/driver/admission.hpp>
 #include <reprise/retry/driver/orchestrator.hpp>
 #include <reprise/retry/driver/retry_strategy.hpp>
+#include <reprise/retry/simple_strategy.hpp>
 
 namespace reprise {
 
@@ -69,7 +70,7 @@ TEST(retry_progress, RH_13_a_capped_retry_is_charged_when_it_is_woken_and_only_o
     EXPECT_EQ(progress.retries(), 1U);
 }
 
-TEST(retry_progress, RH_13_a_woken_retry_that_nobody_pays_for_is_not_made) {
+TEST(retry_progress, RH_13_a_woken_retry_that_the_budget_refuses_is_not_made) {
     driver::retry_allowance none(0);
     const retry_limits limits{
         .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .allowance = &none};
@@ -163,6 +164,20 @@ TEST(retry_progress, is_granted_only_after_a_start_that_was_allowed) {
     EXPECT_FALSE(progress.is_granted());
     progress.on_start({});
     EXPECT_TRUE(progress.is_granted());
+}
+
+TEST(retry_progress, attempt_counts_near_overflow_end_in_a_refusal) {
+    auto strategy = unlimited_attempts();
+    retry_question question;
+    question.facts.safety = retry_safety::yes;
+    retry_progress progress;
+    progress.token().attempt = 0xfffffffeU;
+    EXPECT_TRUE(progress.on_proposal(strategy.retry_after(progress.token(), question), {}, {})
+                    .is_admitted());
+    EXPECT_EQ(progress.token().attempt, 0xffffffffU);
+    EXPECT_EQ(
+        strategy.retry_after(progress.token(), question).refusal(),
+        refusal_reason::attempts_exhausted);
 }
 
 }  // namespace reprise

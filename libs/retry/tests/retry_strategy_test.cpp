@@ -117,12 +117,12 @@ public:
 
 }  // namespace plugin_test
 
-TEST(plugin, one_that_gives_no_answer_has_failed_and_the_cause_says_so) {
+TEST(plugin, one_that_gives_no_answer_has_failed_and_the_cause_states_that) {
     plugin_test::forgetful strategy;
     driver::retry_sink sink(nullptr, nullptr);
     strategy.ask({}, sink);
     EXPECT_EQ(sink.current(), driver::retry_sink::state::failed);
-    EXPECT_EQ(sink.cause(), "returned without an answer");
+    EXPECT_EQ(sink.take_cause(), "returned without an answer");
 }
 
 TEST(plugin, one_that_throws_at_the_start_has_failed) {
@@ -216,6 +216,53 @@ TEST(plugin, SM_18_the_converter_decides_as_the_strategy_inside) {
         std::make_unique<driver::virtual_strategy<standard_strategy>>(standard_strategy::options{});
     EXPECT_EQ(run(inlined), run(*converted));
     EXPECT_EQ(converted->traits().retries_max, 4U);
+}
+
+namespace plugin_test {
+
+struct throwing_check : driver::stated_safety {
+    [[nodiscard]] refusal_reason check(const driver::retry_question&) const {
+        throw std::logic_error("policy");
+    }
+};
+
+struct throwing_hint : driver::stated_safety {
+    [[nodiscard]] std::optional<duration> minimum_wait(const driver::retry_question&) const {
+        throw std::logic_error("policy");
+    }
+};
+
+struct throwing_wait {
+    [[nodiscard]] duration wait(driver::token_state&, const driver::retry_question&) const {
+        throw std::logic_error("policy");
+    }
+};
+
+}  // namespace plugin_test
+
+// It ended the program.
+TEST(plugin, a_policy_that_throws_is_a_refusal) {
+    const auto run = [](auto& strategy) {
+        testing::virtual_clock clock;
+        retry_history trace;
+        auto operation = testing::scripted_operation{testing::transient()}.fail_forever();
+        static_cast<void>(retry(strategy, {.history = &trace, .clock = &clock}, operation));
+        EXPECT_EQ(operation.calls(), 1U);
+        EXPECT_EQ(trace.refusal(), refusal_reason::strategy_failed);
+    };
+    driver::composed_strategy asked(
+        driver::attempt_limits{3}, plugin_test::throwing_check{}, driver::exponential_backoff{},
+        driver::no_budget{});
+    driver::composed_strategy waiting(
+        driver::attempt_limits{3}, driver::stated_safety{}, plugin_test::throwing_wait{},
+        driver::no_budget{});
+    driver::composed_strategy hinting(
+        driver::attempt_limits{3}, plugin_test::throwing_hint{}, driver::exponential_backoff{},
+        driver::no_budget{});
+    run(asked);
+    run(waiting);
+    run(hinting);
+    EXPECT_TRUE(detail::note_failure(asked, {})) << "of a hedge";
 }
 
 TEST(plugin, composition_changes_one_question_and_leaves_the_others) {

@@ -130,6 +130,8 @@ TEST(settings, the_ends_of_each_range_are_accepted) {
           windowed_budget_options{.percent = 1000, .minimum_per_second = 10'000, .window = 60s}}) {
         EXPECT_FALSE(check(options));
     }
+    EXPECT_FALSE(check(windowed_budget_options{.percent = 0.1}));
+    EXPECT_EQ(check(windowed_budget_options{.percent = 0.09})->field, "percent") << "would be 0";
     EXPECT_EQ(check(windowed_budget_options{.percent = 1001})->field, "percent");
     EXPECT_EQ(
         check(windowed_budget_options{.minimum_per_second = 10'001})->field, "minimum_per_second");
@@ -222,7 +224,7 @@ TEST(settings, lint_warns_of_calls_that_take_minutes_to_fail) {
 }
 
 // An object made by `std::bind` swallows arguments that nothing in it uses. The time limit was
-// given to it, and was gone.
+// passed to it and had no effect.
 TEST(settings, a_time_limit_for_attempts_is_refused_if_a_bound_operation_would_not_see_it) {
     using namespace std::placeholders;
     const auto fetch = [](unsigned value) { return value; };

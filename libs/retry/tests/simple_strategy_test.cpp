@@ -100,7 +100,7 @@ TEST(simple_strategy, jitter_may_be_named_before_or_after_the_delay) {
     EXPECT_EQ(s.clock.waits(), (std::vector<duration>{50ms, 50ms, 50ms, 50ms, 100ms}));
 }
 
-// The first one stayed, without a word.
+// The first one silently stayed in force.
 TEST(simple_strategy, a_second_jitter_replaces_the_first) {
     shelf s;
     const auto shared = attempts(2).every(100ms).with_jitter(jitter::full);

@@ -55,8 +55,8 @@ struct bench {
     return {.attempts_max = 3, .safety = safety};
 }
 
-// Once, a program that moved from `attempts(3)` to the recommended strategy lost all its retries
-// without a word.
+// Once, a program that moved from `attempts(3)` to the recommended strategy silently lost all its
+// retries.
 TEST(unstated, SM_10_failures_without_facts_follow_one_option_that_both_strategies_have) {
     bench b;
     const std::runtime_error unknown("unknown");

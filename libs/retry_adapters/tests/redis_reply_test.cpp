@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include <reprise/retry/adapters/redis_reply.hpp>
 
@@ -23,6 +24,17 @@ TEST(redis_reply, mistake_of_the_command_is_never_repeated) {
         EXPECT_EQ(reprise::adapters::redis_reply_facts(message).safety, reprise::retry_safety::no)
             << message;
     }
+}
+
+// A server before Redis 6 has no HELLO, and the password was in all logs.
+TEST(redis_reply, text_of_an_unknown_command_is_without_its_arguments) {
+    using reprise::adapters::redis_error_text;
+    EXPECT_EQ(
+        redis_error_text("ERR unknown command `HELLO`, with args beginning with: `3`, `AUTH`, "
+                         "`app`, `secret`, "),
+        "ERR unknown command `HELLO`");
+    EXPECT_EQ(redis_error_text("WRONGTYPE Operation"), "WRONGTYPE Operation");
+    EXPECT_EQ(redis_error_text(""), "");
 }
 
 /// A script that failed in the middle was repeated: a command inside it was refused, and Redis
@@ -82,24 +94,46 @@ TEST(redis_route, redirections_are_read_and_malformed_ones_are_none) {
     }
 }
 
+const std::vector<std::string> get{"GET", "{u}:a"};
+
 // After an ASK, all later commands used to go to the other node, which refuses them with MOVED.
 TEST(redis_route, an_ask_redirects_one_command_only) {
     const redis_address home{"10.0.0.1", 6379};
     reprise::adapters::redis_route route(home);
-    EXPECT_EQ(route.take_asked(), std::nullopt);
-    route.on_redirection(*parse_redis_redirection("ASK 3999 10.0.0.2:6380"), home);
+    EXPECT_EQ(route.take_asked(get, 1), std::nullopt);
+    route.on_redirection(*parse_redis_redirection("ASK 3999 10.0.0.2:6380"), home, get, 1);
     EXPECT_EQ(route.current(), home);
-    EXPECT_EQ(route.take_asked(), (redis_address{"10.0.0.2", 6380}));
-    EXPECT_EQ(route.take_asked(), std::nullopt) << "one command";
+    EXPECT_EQ(route.take_asked(get, 2), (redis_address{"10.0.0.2", 6380}));
+    EXPECT_EQ(route.take_asked(get, 2), std::nullopt) << "one command";
     EXPECT_EQ(route.current(), home);
+}
+
+// Where no retry followed the ASK, the next command went to the other node, whatever it was.
+TEST(redis_route, an_ask_redirects_only_the_command_it_answered_and_only_in_the_next_attempt) {
+    const redis_address home{"10.0.0.1", 6379};
+    const redis_address importing{"10.0.0.2", 6380};
+    const std::vector<std::string> increment{"INCR", "{u}:b"};
+    reprise::adapters::redis_route route(home);
+    const auto ask = [&](std::uint32_t attempt_number) {
+        const auto to = parse_redis_redirection("ASK 3999 10.0.0.2:6380");
+        route.on_redirection(*to, home, get, attempt_number);
+    };
+    ask(1);
+    EXPECT_EQ(route.take_asked(increment, 2), std::nullopt) << "another command";
+    EXPECT_EQ(route.take_asked(get, 2), importing) << "waits for its own";
+    for (const std::uint32_t number : {1U, 2U, 4U}) {
+        ask(2);
+        EXPECT_EQ(route.take_asked(get, number), std::nullopt) << "not the next attempt";
+        EXPECT_EQ(route.take_asked(get, 3), std::nullopt) << "that ended it";
+    }
 }
 
 TEST(redis_route, a_move_holds_until_that_server_cannot_be_reached) {
     const redis_address home{"10.0.0.1", 6379};
     reprise::adapters::redis_route route(home);
-    route.on_redirection(*parse_redis_redirection("MOVED 3999 :6380"), home);
+    route.on_redirection(*parse_redis_redirection("MOVED 3999 :6380"), home, get, 1);
     EXPECT_EQ(route.current(), (redis_address{"10.0.0.1", 6380})) << "the host that answered";
-    EXPECT_EQ(route.take_asked(), std::nullopt);
+    EXPECT_EQ(route.take_asked(get, 2), std::nullopt);
     route.on_wrong_server();
     EXPECT_EQ(route.current(), home);
 }

@@ -8,6 +8,7 @@ namespace {
 
 using reprise::repeatability;
 using reprise::retry_safety;
+using reprise::adapters::is_sql_program;
 using reprise::adapters::sql_stage;
 using reprise::adapters::sqlstate_facts;
 using reprise::adapters::sqlstate_text;
@@ -39,6 +40,59 @@ TEST(sqlstate, connection_lost_after_commit_is_not_repeated) {
                 sqlstate_facts(state, stage, repeatability::repeatable).safety,
                 retry_safety::maybe);
         }
+    }
+}
+
+// A procedure commits its batches itself. A deadlock in the third one repeated the first two.
+TEST(sqlstate, program_is_repeated_only_if_stated_whatever_ended_it) {
+    for (const char* state : {"", "08006", "57P01", "40003", "40001", "40P01", "55P03", "53200"}) {
+        EXPECT_TRUE(reprise::adapters::is_commit_unknown(state, sql_stage::program)) << state;
+        EXPECT_EQ(sqlstate_facts(state, sql_stage::program).safety, retry_safety::no) << state;
+        EXPECT_EQ(
+            sqlstate_facts(state, sql_stage::program, repeatability::repeatable).safety,
+            retry_safety::maybe)
+            << state;
+    }
+    EXPECT_TRUE(reprise::adapters::is_commit_unknown("23505", sql_stage::program));
+    EXPECT_EQ(
+        sqlstate_facts("23505", sql_stage::program, repeatability::repeatable).safety,
+        retry_safety::no)
+        << "its own fault";
+}
+
+TEST(sqlstate, program_is_known_by_its_first_word) {
+    for (const char* sql :
+         {"call f()", "CALL f()", "Do $$begin end$$", "do$$begin end$$", " \t\r\n\f\v;call f();",
+          "-- a comment\ncall f()", "--\r--\ncall f()", "/* a */call f()",
+          "/* a /* b */ * / -- c */ /**/ call f()", "/*/ */call f()",
+          "create unique index concurrently on t (x)", "CREATE INDEX CONCURRENTLY i ON t (x)",
+          "drop index concurrently i", "reindex (verbose) table concurrently t",
+          "alter table t detach partition p concurrently"}) {
+        EXPECT_TRUE(is_sql_program(sql)) << sql;
+    }
+    for (const char* sql :
+         {"",
+          " ",
+          "-- call f()",
+          "/* call f() */",
+          "/* /* */ call f()",
+          "/",
+          "-",
+          "/*",
+          "--",
+          "select f()",
+          "select 1; call f()",
+          "calls",
+          "doc",
+          "update call set x = 1",
+          "create index i on t (x)",
+          "reindex table t",
+          "vacuum",
+          "cluster",
+          "explain select 1",
+          "insert into t values ('concurrently')",
+          "refresh materialized view concurrently v"}) {
+        EXPECT_FALSE(is_sql_program(sql)) << sql;
     }
 }
 
@@ -85,6 +139,18 @@ TEST(sqlstate, the_text_of_a_failure_names_its_state_once) {
     EXPECT_EQ(sqlstate_text(text, "40001"), text) << "an error that is passed on keeps its text";
     EXPECT_EQ(sqlstate_text("connection refused\n", ""), "connection refused");
     EXPECT_EQ(sqlstate_text("", ""), "");
+    EXPECT_EQ(sqlstate_text(" \n", ""), "");
+}
+
+// Keys of the program's data were in every log.
+TEST(sqlstate, the_text_of_a_failure_has_no_values_of_keys) {
+    EXPECT_EQ(
+        sqlstate_text(
+            "ERROR:  duplicate key value violates unique constraint \"people_pkey\"\r\n"
+            "DETAIL:  Key (name)=(Ada) already exists.\n",
+            "23505"),
+        "SQLSTATE 23505: ERROR:  duplicate key value violates unique constraint \"people_pkey\"");
+    EXPECT_EQ(sqlstate_text("\n  first\nsecond", ""), "first");
 }
 
 }  // namespace

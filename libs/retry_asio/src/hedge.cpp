@@ -4,10 +4,18 @@
 
 namespace reprise {
 
-void first_attempt_latencies::forget_half() noexcept {
-    finished_.forget_half();
-    std::uint64_t count = unfinished_.load(std::memory_order_relaxed);
-    unfinished_.compare_exchange_strong(count, count / 2, std::memory_order_relaxed);
+void first_attempt_latencies::bound(std::uint64_t count_max) noexcept {
+    if (count() < count_max || is_halving_.exchange(true, std::memory_order_acquire)) {
+        return;
+    }
+    if (count() >= count_max) {  // another thread may have halved them meanwhile
+        finished_.forget_half();
+        std::uint64_t unfinished = unfinished_.load(std::memory_order_relaxed);
+        while (!unfinished_.compare_exchange_weak(
+            unfinished, unfinished / 2, std::memory_order_relaxed)) {
+        }
+    }
+    is_halving_.store(false, std::memory_order_release);
 }
 
 std::uint64_t first_attempt_latencies::count() const noexcept {

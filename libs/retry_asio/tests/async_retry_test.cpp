@@ -323,9 +323,9 @@ TEST(async_retry, SM_07_a_second_completion_of_one_attempt_is_ignored) {
     async_retry<void(error_code)>(
         s.io, s.strategy, s.options,
         [&](const attempt&, auto handler) {
-            auto again = handler;
+            static_assert(!std::is_copy_constructible_v<decltype(handler)>);
             handler(error_code{});
-            again(asio::error::connection_refused);
+            handler(asio::error::connection_refused);
         },
         [&](error_code code) {
             ++completions;

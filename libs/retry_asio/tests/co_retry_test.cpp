@@ -446,6 +446,55 @@ TEST(co_retry, a_clock_that_can_only_block_is_refused_by_name) {
     EXPECT_THROW(std::rethrow_exception(s.thrown), invalid_settings);
 }
 
+// The exception left through the function that runs the loops and destroyed the coroutine.
+TEST(co_retry, a_coroutine_catches_that_the_token_form_refuses_its_clock) {
+    stage s;
+    testing::blocking_clock blocking;
+    s.options.clock = borrowed(&blocking);
+    bool is_caught = false;
+    s.play([&]() -> asio::awaitable<void> {
+        const auto initiate = [](const attempt&, auto) {};
+        try {
+            co_await async_retry<void(error_code)>(
+                s.io, s.strategy, s.options, initiate, asio::use_awaitable);
+        } catch (const invalid_settings&) {
+            is_caught = true;
+        }
+    });
+    EXPECT_TRUE(is_caught);
+}
+
+/// Cannot be copied more often than `copies` says.
+struct rarely_copied : driver::simple_strategy<> {
+    rarely_copied(int& left) : simple_strategy(3U), copies(&left) {}
+    rarely_copied(const rarely_copied& other) : simple_strategy(other), copies(other.copies) {
+        if ((*copies)-- == 0) {
+            throw std::bad_alloc();
+        }
+    }
+    rarely_copied(rarely_copied&&) = default;
+
+    int* copies;
+};
+
+// The coroutine no longer noticed that it was canceled.
+TEST(co_retry, a_loop_that_cannot_start_leaves_its_coroutine_as_it_was) {
+    for (const int copies_max : {0, 1}) {
+        stage s;
+        s.play([&]() -> asio::awaitable<void> {
+            int left = copies_max;
+            const rarely_copied strategy(left);
+            auto operation = []() -> asio::awaitable<void> { co_return; };
+            try {
+                co_await async_retry(strategy, s.options, operation);
+                ADD_FAILURE() << "it has started";
+            } catch (const std::bad_alloc&) {
+            }
+            EXPECT_TRUE(co_await asio::this_coro::throw_if_cancelled());
+        });
+    }
+}
+
 TEST(co_retry, SM_20_the_loop_has_no_limit_of_its_own) {
     stage s;
     auto endless = driver::composed_strategy(

@@ -134,4 +134,41 @@ TEST(async_retry, an_operation_that_completes_and_then_waits_with_the_same_handl
     }
 }
 
+// Between the end of the attempt and that of the call, a signal called into an operation that was
+// gone.
+TEST(async_retry, a_signal_does_not_reach_an_operation_that_has_completed_at_once) {
+    for (const bool has_limit : {false, true}) {
+        for (const bool is_hedged : {false, true}) {
+            SCOPED_TRACE(has_limit * 2 + is_hedged);
+            scene s;
+            s.options.repeat = repeatability::repeatable;
+            if (has_limit) {
+                s.options.attempt_timeout = 1h;
+            }
+            asio::cancellation_signal signal;
+            int calls = 0;
+            error_code last;
+            const auto at_once = [&](const attempt&, auto handler) {
+                ++calls;
+                auto slot = asio::get_associated_cancellation_slot(handler);
+                slot.assign([](asio::cancellation_type_t) { ADD_FAILURE() << "it is gone"; });
+                std::move(handler)(error_code(asio::error::connection_refused));
+            };
+            const auto start = [&] {
+                auto done = asio::bind_cancellation_slot(
+                    signal.slot(), [&](error_code code) { last = code; });
+                is_hedged
+                    ? async_retry<void(error_code)>(
+                          s.io, attempts(3), s.options, hedged(1h, at_once), done)
+                    : async_retry<void(error_code)>(s.io, attempts(3), s.options, at_once, done);
+                signal.emit(asio::cancellation_type::all);
+            };
+            asio::post(s.io, start);
+            s.time.run(s.io);
+            EXPECT_EQ(calls, 1);
+            EXPECT_EQ(last, asio::error::connection_refused);
+        }
+    }
+}
+
 }  // namespace reprise::completion_at_once_test

@@ -28,7 +28,7 @@ TEST(error_facts, SM_08_boost_codes_have_the_facts_of_their_standard_twins) {
     EXPECT_EQ(facts_of(error_code(error::access_denied)).safety, std::nullopt);
 }
 
-TEST(error_facts, codes_that_only_asio_knows) {
+TEST(error_facts, codes_that_only_asio_defines) {
     EXPECT_EQ(facts_of(error_code(error::eof)).safety, retry_safety::maybe);
     EXPECT_EQ(facts_of(error_code(error::host_not_found_try_again)).safety, retry_safety::yes);
     EXPECT_EQ(facts_of(error_code(error::host_not_found)).safety, std::nullopt);
@@ -51,7 +51,8 @@ TEST(error_facts, results_of_boost_are_retried_like_expected_ones) {
     EXPECT_TRUE(nothing.has_error());
 }
 
-/// The core knows Asio's categories by name and number; Asio itself says here what they are.
+/// The core identifies Asio's categories by name and number; here they are compared with Asio's
+/// own.
 TEST(error_facts, every_code_of_asio_is_in_the_tables) {
     struct expected_row {
         error_code code;
@@ -75,7 +76,7 @@ TEST(error_facts, every_code_of_asio_is_in_the_tables) {
         EXPECT_EQ(row->name, expected.name);
         EXPECT_EQ(facts_of(expected.code).safety, expected.safety) << expected.name;
     }
-    // Mistakes of the caller: no time repairs them.
+    // Mistakes of the caller: waiting does not fix them.
     EXPECT_EQ(facts_of(error_code(error::service_not_found)).safety, std::nullopt);
     EXPECT_EQ(facts_of(error_code(error::socket_type_not_supported)).safety, std::nullopt);
 }

@@ -92,7 +92,7 @@ const auto cancellations = {
     +[](scene& s) { static_cast<void>(s.stop.request_stop()); },
     +[](scene& s) { s.signal.emit(asio::cancellation_type::all); }};
 
-// The clock still knew the wait, which was in the handler's memory.
+// The clock still had the wait, which was in the handler's memory.
 TEST(handler_memory, a_wait_that_is_canceled_returns_its_memory_before_the_handler_runs) {
     for (const auto& cancel : cancellations) {
         scene s;

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <barrier>
 #include <limits>
 #include <memory>
 #include <random>
@@ -11,6 +14,7 @@
 #include <reprise/testing/virtual_clock.hpp>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "chosen_asio.hpp"
@@ -196,8 +200,41 @@ TEST(hedge, a_percentile_among_attempts_that_were_not_left_to_end_is_unknown) {
     EXPECT_EQ(seen.percentile(0.91), std::nullopt);
     EXPECT_EQ(seen.percentile(0.0), 5us);
     EXPECT_EQ(seen.percentile(std::numeric_limits<double>::quiet_NaN()), 5us);
-    seen.forget_half();
+    seen.bound(11);
+    EXPECT_EQ(seen.count(), 10U) << "not that many yet";
+    seen.bound(10);
     EXPECT_EQ(seen.count(), 4U);
+    seen.bound(10);
+    EXPECT_EQ(seen.count(), 4U);
+}
+
+// Each thread found too many records and halved them, one after the other.
+TEST(hedge, records_are_halved_once_by_several_threads_at_the_limit) {
+    constexpr std::uint64_t count_max = 1000;
+    constexpr std::ptrdiff_t thread_count = 4;
+    first_attempt_latencies seen;
+    std::barrier start(thread_count);
+    std::atomic<std::uint64_t> fewest = count_max;
+    const auto record_and_bound = [&] {
+        for (int round = 0; round < 300; ++round) {
+            start.arrive_and_wait();
+            while (seen.count() < count_max) {
+                seen.record(5us);
+            }
+            start.arrive_and_wait();
+            seen.bound(count_max);
+            start.arrive_and_wait();
+            fewest = std::min(fewest.load(), seen.count());
+        }
+    };
+    std::vector<std::thread> threads;
+    for (std::ptrdiff_t each = 0; each < thread_count; ++each) {
+        threads.emplace_back(record_and_bound);
+    }
+    for (std::thread& each : threads) {
+        each.join();
+    }
+    EXPECT_GE(fewest.load(), count_max / 2);
 }
 
 /// A service with a share of slow attempts, called with hedges that follow its latencies.

@@ -35,8 +35,8 @@ TEST(hedge, an_open_circuit_breaker_allows_no_hedge) {
     EXPECT_EQ(breaker->state(), circuit_state::closed);
 }
 
-// Two attempts that failed together counted as one failure, and one beside a success as none, so a
-// breaker and a throttle saw a healthier service than there was.
+// Two attempts that failed together counted as one failure, and one that failed while another
+// succeeded as none, so the service looked healthier to a breaker and a throttle than it was.
 TEST(hedge, each_failed_attempt_counts_for_the_breaker_and_for_the_throttle) {
     struct row {
         std::vector<planned> plan;
@@ -141,7 +141,7 @@ TEST(hedge, SM_10_a_failure_that_forbids_a_retry_is_final_also_if_another_one_fa
 
 // Only the strategy named the type of the failures, so only it had their facts. The stated `no` of
 // the first one was forgotten when the hedge failed later.
-TEST(hedge, SM_10_a_failure_that_only_the_strategy_knows_is_final_as_well) {
+TEST(hedge, SM_10_a_failure_that_only_the_strategy_names_is_final_as_well) {
     struct denied_by_service {
         [[nodiscard]] static failure_facts retry_facts() noexcept {
             return {.safety = retry_safety::no};
@@ -179,7 +179,7 @@ TEST(hedge, SM_10_a_failure_that_only_the_strategy_knows_is_final_as_well) {
 
 // The limit filled in a safety of `maybe`, and the strategy no longer looked at what the type of
 // the failure states.
-TEST(hedge, SM_10_a_failure_that_only_the_strategy_knows_is_final_also_at_a_limit) {
+TEST(hedge, SM_10_a_failure_that_only_the_strategy_names_is_final_also_at_a_limit) {
     struct denied_by_service {
         [[nodiscard]] static failure_facts retry_facts() noexcept {
             return {.safety = retry_safety::no};
@@ -274,6 +274,23 @@ TEST(hedge, one_beside_a_late_probe_counts_as_a_regular_attempt) {
     r.ask(attempts(2).breaker(breaker));
     EXPECT_EQ(r.started, 2U);
     EXPECT_EQ(breaker->state(), circuit_state::open) << "two failures";
+}
+
+// The hedge was made although the breaker was open.
+TEST(hedge, is_not_made_if_the_breaker_opens_while_observers_are_notified_of_it) {
+    const auto breaker =
+        std::make_shared<circuit_breaker>(driver::circuit_breaker_options{.volume_threshold = 2});
+    const auto bucket = std::make_shared<token_bucket>();
+    replica r({{80ms}, {1ms}});
+    r.ask(attempts(3).breaker(breaker).budget(bucket).on_decision([&](const decision_event&) {
+        for (int index = 0; index < 2; ++index) {
+            breaker->on_failure(driver::breaker_permit::regular(), {}, r.time.now());
+        }
+    }));
+    EXPECT_EQ(r.started, 1U);
+    EXPECT_EQ(r.value, 1);
+    EXPECT_EQ(r.trace.entries.back().refusal(), refusal_reason::circuit_open);
+    EXPECT_EQ(bucket->available(), bucket->capacity());
 }
 
 TEST(hedge, asks_a_predicate_once_for_each_attempt) {

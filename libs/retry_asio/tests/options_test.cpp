@@ -1,5 +1,5 @@
 /// No option is silently ignored: each field of `call_options` has an effect that is visible in
-/// each form of the loop, or is refused there with a sentence. The calls fail transiently, each
+/// each form of the loop, or is refused there with a message. The calls fail transiently, each
 /// attempt takes 20 ms, and retries follow 100 ms after a failure.
 
 #include <gtest/gtest.h>
@@ -249,7 +249,7 @@ TEST(options, the_observer_and_the_tracer_of_a_strategy_see_the_calls_of_every_f
     }
 }
 
-// Once, the limit was accepted and nothing kept it: the operation ran for as long as it liked.
+// Once, the limit was accepted and nothing kept it: the operation ran without a limit.
 TEST(options, an_attempt_timeout_is_refused_if_a_blocking_operation_cannot_see_it) {
     int calls = 0;
     const call_options options{.attempt_timeout = 10ms};

@@ -135,7 +135,7 @@ TEST(cancellation, a_canceled_wait_ends_with_the_last_result) {
 
 // Signals that came while the loop decided were noticed only at the end of the wait after it, which
 // is as long as a service's Retry-After.
-TEST(cancellation, SM_19_an_observer_that_cancels_the_call_ends_the_wait_it_was_told_about) {
+TEST(cancellation, SM_19_an_observer_that_cancels_the_call_ends_the_wait_it_was_notified_of) {
     play p;
     const auto observed =
         reprise::attempts(3).every(10s).on_decision([&p](const decision_event& event) {

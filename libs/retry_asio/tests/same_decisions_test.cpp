@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <random>
 #include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/hedge.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/presets.hpp>
 #include <reprise/testing/scripted.hpp>
@@ -54,7 +56,8 @@ struct scenario {
     call_options options{};                ///< Clock, trace and randomness are filled in.
     std::optional<duration> stop_at{};     ///< When the caller asks to stop.
     standard_strategy::options strategy{};
-    bool is_late = false;  ///< The strategy answers later.
+    bool is_late = false;                   ///< The strategy answers later.
+    std::optional<duration> hedge_delay{};  ///< Not for the blocking loop, which cannot hedge.
 };
 
 /// Decides as the standard strategy does, but answers later.
@@ -203,7 +206,7 @@ private:
     result out_;
 };
 
-/// Canceled attempts report an error without facts, so the loop itself must know the cause.
+/// Canceled attempts report an error without facts, so the loop itself must keep the cause.
 template <class Run, class Handler>
 void start_step(Run& r, asio::io_context& io, const attempt& current, Handler handler) {
     const attempt_script& script = r.next();
@@ -215,20 +218,27 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
     step->start(r.clock, script.time);
 }
 
+/// Calls `use` with the operation, hedged if the scenario hedges.
+template <class Operation, class Use>
+auto with_hedges(const scenario& plan, const Operation& operation, Use use) {
+    return plan.hedge_delay ? use(hedged(*plan.hedge_delay, operation)) : use(operation);
+}
+
 [[nodiscard]] story play_with_token(const scenario& plan) {
     run r(plan);
     asio::io_context io;
     result last;
+    const auto initiate = [&](const attempt& current, auto handler) {
+        start_step(r, io, current, std::move(handler));
+    };
     r.with_strategy([&](auto& strategy) {
-        async_retry<void(result)>(
-            io, strategy, borrowed(r.options),
-            [&](const attempt& current, auto handler) {
-                start_step(r, io, current, std::move(handler));
-            },
-            [&](const result& out) {
-                last = out;
-                r.finished = r.clock.elapsed();
-            });
+        with_hedges(plan, initiate, [&](const auto& operation) {
+            async_retry<void(result)>(
+                io, strategy, borrowed(r.options), operation, [&](const result& out) {
+                    last = out;
+                    r.finished = r.clock.elapsed();
+                });
+        });
     });
     r.clock.run(io);
     return r.summarize(last, false);
@@ -239,7 +249,7 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
     asio::io_context io;
     result last;
     std::exception_ptr thrown;
-    auto operation = [&](attempt current) -> asio::awaitable<result> {
+    const auto attempt_once = [&](attempt current) -> asio::awaitable<result> {
         auto initiate = [&r, &io, current](auto handler) {
             start_step(r, io, current, std::move(handler));
         };
@@ -252,8 +262,11 @@ void start_step(Run& r, asio::io_context& io, const attempt& current, Handler ha
         io,
         [&]() -> asio::awaitable<void> {
             const async_call_options options = borrowed(r.options);
-            auto pending = r.with_strategy(
-                [&](auto& strategy) { return async_retry(strategy, options, operation); });
+            auto pending = r.with_strategy([&](auto& strategy) {
+                return with_hedges(plan, attempt_once, [&](const auto& operation) {
+                    return async_retry(strategy, options, operation);
+                });
+            });
             last = co_await std::move(pending);
         },
         [&](std::exception_ptr error) {
@@ -279,6 +292,7 @@ void expect_same(const story& expected, const story& actual, const std::string& 
         EXPECT_EQ(a.refusal(), b.refusal());
         EXPECT_EQ(a.is_timeout(), b.is_timeout());
         EXPECT_EQ(a.is_throttling(), b.is_throttling());
+        EXPECT_EQ(a.is_hedge(), b.is_hedge());
     }
     EXPECT_EQ(expected.calls, actual.calls);
     EXPECT_EQ(expected.number_count, actual.number_count);
@@ -413,6 +427,25 @@ TEST(same_decisions, SM_18_three_loops_decide_random_scripts_alike) {
         }
     }
     EXPECT_GE(ends.size(), 8U) << "the scripts end in many ways";
+}
+
+TEST(same_decisions, SM_18_both_asynchronous_forms_hedge_random_scripts_alike) {
+    std::mt19937_64 random(20261119);
+    std::size_t hedges = 0;
+    for (int number = 0; number < 500; ++number) {
+        scenario plan = random_scenario(random);
+        plan.options.repeat = repeatability::repeatable;
+        plan.hedge_delay = std::chrono::milliseconds{random() % 1500};
+        SCOPED_TRACE("script " + std::to_string(number));
+        const story with_token = play_with_token(plan);
+        expect_same(with_token, play_in_coroutine(plan), "coroutine");
+        if (::testing::Test::HasFailure()) {
+            return;
+        }
+        hedges += static_cast<std::size_t>(
+            std::ranges::count_if(with_token.entries, &retry_history::entry::is_hedge));
+    }
+    EXPECT_GE(hedges, 100U);
 }
 
 TEST(same_decisions, SM_18_SM_19_three_loops_produce_the_same_trace_of_every_script) {

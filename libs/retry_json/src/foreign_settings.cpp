@@ -22,6 +22,32 @@ constexpr std::uint32_t envoy_retries_max = 999;
         names, [&](std::string_view name) { return content.find(name) != nullptr; });
 }
 
+/// Reports what a `check` refuses under the document's name for it.
+void report_refused(
+    const json::object_reader& in, const std::optional<driver::settings_error>& refused,
+    std::initializer_list<std::pair<std::string_view, std::string_view>> names) {
+    if (!refused || in.has_failed()) {
+        return;  // What was read wrong may be why.
+    }
+    for (const auto& [own, theirs] : names) {
+        if (refused->field == own) {
+            in.fail(theirs, refused->message);
+        }
+    }
+}
+
+void read_timeout(
+    json::object_reader& in, std::string_view name, std::optional<duration>& timeout) {
+    if (in.has(name)) {
+        in.read(name, timeout);
+        retry_options only;
+        only.deadline = timeout;
+        report_refused(in, check(only), {{"deadline", name}});
+    } else {
+        in.accept(name);
+    }
+}
+
 void read_grpc_attempts(json::object_reader& in, retry_options& into) {
     std::uint32_t attempts = 2;
     in.require("maxAttempts");
@@ -47,6 +73,9 @@ void read_retry_policy(
     if (into.backoff.base > into.backoff.cap) {
         into.backoff.base = into.backoff.cap;  // gRPC takes the smaller one.
     }
+    report_refused(
+        in, check(into.backoff),
+        {{"base", "initialBackoff"}, {"factor", "backoffMultiplier"}, {"cap", "maxBackoff"}});
     in.ignore("retryableStatusCodes");
     in.ignore("perAttemptRecvTimeout");
     in.finish();
@@ -80,7 +109,7 @@ void read_method(json::object_reader& in, retry_options& into) {
     if (const json::value* policy = in.take("hedgingPolicy")) {
         read_hedging_policy(*policy, in.path_of("hedgingPolicy"), in.report(), into);
     }
-    in.read("timeout", into.deadline);
+    read_timeout(in, "timeout", into.deadline);
 }
 
 void read_methods(json::object_reader& from, retry_options& into) {
@@ -102,30 +131,66 @@ void read_methods(json::object_reader& from, retry_options& into) {
         if (has_policy && std::exchange(is_found, true)) {
             in.fail({}, "is the second method with a policy; keep the one to use");
         }
-        retry_options read;
-        read.deadline = into.deadline;
         if (!has_policy) {
-            in.ignore("timeout");  // Of other methods.
+            in.ignore("timeout");      // Of other methods.
+            in.accept("retryPolicy");  // A misspelt one gets a suggestion.
+            in.accept("hedgingPolicy");
+        } else if (into.deadline && in.has("timeout")) {
+            in.fail("timeout", "is the second timeout; keep the one to use");
         }
         for (const std::string_view name :
              {"name", "waitForReady", "maxRequestMessageBytes", "maxResponseMessageBytes"}) {
             in.ignore(name);
         }
-        read_method(in, read);
-        in.finish();
         if (has_policy) {
+            retry_options read;
+            read.deadline = into.deadline;
+            read_method(in, read);
             into = read;
         }
+        in.finish();
     }
 }
 
 /// Zero means none, as in Envoy.
 void read_envoy_timeout(
     json::object_reader& in, const char* name, std::optional<duration>& timeout) {
-    in.read(name, timeout);
-    if (timeout == duration::zero()) {
-        timeout.reset();
+    std::optional<duration> read;
+    in.read(name, read);
+    if (read && *read != duration::zero()) {
+        read_timeout(in, name, timeout);
     }
+}
+
+[[nodiscard]] retry_options read_envoy_policy(
+    const json::value& content, const json::value_path& path, json::reading_report& report) {
+    json::object_reader in(content, path, report);
+    retry_options options = find_retry_preset("envoy")->options;
+    std::uint32_t retries = 1;
+    in.read("num_retries", retries);
+    if (retries > envoy_retries_max) {
+        in.fail("num_retries", "must be at most " + std::to_string(envoy_retries_max));
+    }
+    options.attempts_max = std::min(retries, envoy_retries_max) + 1;
+    read_envoy_timeout(in, "per_try_timeout", options.attempt_timeout);
+    if (const json::value* backoff = in.take("retry_back_off")) {
+        json::object_reader fields(*backoff, in.path_of("retry_back_off"), report);
+        fields.require("base_interval");
+        fields.read("base_interval", options.backoff.base);
+        options.backoff.cap = 10 * options.backoff.base;
+        fields.read("max_interval", options.backoff.cap);
+        report_refused(
+            fields, check(options.backoff), {{"base", "base_interval"}, {"cap", "max_interval"}});
+        fields.finish();
+    }
+    for (const std::string_view name :
+         {"retry_on", "retry_priority", "retry_host_predicate", "retry_options_predicates",
+          "host_selection_retry_max_attempts", "retriable_status_codes", "retriable_headers",
+          "retriable_request_headers", "per_try_idle_timeout", "rate_limited_retry_back_off"}) {
+        in.ignore(name);
+    }
+    in.finish();
+    return options;
 }
 
 }  // namespace
@@ -147,6 +212,8 @@ retry_options read_grpc_config(
         fields.require("tokenRatio");
         fields.read("maxTokens", throttle.units_max);
         fields.read("tokenRatio", throttle.ratio);
+        report_refused(
+            fields, check(throttle), {{"units_max", "maxTokens"}, {"ratio", "tokenRatio"}});
         fields.finish();
         options.budget = throttle;
     }
@@ -158,43 +225,20 @@ retry_options read_grpc_config(
     return options;
 }
 
-bool is_envoy_policy(const json::value& content) {
+bool is_envoy_config(const json::value& content) {
     return has_any(content, {"retry_policy", "num_retries", "retry_on", "retry_back_off"});
 }
 
-retry_options read_envoy_policy(
+retry_options read_envoy_config(
     const json::value& content, const json::value_path& path, json::reading_report& report) {
-    if (const json::value* inner = content.find("retry_policy")) {
-        json::object_reader in(content, path, report);
-        in.accept("retry_policy");
-        retry_options options = read_envoy_policy(*inner, in.path_of("retry_policy"), report);
-        read_envoy_timeout(in, "timeout", options.deadline);  // Of the route.
-        in.finish();
-        return options;
+    const json::value* policy = content.find("retry_policy");
+    if (policy == nullptr) {
+        return read_envoy_policy(content, path, report);
     }
     json::object_reader in(content, path, report);
-    retry_options options = find_retry_preset("envoy")->options;
-    std::uint32_t retries = 1;
-    in.read("num_retries", retries);
-    if (retries > envoy_retries_max) {
-        in.fail("num_retries", "must be at most " + std::to_string(envoy_retries_max));
-    }
-    options.attempts_max = std::min(retries, envoy_retries_max) + 1;
-    read_envoy_timeout(in, "per_try_timeout", options.attempt_timeout);
-    if (const json::value* backoff = in.take("retry_back_off")) {
-        json::object_reader fields(*backoff, in.path_of("retry_back_off"), report);
-        fields.require("base_interval");
-        fields.read("base_interval", options.backoff.base);
-        options.backoff.cap = 10 * options.backoff.base;
-        fields.read("max_interval", options.backoff.cap);
-        fields.finish();
-    }
-    for (const std::string_view name :
-         {"retry_on", "retry_priority", "retry_host_predicate", "retry_options_predicates",
-          "host_selection_retry_max_attempts", "retriable_status_codes", "retriable_headers",
-          "retriable_request_headers", "per_try_idle_timeout", "rate_limited_retry_back_off"}) {
-        in.ignore(name);
-    }
+    in.accept("retry_policy");
+    retry_options options = read_envoy_policy(*policy, in.path_of("retry_policy"), report);
+    read_envoy_timeout(in, "timeout", options.deadline);
     in.finish();
     return options;
 }

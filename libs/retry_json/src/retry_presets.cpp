@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include <reprise/retry/presets.hpp>
-#include <reprise/retry_json/detail/settings_text.hpp>
 #include <reprise/retry_json/retry_options.hpp>
+
+#include "settings_text.hpp"
 
 namespace reprise::retry_json {
 
@@ -97,10 +98,10 @@ using detail::under;
         return under("budget.prices", check(bucket->prices, bucket->bucket.capacity));
     }
     if (const auto* throttle = std::get_if<failure_throttle_options>(&budget)) {
-        return under("budget", check(*throttle));
+        return under("budget.throttle", check(*throttle));
     }
     if (const auto* window = std::get_if<windowed_budget_options>(&budget)) {
-        return under("budget", check(*window));
+        return under("budget.window", check(*window));
     }
     return std::nullopt;
 }

@@ -1,6 +1,6 @@
 #include "settings_reader.hpp"
 
-#include <reprise/retry_json/detail/settings_text.hpp>
+#include "settings_text.hpp"
 
 namespace reprise::retry_json::detail {
 
@@ -43,12 +43,30 @@ void read_backoff(json::object_reader& from, std::string_view name, driver::back
     }
 }
 
+/// Where a budget starts: absent members keep the values of the preset, if its budget is of this
+/// kind.
+template <class Kind>
+[[nodiscard]] Kind start_from(const budget_options& preset) {
+    const auto* same = std::get_if<Kind>(&preset);
+    return same != nullptr ? *same : Kind{};
+}
+
+/// Prices alone do not replace a throttle or a window by a bucket.
+[[nodiscard]] bool has_no_bucket(const json::object_reader& in, const budget_options& preset) {
+    return !in.has("bucket") && !std::holds_alternative<bucket_options>(preset) &&
+           !std::holds_alternative<std::monostate>(preset);
+}
+
 void read_bucket(json::object_reader& in, budget_options& into) {
-    // Absent members keep the preset's values.
-    bucket_options bucket;
-    if (const auto* preset = std::get_if<bucket_options>(&into)) {
-        bucket = *preset;
+    if (has_no_bucket(in, into)) {
+        in.accept("prices");
+        const bool is_throttle = std::holds_alternative<failure_throttle_options>(into);
+        return in.fail(
+            "prices", std::string("are those of a bucket, and the budget of the preset is a ") +
+                          (is_throttle ? "throttle" : "window") +
+                          "; name a bucket as well to replace it");
     }
+    bucket_options bucket = start_from<bucket_options>(into);
     if (const json::value* found = in.take("bucket")) {
         json::object_reader size(*found, in.path_of("bucket"), in.report());
         size.read("capacity", bucket.bucket.capacity);
@@ -88,22 +106,28 @@ void read_budget(json::object_reader& from, budget_options& into) {
         return;
     }
     json::object_reader in(*found, from.path_of("budget"), from.report());
+    if (in.has("throttle") + in.has("window") + (in.has("bucket") || in.has("prices")) > 1) {
+        return in.fail({}, "must be one of bucket (with prices), throttle and window");
+    }
+    for (const std::string_view name : {"bucket", "prices", "throttle", "window"}) {
+        in.accept(name);
+    }
     if (const json::value* throttle = in.take("throttle")) {
-        failure_throttle_options options;
+        auto options = start_from<failure_throttle_options>(into);
         json::object_reader fields(*throttle, in.path_of("throttle"), in.report());
         fields.read("units_max", options.units_max);
         fields.read("ratio", options.ratio);
         fields.finish();
         into = options;
     } else if (const json::value* window = in.take("window")) {
-        windowed_budget_options options;
+        auto options = start_from<windowed_budget_options>(into);
         json::object_reader fields(*window, in.path_of("window"), in.report());
         fields.read("percent", options.percent);
         fields.read("minimum_per_second", options.minimum_per_second);
         fields.read("window", options.window);
         fields.finish();
         into = options;
-    } else {
+    } else if (in.has("bucket") || in.has("prices")) {
         read_bucket(in, into);
     }
     in.finish();
@@ -162,7 +186,7 @@ void read_attempts(json::object_reader& from, retry_options& into) {
     }
 }
 
-/// A list of delays takes the place of what backoffs say, except about hints of services.
+/// A list of delays replaces the backoffs, except for their limits on hints of services.
 void report_replaced_backoffs(const json::value& content, const json::object_reader& in) {
     for (const std::string_view backoff : {"backoff", "throttling_backoff"}) {
         const json::value* found = content.find(backoff);
@@ -226,8 +250,8 @@ retry_options read_retries(
     }
     const std::size_t problems = report.problems().size();
     const retry_options options = is_grpc_config(content) ? read_grpc_config(content, path, report)
-                                  : is_envoy_policy(content)
-                                      ? read_envoy_policy(content, path, report)
+                                  : is_envoy_config(content)
+                                      ? read_envoy_config(content, path, report)
                                       : read_own(content, path, report);
     if (report.problems().size() > problems) {
         return options;

@@ -14,8 +14,8 @@ namespace reprise::retry_json::detail {
     const json::value& content, const json::value_path& path, json::reading_report& report);
 
 /// Whether an object is an Envoy `retry_policy`, or contains one.
-[[nodiscard]] bool is_envoy_policy(const json::value& content);
-[[nodiscard]] retry_options read_envoy_policy(
+[[nodiscard]] bool is_envoy_config(const json::value& content);
+[[nodiscard]] retry_options read_envoy_config(
     const json::value& content, const json::value_path& path, json::reading_report& report);
 
 }  // namespace reprise::retry_json::detail

@@ -1,7 +1,8 @@
+#include "settings_text.hpp"
+
 #include <reprise/json/location.hpp>
 #include <reprise/json/object_reader.hpp>
 #include <reprise/json/parse.hpp>
-#include <reprise/retry_json/detail/settings_text.hpp>
 
 namespace reprise::retry_json {
 

@@ -1,7 +1,9 @@
+#include <reprise/retry_json/strategy_from_json.hpp>
+
 #include <reprise/json/object_reader.hpp>
 #include <reprise/json/parse.hpp>
-#include <reprise/retry_json/detail/settings_text.hpp>
-#include <reprise/retry_json/strategy_from_json.hpp>
+
+#include "settings_text.hpp"
 
 namespace reprise {
 

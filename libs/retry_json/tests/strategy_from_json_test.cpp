@@ -52,7 +52,7 @@ struct calls_made {
 
 }  // namespace
 
-TEST(strategy_from_json, a_grpc_service_config_retries_and_throttles_as_it_says) {
+TEST(strategy_from_json, a_grpc_service_config_retries_and_throttles_as_it_specifies) {
     const loaded_strategy loaded = accepted(R"({
         "methodConfig": [{
             "name": [{"service": "shop.Prices"}],
@@ -93,6 +93,36 @@ TEST(strategy_from_json, a_timeout_of_zero_is_none_in_an_envoy_policy) {
     EXPECT_EQ(loaded.call().attempt_timeout, std::nullopt);
 }
 
+// The timeout of the outer one replaced that of the inner one without a word.
+TEST(strategy_from_json, an_envoy_policy_does_not_contain_another_one) {
+    EXPECT_TRUE(refusal(R"({"timeout": "1s", "retry_policy": {
+        "timeout": "2s", "retry_policy": {"num_retries": 1}}})")
+                    .starts_with("line 2: retry_policy.timeout: is unknown here"));
+}
+
+// The refusal named members of this library that are not in the document.
+TEST(strategy_from_json, values_that_a_strategy_refuses_are_named_as_in_the_document) {
+    const auto retry_policy = [](std::string_view members) {
+        return refusal(R"({"retryPolicy": {"maxAttempts": 2, )" + std::string(members) + "}}");
+    };
+    EXPECT_EQ(
+        retry_policy(R"("initialBackoff": "1s", "maxBackoff": "1s", "backoffMultiplier": 0.5)"),
+        "line 1: retryPolicy.backoffMultiplier: must be at least 1: delays must not shrink");
+    EXPECT_TRUE(refusal(R"({"retry_back_off": {"base_interval": "2s", "max_interval": "1s"}})")
+                    .starts_with("line 1: retry_back_off.max_interval: "));
+    EXPECT_TRUE(refusal(R"({"budget": {"throttle": {"ratio": 0}}})")
+                    .starts_with("line 1: budget.throttle.ratio: "));
+    EXPECT_TRUE(refusal(R"({"budget": {"window": {"percent": -1}}})")
+                    .starts_with("line 1: budget.window.percent: "));
+    EXPECT_TRUE(refusal(R"({"num_retries": 1, "per_try_timeout": "9000h"})")
+                    .starts_with("line 1: per_try_timeout: "));
+    EXPECT_TRUE(refusal(R"({"retryThrottling": {"maxTokens": 0, "tokenRatio": 0.1}})")
+                    .starts_with("line 1: retryThrottling.maxTokens: "));
+    EXPECT_TRUE(
+        refusal(R"({"methodConfig": [{"timeout": "0s", "hedgingPolicy": {"maxAttempts": 2}}]})")
+            .starts_with("line 1: methodConfig[0].timeout: "));
+}
+
 TEST(strategy_from_json, own_settings_use_exactly_the_listed_delays) {
     const loaded_strategy loaded = accepted(R"({
         // Comments are accepted.
@@ -116,7 +146,7 @@ TEST(strategy_from_json, a_window_pays_for_a_share_of_the_calls) {
     EXPECT_EQ(fail_with(loaded, 100).attempts, 120U);
 }
 
-// The throttle of the preset was replaced by a token bucket without a word.
+// The throttle of the preset was silently replaced by a token bucket.
 TEST(strategy_from_json, an_empty_budget_is_refused_and_does_not_replace_that_of_the_preset) {
     for (const std::string_view text :
          {R"({"preset": "grpc_a6", "budget": {}})", R"({"preset": "standard", "budget": {}})",
@@ -125,6 +155,34 @@ TEST(strategy_from_json, an_empty_budget_is_refused_and_does_not_replace_that_of
             refusal(text),
             "line 1: budget: must not be empty: name bucket, prices, throttle or window; leave it "
             "out to keep the preset's budget, or write \"none\" to have none");
+    }
+}
+
+// A default bucket replaced the throttle of the preset without a word.
+TEST(strategy_from_json, prices_alone_do_not_replace_the_throttle_or_window_of_a_preset) {
+    EXPECT_EQ(
+        refusal(R"({"preset": "grpc_a6", "budget": {"prices": {"retry": 1}}})"),
+        "line 1: budget.prices: are those of a bucket, and the budget of the preset is a throttle; "
+        "name a bucket as well to replace it");
+    EXPECT_EQ(
+        refusal(R"({"preset": "finagle", "budget": {"prices": {"retry": 1}}})"),
+        "line 1: budget.prices: are those of a bucket, and the budget of the preset is a window; "
+        "name a bucket as well to replace it");
+    const auto bucket = accepted(R"({"preset": "grpc_a6",
+        "budget": {"bucket": {"capacity": 90}, "prices": {"retry": 1}}})");
+    EXPECT_TRUE(std::holds_alternative<retry_json::bucket_options>(bucket.options.budget));
+    const auto priced = accepted(R"({"preset": "naive", "budget": {"prices": {"retry": 1}}})");
+    EXPECT_TRUE(std::holds_alternative<retry_json::bucket_options>(priced.options.budget))
+        << "it had no budget";
+}
+
+TEST(strategy_from_json, a_budget_of_two_kinds_is_refused) {
+    for (const std::string_view budget :
+         {R"({"throttle": {}, "window": {}})", R"({"bucket": {}, "throttle": {}})",
+          R"({"prices": {}, "window": {}})", R"({"bucket": {}, "prices": {}, "window": {}})"}) {
+        EXPECT_EQ(
+            refusal(R"({"budget": )" + std::string(budget) + "}"),
+            "line 1: budget: must be one of bucket (with prices), throttle and window");
     }
 }
 
@@ -149,6 +207,18 @@ TEST(strategy_from_json, every_unknown_member_is_named_with_its_line_and_path) {
         "line 3: retryPolicy.hints: is unknown here; accepted: maxAttempts, initialBackoff, "
         "maxBackoff, backoffMultiplier, retryableStatusCodes, perAttemptRecvTimeout\n"
         "line 4: retryThrotling: is unknown here; did you mean 'retryThrottling'?");
+}
+
+TEST(strategy_from_json, a_misspelt_member_gets_a_suggestion_wherever_it_stands) {
+    for (const auto& [text, meant] : {
+             std::pair{R"({"methodConfig": [{"retryPolcy": {}}]})", "'retryPolicy'"},
+             std::pair{R"({"budget": {"buckett": {"capacity": 10}}})", "'bucket'"},
+         }) {
+        EXPECT_TRUE(refusal(text).ends_with("did you mean " + std::string(meant) + "?"))
+            << refusal(text);
+    }
+    const std::string envoy = refusal(R"({"num_retries": 1, "per_try_timeout": "1s", "zzz": 1})");
+    EXPECT_EQ(envoy.find("per_try_timeout"), envoy.rfind("per_try_timeout")) << envoy;
 }
 
 TEST(strategy_from_json, every_wrong_value_is_named_and_none_is_named_twice) {
@@ -213,7 +283,8 @@ TEST(strategy_from_json, hedging_is_returned_and_its_attempts_follow_at_once) {
     EXPECT_EQ(
         accepted(R"({"hedge": {"delay": "50ms"}})").without_effect,
         std::vector<std::string>{"hedge"});
-    // Without a delay gRPC sends all attempts at once, and nothing told that they are not.
+    // Without a delay gRPC sends all attempts at once; here they are not, and nothing reported
+    // that.
     EXPECT_EQ(
         accepted(R"({"hedgingPolicy": {"maxAttempts": 3}})").without_effect,
         std::vector<std::string>{"hedgingPolicy"});
@@ -257,11 +328,18 @@ TEST(strategy_from_json, no_member_of_a_grpc_config_gets_lost) {
     const loaded_strategy outer = accepted(R"({
         "timeout": "3s", "methodConfig": [{"hedgingPolicy": {"maxAttempts": 4}}]})");
     EXPECT_EQ(outer.options.deadline, 3s);
-    const loaded_strategy other = accepted(R"({"methodConfig": [{"timeout": "3s"}]})");
-    EXPECT_EQ(other.without_effect, std::vector<std::string>{"methodConfig[0].timeout"});
+    EXPECT_EQ(
+        refusal(R"({"timeout": "3s",
+            "methodConfig": [{"timeout": "2s", "hedgingPolicy": {"maxAttempts": 4}}]})"),
+        "line 2: methodConfig[0].timeout: is the second timeout; keep the one to use");
+    for (const std::string timeout : {"3s", "0s", "9000h"}) {
+        const loaded_strategy other =
+            accepted(R"({"methodConfig": [{"timeout": ")" + timeout + R"("}]})");
+        EXPECT_EQ(other.without_effect, std::vector<std::string>{"methodConfig[0].timeout"});
+    }
 }
 
-// Whoever canceled three waits had emptied the bucket.
+// Three canceled waits used to empty the bucket.
 TEST(strategy_from_json, a_retry_that_is_not_made_is_not_paid_for) {
     const loaded_strategy loaded = accepted(R"({
         "delays": ["10s"],

@@ -14,7 +14,7 @@ struct counter final : driver::wake_target {
     void wake() noexcept override { ++wakes; }
 };
 
-TEST(virtual_clock, moves_only_when_somebody_waits) {
+TEST(virtual_clock, moves_only_in_waits) {
     virtual_clock clock;
     EXPECT_EQ(clock.elapsed(), 0s);
     EXPECT_TRUE(clock.wait_until(time_point{} + 3s, {}));

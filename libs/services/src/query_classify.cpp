@@ -196,6 +196,8 @@ errc classify_query_problem(const query_problem& problem, request_access access)
 
 // Whether the service sends this code only before it executes anything: it refuses the request
 // (1000 to 1079), the user's limits, a full queue, the user's rights, or the text and its names.
+// 4036 and 12016 can follow changes, and from 10100 on a user-defined function failed, which runs
+// with the statement.
 bool is_sent_before_execution(std::int64_t code) noexcept {
     switch (code) {
         case 1191:
@@ -207,15 +209,16 @@ bool is_sent_before_execution(std::int64_t code) noexcept {
         case 2120:
         case 12003:
         case 12004:
-        case 12016:
         case 12021:
         case 13014:
             return true;
+        case 4036:
+            return false;
         default:
             break;
     }
     return (code >= 1000 && code < query_timeout_code) || (code >= 3000 && code < 5000) ||
-           (code >= 10000 && code < 11000);
+           (code >= 10000 && code < 10100);
 }
 
 // Checks the RFC's three codes of prepared statements and one text, then the server's flag. 12016

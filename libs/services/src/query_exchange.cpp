@@ -67,7 +67,7 @@ private:
     }
 };
 
-// The members of a query that say what is run, without the end of the object. All others follow.
+// The members of a query that select what is run, without the end of the object. All others follow.
 std::string head_of(
     std::string_view statement, const prepared_statement& prepared = {}, bool is_executed = false) {
     detail::request_body head;

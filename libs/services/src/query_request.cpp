@@ -1,5 +1,7 @@
 #include <reprise/services/query_request.hpp>
 
+#include <reprise/base/enum_table.hpp>
+
 #include "request_body.hpp"
 
 namespace reprise::services {
@@ -63,15 +65,7 @@ void write_scan_vectors(request_body& body, const couchbase::mutation_state& sta
 }
 
 std::string_view text_of(query_profile profile) noexcept {
-    switch (profile) {
-        case query_profile::off:
-            return "off";
-        case query_profile::phases:
-            return "phases";
-        case query_profile::timings:
-            break;
-    }
-    return "timings";
+    return base::name_of(profile);
 }
 
 void write_query_tuning(request_body& body, const query_options& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/services/go_duration.hpp>
 
@@ -11,25 +12,7 @@
 namespace reprise::services {
 
 std::string_view to_string(service_call_errc code) noexcept {
-    switch (code) {
-        case service_call_errc::text_missing:
-            return "text_missing";
-        case service_call_errc::text_not_utf8:
-            return "text_not_utf8";
-        case service_call_errc::value_not_json:
-            return "value_not_json";
-        case service_call_errc::value_not_encoded:
-            return "value_not_encoded";
-        case service_call_errc::name_repeated:
-            return "name_repeated";
-        case service_call_errc::option_out_of_place:
-            return "option_out_of_place";
-        case service_call_errc::target_invalid:
-            return "target_invalid";
-        case service_call_errc::dot_segment:
-            return "dot_segment";
-    }
-    return "unknown";
+    return base::name_of(code);
 }
 
 std::string to_string(const service_call_error& error) {

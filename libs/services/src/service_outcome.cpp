@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/json/write.hpp>
 
 #include "outcome_reader.hpp"
@@ -10,15 +11,7 @@
 namespace reprise::services {
 
 std::string_view to_string(outcome_errc code) noexcept {
-    switch (code) {
-        case outcome_errc::not_json:
-            return "not_json";
-        case outcome_errc::missing_member:
-            return "missing_member";
-        case outcome_errc::wrong_type:
-            return "wrong_type";
-    }
-    return "unknown";
+    return base::name_of(code);
 }
 
 std::string to_string(const outcome_error& error) {

@@ -1,7 +1,5 @@
 #include <reprise/services/view_request.hpp>
 
-#include <utility>
-
 #include <reprise/base/percent_encoding.hpp>
 #include <reprise/json/parse.hpp>
 

@@ -2,8 +2,7 @@
 
 #include <reprise/services/go_duration.hpp>
 
-namespace reprise::services {
-namespace go_duration_test {
+namespace reprise::services::go_duration_test {
 
 using namespace std::chrono_literals;
 
@@ -36,5 +35,4 @@ TEST(go_duration, timeouts_are_sent_in_milliseconds) {
     EXPECT_EQ(to_millisecond_text(75s), "75000ms");
 }
 
-}  // namespace go_duration_test
-}  // namespace reprise::services
+}  // namespace reprise::services::go_duration_test

@@ -4,8 +4,7 @@
 #include <reprise/services/query_index_statement.hpp>
 #include <reprise/services/query_request.hpp>
 
-namespace reprise::services {
-namespace management_request_test {
+namespace reprise::services::management_request_test {
 
 using namespace std::chrono_literals;
 
@@ -250,5 +249,4 @@ TEST(query_index_statement, RH_18_listing_is_readonly_and_its_rows_are_parsed) {
     EXPECT_FALSE(parse_query_index("{}"));
 }
 
-}  // namespace management_request_test
-}  // namespace reprise::services
+}  // namespace reprise::services::management_request_test

@@ -2,8 +2,7 @@
 
 #include <reprise/services/prepared_cache.hpp>
 
-namespace reprise::services {
-namespace prepared_cache_test {
+namespace reprise::services::prepared_cache_test {
 
 TEST(prepared_cache, keeps_the_most_recently_used_up_to_its_bound) {
     prepared_cache cache(2);
@@ -46,5 +45,4 @@ TEST(prepared_cache, RH_20_a_failed_name_is_removed_unless_it_was_prepared_again
     EXPECT_EQ(cache.size(), 0u);
 }
 
-}  // namespace prepared_cache_test
-}  // namespace reprise::services
+}  // namespace reprise::services::prepared_cache_test

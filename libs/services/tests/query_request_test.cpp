@@ -3,8 +3,7 @@
 #include <reprise/services/analytics_request.hpp>
 #include <reprise/services/query_request.hpp>
 
-namespace reprise::services {
-namespace query_request_test {
+namespace reprise::services::query_request_test {
 
 using namespace std::chrono_literals;
 
@@ -163,5 +162,4 @@ TEST(analytics_request, RH_18_is_idempotent_when_readonly_and_priority_is_a_head
         (service_call_error{service_call_errc::text_missing, "statement"}));
 }
 
-}  // namespace query_request_test
-}  // namespace reprise::services
+}  // namespace reprise::services::query_request_test

@@ -2,8 +2,7 @@
 
 #include <reprise/services/search_outcome.hpp>
 
-namespace reprise::services {
-namespace search_outcome_test {
+namespace reprise::services::search_outcome_test {
 
 using namespace std::chrono_literals;
 
@@ -83,5 +82,4 @@ TEST(search_classify, RH_24_no_other_status_is_retried) {
     EXPECT_EQ(of(302, ""), internal_server_failure);
 }
 
-}  // namespace search_outcome_test
-}  // namespace reprise::services
+}  // namespace reprise::services::search_outcome_test

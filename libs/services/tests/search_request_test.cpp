@@ -2,8 +2,7 @@
 
 #include <reprise/services/search_request.hpp>
 
-namespace reprise::services {
-namespace search_request_test {
+namespace reprise::services::search_request_test {
 
 using namespace std::chrono_literals;
 
@@ -80,5 +79,4 @@ TEST(search_request, missing_or_invalid_members_are_reported) {
         (service_call_error{value_not_json, "facets.f"}));
 }
 
-}  // namespace search_request_test
-}  // namespace reprise::services
+}  // namespace reprise::services::search_request_test

@@ -4,8 +4,7 @@
 
 #include <reprise/services/view_outcome.hpp>
 
-namespace reprise::services {
-namespace view_outcome_test {
+namespace reprise::services::view_outcome_test {
 
 TEST(view_outcome, parses_rows_and_everything_else) {
     EXPECT_EQ(parse_view_row(R"({"key":null,"value":7})").value(), (view_row{"", "null", "7"}));
@@ -93,5 +92,4 @@ TEST(view_classify, RH_24_other_answers_have_their_error_and_are_not_retried) {
     EXPECT_EQ(classify_view(505, "").error, errc::internal_server_failure);
 }
 
-}  // namespace view_outcome_test
-}  // namespace reprise::services
+}  // namespace reprise::services::view_outcome_test

@@ -2,8 +2,7 @@
 
 #include <reprise/services/view_request.hpp>
 
-namespace reprise::services {
-namespace view_request_test {
+namespace reprise::services::view_request_test {
 
 using couchbase::json_text;
 using couchbase::view_on_error;
@@ -83,5 +82,4 @@ TEST(view_request, missing_or_invalid_members_are_reported) {
         (service_call_error{value_not_encoded, "endkey: the value is empty"}));
 }
 
-}  // namespace view_request_test
-}  // namespace reprise::services
+}  // namespace reprise::services::view_request_test

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include <reprise/base/assert.hpp>
+#include <reprise/base/enum_table.hpp>
 #include <reprise/sandbox/cluster.hpp>
 #include <reprise/wire/vbucket.hpp>
 
@@ -11,51 +12,30 @@
 namespace reprise::sandbox {
 
 std::string_view to_string(cluster_errc code) noexcept {
-    switch (code) {
-        case cluster_errc::unknown_node:
-            return "unknown node";
-        case cluster_errc::unknown_bucket:
-            return "unknown bucket";
-        case cluster_errc::unknown_vbucket:
-            return "unknown vbucket";
-        case cluster_errc::unknown_scope:
-            return "unknown scope";
-        case cluster_errc::unknown_collection:
-            return "unknown collection";
-        case cluster_errc::unknown_user:
-            return "unknown user";
-        case cluster_errc::unknown_group:
-            return "unknown group";
-        case cluster_errc::already_exists:
-            return "already exists";
-        case cluster_errc::name_invalid:
-            return "name is not allowed";
-        case cluster_errc::node_down:
-            return "node is down";
-        case cluster_errc::last_node:
-            return "the last node cannot leave";
-        case cluster_errc::map_mismatch:
-            return "map does not fit";
-        case cluster_errc::too_many_connections:
-            return "too many connections";
-        case cluster_errc::too_many_nodes:
-            return "too many nodes";
-        case cluster_errc::not_failed_over:
-            return "node was not failed over";
-        case cluster_errc::rebalance_running:
-            return "a rebalance is running";
-        case cluster_errc::no_rebalance:
-            return "no rebalance is running";
-        case cluster_errc::no_replica:
-            return "a vbucket of the node has no other copy";
-        case cluster_errc::connections_refused:
-            return "node refuses connections";
-        case cluster_errc::nothing_older:
-            return "node has no older configuration";
-        case cluster_errc::unknown_code:
-            return "unknown error code";
-    }
-    return "unknown";
+    static constexpr base::enumerator_texts<cluster_errc> texts({
+        {cluster_errc::unknown_node, "unknown node"},
+        {cluster_errc::unknown_bucket, "unknown bucket"},
+        {cluster_errc::unknown_vbucket, "unknown vbucket"},
+        {cluster_errc::unknown_scope, "unknown scope"},
+        {cluster_errc::unknown_collection, "unknown collection"},
+        {cluster_errc::unknown_user, "unknown user"},
+        {cluster_errc::unknown_group, "unknown group"},
+        {cluster_errc::already_exists, "already exists"},
+        {cluster_errc::name_invalid, "name is not allowed"},
+        {cluster_errc::node_down, "node is down"},
+        {cluster_errc::last_node, "the last node cannot leave"},
+        {cluster_errc::map_mismatch, "map does not fit"},
+        {cluster_errc::too_many_connections, "too many connections"},
+        {cluster_errc::too_many_nodes, "too many nodes"},
+        {cluster_errc::not_failed_over, "node was not failed over"},
+        {cluster_errc::rebalance_running, "a rebalance is running"},
+        {cluster_errc::no_rebalance, "no rebalance is running"},
+        {cluster_errc::no_replica, "a vbucket of the node has no other copy"},
+        {cluster_errc::connections_refused, "node refuses connections"},
+        {cluster_errc::nothing_older, "node has no older configuration"},
+        {cluster_errc::unknown_code, "unknown error code"},
+    });
+    return texts[code];
 }
 
 cluster::cluster(std::unique_ptr<detail::cluster_state> state) noexcept

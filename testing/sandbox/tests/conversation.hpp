@@ -254,6 +254,23 @@ private:
     wire::key_form form_ = wire::key_form::collection_prefixed;
 };
 
+// A connection to this node, logged in with the bucket selected.
+inline peer ready_on(sandbox::cluster& cluster, std::uint32_t node) {
+    peer made(cluster, node);
+    made.ready();
+    return made;
+}
+
+// A cluster of one node with one connection.
+struct one_peer {
+    sandbox::cluster cluster = make_cluster();
+    peer client{cluster};
+};
+// The same, logged in with the bucket selected.
+struct ready_peer : one_peer {
+    ready_peer() { client.ready(); }
+};
+
 // A key whose active copy is on `node`, in a bucket with 16 vbuckets.
 inline std::string key_on(
     const sandbox::cluster& cluster, std::uint32_t node, std::string_view bucket = "travel") {

@@ -42,13 +42,13 @@ http_session::http_session(server_core& core, std::uint64_t key, std::shared_ptr
 void http_session::on_bytes(base::byte_view bytes) {
     parser_.feed(bytes);
     answer_requests();
-    core_.schedule(*this, own_due());
+    core_.sessions().schedule(*this, own_due());
     core_.settle();
 }
 
 void http_session::on_due(time_point now) {
     if (!is_stalled(now)) {
-        core_.schedule(*this, own_due());
+        core_.sessions().schedule(*this, own_due());
     }
 }
 

@@ -10,11 +10,11 @@ void kv_session::on_open(const std::string& certificate_user) {
     if (!accepted) {
         core_.notice(
             "connection from " + peer_ + " refused: " + std::string(to_string(accepted.error())));
-        core_.retire(*this);
+        core_.sessions().retire(*this);
         return;
     }
     connection_.emplace(*std::move(accepted));
-    core_.add_connection(connection_->id(), *this);
+    core_.sessions().add_connection(connection_->id(), *this);
 }
 
 void kv_session::on_bytes(base::byte_view bytes) {
@@ -55,11 +55,11 @@ void kv_session::after_call() {
     std::optional<time_point> due;
     if (connection_ && connection_->is_aborted()) {
         link_->reset();
-        core_.retire(*this);
+        core_.sessions().retire(*this);
         return;
     }
     if (connection_ && connection_->is_closing()) {
-        core_.remove_connection(connection_->id());
+        core_.sessions().remove_connection(connection_->id());
         connection_.reset();
         end_gently();
     } else if (connection_) {
@@ -70,7 +70,7 @@ void kv_session::after_call() {
     if (own_due()) {
         due = due ? std::min(*due, *own_due()) : *own_due();
     }
-    core_.schedule(*this, due);
+    core_.sessions().schedule(*this, due);
     core_.settle();
 }
 
@@ -80,7 +80,7 @@ void kv_session::on_disturbance() {
 
 void kv_session::release() noexcept {
     if (connection_) {
-        core_.remove_connection(connection_->id());
+        core_.sessions().remove_connection(connection_->id());
         connection_.reset();
     }
     peer_session::release();

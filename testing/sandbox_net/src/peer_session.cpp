@@ -12,7 +12,7 @@ constexpr std::chrono::seconds farewell_max{2};
 }  // namespace
 
 void peer_session::on_closed(std::string_view /*why*/) {
-    core_.retire(*this);
+    core_.sessions().retire(*this);
 }
 
 bool peer_session::write_out() {
@@ -24,7 +24,7 @@ bool peer_session::write_out() {
         "closed a connection whose peer does not read: " + std::to_string(link_->pending_size()) +
         " bytes are waiting, the limit is " +
         std::to_string(core_.options().output_size_max_bytes));
-    core_.retire(*this);
+    core_.sessions().retire(*this);
     return false;
 }
 
@@ -61,7 +61,7 @@ bool peer_session::is_stalled(time_point now) {
     if (!is_ending_) {
         core_.notice("closed a connection whose peer stopped reading");
     }
-    core_.retire(*this);
+    core_.sessions().retire(*this);
     return true;
 }
 

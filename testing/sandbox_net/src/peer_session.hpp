@@ -13,8 +13,8 @@ namespace reprise::sandbox::detail {
 
 class server_core;
 
-// The session of one connection. The core owns it; it ends with `core().retire(*this)`, after which
-// nothing calls it.
+// The session of one connection. The table owns it; it ends with `core_.sessions().retire(*this)`,
+// after which nothing calls it.
 class peer_session : public channel_user {
 public:
     peer_session(server_core& core, std::uint64_t key, std::shared_ptr<channel> link)

@@ -14,7 +14,8 @@ namespace reprise::sandbox::detail {
 
 class server_core;
 
-// Rebalances that proceed automatically, one step per interval, and those who wait for their end.
+// Rebalances that proceed automatically, one step per interval, and the functions to call at their
+// end.
 class rebalance_runner {
 public:
     using on_end = std::function<void(const rebalance_progress&)>;
@@ -24,7 +25,7 @@ public:
     // Steps the rebalance that is running, if there is one.
     void run(std::chrono::milliseconds interval);
     void when_ended(on_end ended);
-    // Calls those who wait if no rebalance is running.
+    // Calls these functions if no rebalance is running.
     void notify();
     // There is no callback after it.
     void stop() noexcept;

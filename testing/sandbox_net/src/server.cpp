@@ -65,7 +65,7 @@ std::expected<certificate_pem, std::string> server::issue_client_certificate(
 }
 
 std::size_t server::session_count() const noexcept {
-    return core_->session_count();
+    return core_->sessions().count();
 }
 
 void server::stop() noexcept {

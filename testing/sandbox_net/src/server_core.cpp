@@ -8,7 +8,6 @@
 #endif
 
 #include <openssl/rand.h>
-#include <boost/asio/post.hpp>
 
 #include <reprise/base/hex.hpp>
 #include <reprise/sandbox/services.hpp>
@@ -35,8 +34,7 @@ std::expected<std::string, std::string> make_token() {
 
 server_core::server_core(
     boost::asio::io_context& io, server_options options, sandbox::cluster brain)
-    : io_(io),
-      options_(std::move(options)),
+    : options_(std::move(options)),
       brain_(std::move(brain)),
       ports_(
           io,
@@ -44,7 +42,7 @@ server_core::server_core(
               on_accepted(role, std::move(socket));
           },
           [this](std::string_view text) { notice(text); }),
-      timer_(io),
+      sessions_(io, *this),
       port_timer_(io),
       rebalance_(io, *this) {}
 
@@ -85,21 +83,14 @@ void server_core::stop() noexcept {
         return;
     }
     ports_.stop();
-    timer_.cancel();
     port_timer_.cancel();
     rebalance_.stop();
-    for (const auto& [key, session] : sessions_) {
-        session->release();
-    }
+    sessions_.stop();
     for (const auto& each : doomed_) {
         boost::system::error_code ignored;
         (void)each->close(ignored);
     }
     doomed_.clear();
-    sessions_.clear();
-    retired_.clear();
-    streams_.clear();
-    due_.clear();
 }
 
 // --- sessions ------------------------------------------------------------------------------------
@@ -108,7 +99,7 @@ void server_core::on_accepted(const port_role& role, tcp::socket socket) {
     boost::system::error_code ec;
     const tcp::endpoint peer = socket.remote_endpoint(ec);
     const bool is_node_up = role.what == port_role::kind::control || is_up(role.node);
-    const std::size_t count = sessions_.size() + doomed_.size();
+    const std::size_t count = sessions_.count() + doomed_.size();
     if (ec || !is_node_up || count >= options_.cluster.connection_count_max) {
         // Reset the connection, as from a host where no process listens.
         (void)socket.set_option(tcp::socket::linger(true, 0), ec);
@@ -120,7 +111,7 @@ void server_core::on_accepted(const port_role& role, tcp::socket socket) {
     if (link == nullptr) {
         return;
     }
-    const std::uint64_t key = key_next_++;
+    const std::uint64_t key = sessions_.take_key();
     std::unique_ptr<peer_session> made;
     if (role.what == port_role::kind::key_value) {
         made =
@@ -130,40 +121,7 @@ void server_core::on_accepted(const port_role& role, tcp::socket socket) {
     } else {
         made = std::make_unique<http_session>(*this, key, std::move(link));
     }
-    peer_session& session = *made;
-    sessions_.emplace(key, std::move(made));
-    session.open();
-}
-
-void server_core::retire(peer_session& session) noexcept {
-    const auto found = sessions_.find(session.key());
-    if (found == sessions_.end()) {
-        return;
-    }
-    schedule(session, std::nullopt);
-    streams_.erase(session.key());
-    session.release();
-    if (retired_.empty()) {
-        boost::asio::post(io_, [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) {
-                self->retired_.clear();
-            }
-        });
-    }
-    retired_.push_back(std::move(found->second));
-    sessions_.erase(found);
-}
-
-void server_core::add_connection(connection_id id, kv_session& session) {
-    connections_.emplace(id, &session);
-}
-
-void server_core::remove_connection(connection_id id) noexcept {
-    connections_.erase(id);
-}
-
-void server_core::add_stream(service_session& session) {
-    streams_.insert(session.key());
+    sessions_.add(std::move(made));
 }
 
 bool server_core::is_up(node_id node) const noexcept {
@@ -180,8 +138,8 @@ void server_core::settle() {
     while (brain_.has_wakeups()) {
         wake_connections();
     }
-    update_streams();
-    schedule_brain();
+    sessions_.update_streams();
+    sessions_.schedule_cluster(brain_.next_due());
     is_settling_ = false;
     rebalance_.notify();
     return_memory();
@@ -203,82 +161,7 @@ void server_core::return_memory() {
 void server_core::wake_connections() {
     std::vector<connection_id> woken;
     brain_.take_wakeups(woken);
-    const time_point time = now();
-    for (const connection_id id : woken) {
-        if (const auto found = connections_.find(id); found != connections_.end()) {
-            found->second->on_wakeup(time);
-        }
-    }
-}
-
-void server_core::update_streams() {
-    // A node that goes down changes no configuration, so check all streams every time: there are
-    // few.
-    if (streams_.empty()) {
-        return;
-    }
-    const std::vector<std::uint64_t> keys(streams_.begin(), streams_.end());
-    for (const std::uint64_t key : keys) {
-        if (const auto found = sessions_.find(key); found != sessions_.end()) {
-            static_cast<service_session&>(*found->second).on_configuration();
-        }
-    }
-}
-
-// --- time ----------------------------------------------------------------------------------------
-
-void server_core::schedule(peer_session& session, std::optional<time_point> due) {
-    if (session.scheduled == due || !sessions_.contains(session.key())) {
-        return;
-    }
-    if (session.scheduled) {
-        due_.erase({*session.scheduled, session.key()});
-    }
-    session.scheduled = due;
-    if (due) {
-        due_.emplace(*due, session.key());
-    }
-    arm_timer();
-}
-
-void server_core::arm_timer() {
-    if (due_.empty() || is_stopped_) {
-        return;  // an armed timer would find nothing to do
-    }
-    const time_point first = due_.begin()->first;
-    if (armed_ && *armed_ <= first) {
-        return;
-    }
-    armed_ = first;
-    timer_.expires_at(clock_.to_steady(first));
-    timer_.async_wait([weak = weak_from_this()](const boost::system::error_code& ec) {
-        const auto self = weak.lock();
-        if (self && !ec && !self->is_stopped_) {
-            self->on_timer();
-        }
-    });
-}
-
-void server_core::on_timer() {
-    armed_.reset();
-    const time_point time = now();
-    std::vector<std::uint64_t> keys;
-    for (const auto& [due, key] : due_) {
-        if (due > time) {
-            break;
-        }
-        keys.push_back(key);
-    }
-    for (const std::uint64_t key : keys) {
-        const auto found = sessions_.find(key);
-        if (found != sessions_.end()) {
-            found->second->on_due(time);
-        } else if (key == 0) {
-            brain_.on_time(time);
-            settle();
-        }
-    }
-    arm_timer();
+    sessions_.wake(woken, now());
 }
 
 }  // namespace reprise::sandbox::detail

@@ -6,9 +6,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -19,18 +16,14 @@
 #include <reprise/wire/cluster_node.hpp>
 
 #include "front_clock.hpp"
-#include "peer_session.hpp"
 #include "port_set.hpp"
 #include "rebalance_runner.hpp"
+#include "session_table.hpp"
 #include "tls_identity.hpp"
 
 namespace reprise::sandbox::detail {
 
-class kv_session;
-class service_session;
-
-// The implementation of `server`: the cluster, its sockets, and one timer for everything that is
-// due. Runs on one thread.
+// The implementation of `server`: the cluster and its ports. Runs on one thread.
 class server_core final : public std::enable_shared_from_this<server_core>, public control_front {
 public:
     server_core(boost::asio::io_context& io, server_options options, sandbox::cluster brain);
@@ -45,7 +38,7 @@ public:
     const server_addresses& addresses() const noexcept { return addresses_; }
     sandbox::cluster& brain() noexcept { return brain_; }
     const tls_identity* tls() const noexcept { return tls_.get(); }
-    std::size_t session_count() const noexcept { return sessions_.size(); }
+    session_table& sessions() noexcept { return sessions_; }
     time_point now() const noexcept { return clock_.now(); }
     front_clock::steady::time_point to_steady(time_point when) const noexcept {
         return clock_.to_steady(when);
@@ -57,12 +50,6 @@ public:
 
     // Acts on everything that a call into the cluster made due elsewhere.
     void settle();
-    void schedule(peer_session& session, std::optional<time_point> due);
-    // Closes and removes a session. The object lives until the current handler has returned.
-    void retire(peer_session& session) noexcept;
-    void add_connection(connection_id id, kv_session& session);
-    void remove_connection(connection_id id) noexcept;
-    void add_stream(service_session& session);
     bool is_up(node_id node) const noexcept;
 
     // --- topology ----------------------------------------------------------------------------
@@ -88,18 +75,12 @@ private:
     std::shared_ptr<channel> make_disturbed_channel(
         const port_role& role, boost::asio::ip::tcp::socket socket);
     // Waits for the peer's first byte, then resets the connection.
-    void reset_when_heard(boost::asio::ip::tcp::socket socket);
+    void reset_on_first_byte(boost::asio::ip::tcp::socket socket);
     // Notifies all listeners and sessions that the nodes changed.
     void update_disturbances();
-    // Makes durable writes progress even if no client waits for them.
-    void schedule_brain();
     void wake_connections();
-    void update_streams();
     void return_memory();
-    void arm_timer();
-    void on_timer();
 
-    boost::asio::io_context& io_;
     server_options options_;
     front_clock clock_;
     sandbox::cluster brain_;
@@ -109,19 +90,8 @@ private:
     std::uint64_t node_generation_seen_ = 0;
     std::uint64_t removal_generation_seen_ = 0;
 
-    std::uint64_t key_next_ = 1;
-    std::unordered_map<std::uint64_t, std::unique_ptr<peer_session>> sessions_;
-    std::unordered_map<connection_id, kv_session*> connections_;
-    std::set<std::uint64_t> streams_;                                 // keys of sessions
-    std::set<std::shared_ptr<boost::asio::ip::tcp::socket>> doomed_;  // see reset_when_heard
-    std::uint64_t generation_seen_ = 0;
-    // Sessions retired in the current handler.
-    std::vector<std::unique_ptr<peer_session>> retired_;
-
-    boost::asio::steady_timer timer_;
-    std::set<std::pair<time_point, std::uint64_t>> due_;  // by time: keys of sessions
-    std::optional<time_point> armed_;
-    std::optional<time_point> brain_due_;  // in `due_` with a key that no session has
+    session_table sessions_;
+    std::set<std::shared_ptr<boost::asio::ip::tcp::socket>> doomed_;  // see reset_on_first_byte
     boost::asio::steady_timer port_timer_;
     rebalance_runner rebalance_;
 

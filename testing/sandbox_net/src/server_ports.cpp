@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "server_core.hpp"
 
@@ -131,7 +130,6 @@ std::expected<void, std::string> server_core::publish() {
             return std::unexpected(std::string(to_string(set.error())));
         }
     }
-    generation_seen_ = brain_.topology().configuration_generation();
     addresses_.connection_string =
         join_addresses("couchbase://", addresses_.nodes, wire::transport::plain);
     if (tls_) {

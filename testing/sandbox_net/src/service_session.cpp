@@ -30,7 +30,7 @@ void service_session::on_bytes(base::byte_view bytes) {
         return;
     }
     if (!core_.is_up(role_.node)) {
-        core_.retire(*this);
+        core_.sessions().retire(*this);
         return;
     }
     if (is_silent()) {
@@ -60,7 +60,7 @@ void service_session::on_disturbance() {
     }
     if (!core_.is_up(role_.node)) {
         link_->reset();
-        core_.retire(*this);
+        core_.sessions().retire(*this);
         return;
     }
     cut_off(core_.brain().disturbances().of(role_.node).is_partitioned);
@@ -74,7 +74,7 @@ void service_session::on_disturbance() {
 
 void service_session::on_configuration() {
     if (!core_.is_up(role_.node)) {
-        core_.retire(*this);
+        core_.sessions().retire(*this);
         return;
     }
     if (connection_ && !is_silent()) {
@@ -85,7 +85,7 @@ void service_session::on_configuration() {
 
 void service_session::after_call() {
     if (is_ending_ || !connection_) {
-        core_.schedule(*this, own_due());
+        core_.sessions().schedule(*this, own_due());
         return;
     }
     while (connection_->has_more() && !is_silent() &&
@@ -103,13 +103,13 @@ void service_session::after_call() {
         hold_back(connection_->has_more());
         due = connection_->next_due();
         if (connection_->is_streaming()) {
-            core_.add_stream(*this);
+            core_.sessions().add_stream(*this);
         }
     }
     if (own_due()) {
         due = due ? std::min(*due, *own_due()) : *own_due();
     }
-    core_.schedule(*this, due);
+    core_.sessions().schedule(*this, due);
     core_.settle();
 }
 

@@ -9,8 +9,7 @@
 
 #include <reprise/sandbox_net/certificates.hpp>
 
-namespace reprise::sandbox {
-namespace certificates_test {
+namespace reprise::sandbox::certificates_test {
 
 struct x509_free {
     void operator()(X509* certificate) const { X509_free(certificate); }
@@ -75,5 +74,4 @@ TEST(certificates, refuses_a_user_name_that_is_too_long_for_a_certificate) {
     EXPECT_FALSE(authority->issue_client_certificate(std::string(65, 'a')));
 }
 
-}  // namespace certificates_test
-}  // namespace reprise::sandbox
+}  // namespace reprise::sandbox::certificates_test

@@ -14,8 +14,7 @@
 
 #include "raw_client.hpp"
 
-namespace reprise::sandbox {
-namespace http_ports_test {
+namespace reprise::sandbox::http_ports_test {
 
 using raw::raw_stream;
 
@@ -348,5 +347,4 @@ TEST(sandbox_server, runs_on_the_caller_s_loop) {
     EXPECT_EQ(front->session_count(), 0u);
 }
 
-}  // namespace http_ports_test
-}  // namespace reprise::sandbox
+}  // namespace reprise::sandbox::http_ports_test

@@ -16,8 +16,7 @@
 
 #include "raw_client.hpp"
 
-namespace reprise::sandbox {
-namespace key_value_test {
+namespace reprise::sandbox::key_value_test {
 
 using raw::raw_client;
 using wire::opcode;
@@ -393,5 +392,4 @@ TEST(sandbox_kv, starts_and_stops_fifty_times_with_connections_open) {
     }
 }
 
-}  // namespace key_value_test
-}  // namespace reprise::sandbox
+}  // namespace reprise::sandbox::key_value_test

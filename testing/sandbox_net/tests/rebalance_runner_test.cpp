@@ -13,8 +13,7 @@
 
 #include "raw_client.hpp"
 
-namespace reprise::sandbox {
-namespace net_topology_test {
+namespace reprise::sandbox::net_topology_test {
 
 using raw::raw_client;
 using raw::raw_socket;
@@ -320,5 +319,4 @@ TEST(sandbox_net_topology, a_node_that_is_up_listens_again_once_there_are_descri
     EXPECT_TRUE(is_back);
 }
 
-}  // namespace net_topology_test
-}  // namespace reprise::sandbox
+}  // namespace reprise::sandbox::net_topology_test

@@ -18,8 +18,7 @@
 
 // Disturbances of a node as its peers see them on their sockets.
 
-namespace reprise::sandbox {
-namespace disturbances_test {
+namespace reprise::sandbox::disturbances_test {
 
 using raw::raw_client;
 using raw::raw_socket;
@@ -264,5 +263,4 @@ TEST(sandbox_disturbance, a_pending_write_progresses_without_its_client) {
     cluster->with_cluster([](sandbox::cluster& brain) { brain.audit().set_observer({}); });
 }
 
-}  // namespace disturbances_test
-}  // namespace reprise::sandbox
+}  // namespace reprise::sandbox::disturbances_test

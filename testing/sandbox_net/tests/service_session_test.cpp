@@ -12,8 +12,7 @@
 
 #include "raw_client.hpp"
 
-namespace reprise::sandbox {
-namespace service_ports_test {
+namespace reprise::sandbox::service_ports_test {
 
 using raw::raw_stream;
 
@@ -236,5 +235,4 @@ TEST(sandbox_services, are_listed_in_the_ready_file_and_unknown_ones_are_refused
     EXPECT_TRUE(refused.error().contains("eventing")) << refused.error();
 }
 
-}  // namespace service_ports_test
-}  // namespace reprise::sandbox
+}  // namespace reprise::sandbox::service_ports_test

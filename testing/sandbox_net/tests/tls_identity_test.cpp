@@ -9,8 +9,7 @@
 
 #include "raw_client.hpp"
 
-namespace reprise::sandbox {
-namespace tls_test {
+namespace reprise::sandbox::tls_test {
 
 using raw::raw_client;
 using raw::raw_stream;
@@ -127,5 +126,4 @@ TEST(sandbox_tls, an_error_names_the_authority_file_that_cannot_be_written) {
     EXPECT_TRUE(started.error().contains("no/such/folder/ca.pem")) << started.error();
 }
 
-}  // namespace tls_test
-}  // namespace reprise::sandbox
+}  // namespace reprise::sandbox::tls_test

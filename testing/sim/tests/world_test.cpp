@@ -116,7 +116,7 @@ TEST(seeds, a_call_that_was_woken_by_a_refusal_may_wait_for_a_connection) {
 
 // With every node down, the client asked its seeds again, and the refusal of one that had left the
 // cluster ended operations.
-TEST(seeds, RH_25_RH_27_a_seed_outside_the_topology_refuses_for_nobody) {
+TEST(seeds, RH_25_RH_27_the_refusal_of_a_seed_outside_the_topology_does_not_count) {
     seeds_tests::seed_sums sums;
     seeds_tests::run_seed(2060342248, "swarm", sums);
     seeds_tests::run_seed(2967906503, "hostile", sums);

@@ -3,7 +3,6 @@
 #include <boost/asio/use_future.hpp>
 #include <future>
 #include <string>
-#include <thread>
 
 #include <reprise/couchbase/asio.hpp>
 

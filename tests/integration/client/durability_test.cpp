@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -181,8 +180,7 @@ TEST(durability_options, too_few_replicas_are_impossible_and_an_ephemeral_bucket
     options.cluster.buckets.push_back(memory);
     options.cluster.node_count = 1;
     options.cluster.replica_count = 1;
-    const auto server = start(std::move(options));
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start(std::move(options)));
     EXPECT_EQ(
         documents(cluster)
             .upsert("k", "v", {.durability = durability_level::majority})
@@ -199,11 +197,10 @@ TEST(durability_options, too_few_replicas_are_impossible_and_an_ephemeral_bucket
 }
 
 TEST(durability_options, durable_writes_have_their_own_default_timeout) {
-    const auto server = start();
     auto options = app_options();
     options.kv_timeout = 60s;
     options.kv_durable_timeout = 200ms;
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] = connected(start(), options);
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     add_fault(*server, fault(opcode::set, sandbox::fault_no_answer{}));

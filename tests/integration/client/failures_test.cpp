@@ -42,11 +42,10 @@ TEST(failures, RH_25_a_wrong_password_is_an_authentication_failure) {
 }
 
 TEST(failures, RH_39_a_user_created_later_fixes_the_client_without_a_restart) {
-    const auto server = start();
     auto options = app_options();
     options.username = "late";
     options.strategy = std::make_shared<couchbase::best_effort_strategy>();
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] = connected(start(), options);
     const auto at = documents(cluster);
     EXPECT_EQ(at.get("k", {.timeout = 300ms}).error().code(), couchbase::errc::unambiguous_timeout);
     server->with_cluster([](sandbox::cluster& brain) {

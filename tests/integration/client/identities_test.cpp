@@ -38,7 +38,7 @@ void end_all_connections(sandbox::embedded_cluster& server) {
 
 // A password that becomes invalid while the client runs: the error names it, and new credentials
 // fix it without a restart.
-void expect_new_password_mends(
+void expect_new_password_fixes(
     sandbox::embedded_cluster& server, const couchbase::cluster& cluster) {
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
@@ -58,14 +58,14 @@ void expect_new_password_mends(
 
 TEST(identities, RH_39_new_credentials_fix_a_client_with_its_own_thread) {
     const auto server = start();
-    expect_new_password_mends(*server, connect(*server));
+    expect_new_password_fixes(*server, connect(*server));
 }
 
 TEST(identities, RH_39_new_credentials_fix_a_client_driven_by_its_callers) {
     const auto server = start();
     auto options = app_options();
     options.threads = thread_mode::caller_drives;
-    expect_new_password_mends(*server, connect(*server, options));
+    expect_new_password_fixes(*server, connect(*server, options));
 }
 
 TEST(identities, RH_39_new_credentials_fix_a_client_on_the_programs_executor) {
@@ -76,14 +76,13 @@ TEST(identities, RH_39_new_credentials_fix_a_client_on_the_programs_executor) {
             couchbase::connect(
                 pool.get_executor(), server->addresses().connection_string, app_options())
                 .value();
-        expect_new_password_mends(*server, cluster);
+        expect_new_password_fixes(*server, cluster);
     }
     pool.join();
 }
 
 TEST(identities, credentials_replaced_before_the_old_ones_expire_cause_no_failure) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     set_password(*server, "next");
@@ -102,8 +101,7 @@ sandbox::server_options two_buckets() {
 }
 
 TEST(buckets, one_client_serves_several_and_opens_each_on_first_use) {
-    const auto server = start(two_buckets());
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start(two_buckets()));
     const auto travel = documents(cluster);
     ASSERT_TRUE(travel.upsert("k", "in travel"));
     const auto sessions = server->session_count();
@@ -115,8 +113,7 @@ TEST(buckets, one_client_serves_several_and_opens_each_on_first_use) {
 }
 
 TEST(buckets, RH_27_the_failure_of_one_does_not_affect_the_others) {
-    const auto server = start(two_buckets());
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start(two_buckets()));
     const auto nowhere = cluster.bucket("nowhere").default_collection();
     const auto missing = nowhere.get("k");
     ASSERT_FALSE(missing);
@@ -134,10 +131,9 @@ TEST(buckets, RH_27_the_failure_of_one_does_not_affect_the_others) {
 // Regression: until a restarted node had created the bucket again, it answered 0x01 to
 // SELECT_BUCKET, and 976 operations failed in 5 s because the bucket was declared missing.
 TEST(buckets, RH_27_an_open_bucket_is_not_missing_while_its_nodes_restart) {
-    const auto server = start();
     auto options = app_options();
     options.missing_bucket_patience = 50ms;
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] = connected(start(), options);
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     server->with_cluster([](sandbox::cluster& restarted) {
@@ -157,8 +153,7 @@ TEST(buckets, RH_27_an_open_bucket_is_not_missing_while_its_nodes_restart) {
 }
 
 TEST(buckets, RH_39_a_bucket_created_later_is_found_without_a_restart) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto late = cluster.bucket("late").default_collection();
     EXPECT_EQ(late.get("k").error().code(), errc::bucket_access_failure);
     server->with_cluster([](sandbox::cluster& at) {

@@ -8,8 +8,6 @@
 #include <boost/asio/use_future.hpp>
 #include <future>
 #include <memory>
-#include <optional>
-#include <thread>
 #include <vector>
 
 #include <reprise/couchbase/asio.hpp>
@@ -186,8 +184,7 @@ TEST(client_end, a_hundred_clients_are_created_and_destroyed) {
 }
 
 TEST(client_end, a_server_that_stops_ends_calls_at_their_timeout) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     server->stop();
@@ -201,11 +198,10 @@ TEST(client_end, a_server_that_stops_ends_calls_at_their_timeout) {
 }
 
 TEST(client_end, a_full_submission_queue_is_reported_at_once) {
-    const auto server = start();
     auto options = app_options();
     options.threads = couchbase::thread_mode::caller_drives;
     options.submission_count_max = 4;
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] = connected(start(), options);
     const auto at = documents(cluster);
     std::vector<std::future<read_result>> reads;
     for (int number = 0; number < 20; ++number) {

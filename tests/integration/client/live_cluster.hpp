@@ -78,6 +78,19 @@ inline couchbase::cluster connect(
     return std::move(*made);
 }
 
+// A running cluster and a client of it.
+struct live_client {
+    std::unique_ptr<sandbox::embedded_cluster> server;
+    couchbase::cluster cluster;
+};
+
+inline live_client connected(
+    std::unique_ptr<sandbox::embedded_cluster> server = start(),
+    const couchbase::cluster_options& options = app_options()) {
+    auto cluster = connect(*server, options);
+    return {std::move(server), std::move(cluster)};
+}
+
 inline couchbase::collection documents(const couchbase::cluster& cluster) {
     return cluster.bucket(bucket_name).default_collection();
 }

@@ -25,10 +25,9 @@ std::set<std::string> used_mechanisms(sandbox::embedded_cluster& server) {
 // Like servers, the sandbox lists PLAIN on its plain ports.
 TEST(mechanisms, plain_is_not_chosen_even_if_it_is_listed_and_allowed) {
     for (const bool is_allowed : {false, true}) {
-        const auto server = start();
         auto options = app_options();
         options.allow_plain_without_tls = is_allowed;
-        const auto cluster = connect(*server, options);
+        const auto [server, cluster] = connected(start(), options);
         ASSERT_TRUE(documents(cluster).upsert("k", "v"));
         EXPECT_EQ(used_mechanisms(*server), std::set<std::string>{"SCRAM-SHA512"}) << is_allowed;
     }

@@ -244,8 +244,7 @@ TEST_P(operations, readiness_is_reported_and_a_missing_bucket_is_named) {
 TEST(bucket_without_collections, can_be_used_and_has_no_named_collections) {
     auto options = small_options();
     options.cluster.buckets.push_back({.name = "old", .has_collections = false});
-    const auto server = start(std::move(options));
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start(std::move(options)));
     const auto bucket = cluster.bucket("old");
     const auto ready = bucket.wait_until_ready(10s);
     ASSERT_TRUE(ready) << words(ready);

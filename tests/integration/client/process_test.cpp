@@ -137,8 +137,7 @@ std::pair<int, int> client_sockets(const std::vector<std::uint16_t>& ports) {
 }
 
 TEST(programs_started_by_this_one, do_not_inherit_connections) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     ASSERT_TRUE(documents(cluster).upsert("k", "v"));
     std::vector<std::uint16_t> ports;
     for (const auto& node : server->addresses().nodes) {
@@ -209,8 +208,7 @@ TEST_P(forked, calls_of_the_child_fail_by_name_and_the_parent_keeps_working) {
 }
 
 TEST(fork, a_child_can_create_its_own_client) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     ASSERT_TRUE(documents(cluster).upsert("k", "parent"));
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);

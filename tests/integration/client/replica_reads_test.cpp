@@ -7,10 +7,10 @@
 #include <future>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include <reprise/couchbase/asio.hpp>
 
+#include "canceling_observer.hpp"
 #include "live_cluster.hpp"
 
 // Reads of any copy and of all copies.
@@ -333,6 +333,35 @@ TEST(replica_read_tokens, cancellation_ends_all_its_reads) {
     ASSERT_EQ(code.wait_for(30s), std::future_status::ready);
     EXPECT_EQ(code.get(), errc::request_canceled);
     EXPECT_EQ(cluster.statistics()->operations_open, 0U);
+}
+
+// The read of a new client waits for the map. A cancellation that came when it was there, and
+// before the copies were asked, ended nothing.
+TEST(replica_read_tokens, cancellation_between_the_wait_for_the_map_and_the_reads_is_kept) {
+    const auto server = start();
+    add_fault(*server, fault(opcode::get, sandbox::fault_no_answer{}));
+    add_fault(*server, fault(opcode::get_replica, sandbox::fault_no_answer{}));
+    const auto between = std::make_shared<live::canceling_observer>();
+    between->is_armed = true;
+    auto options = app_options();
+    options.operation_observers = {between};
+    const auto cluster = connect(*server, options);
+    const any_result any =
+        documents(cluster)
+            .async_get_any_replica(
+                "k", {.timeout = 5s},
+                asio::bind_cancellation_slot(between->signal.slot(), asio::use_future))
+            .get();
+    ASSERT_FALSE(any);
+    EXPECT_EQ(any.error().code(), errc::request_canceled) << any.error();
+}
+
+TEST(replica_read_tokens, limit_of_a_read_may_be_the_longest_time_there_is) {
+    const auto server = start();
+    const auto cluster = connect(*server);
+    ASSERT_TRUE(documents(cluster).upsert("k", "v"));
+    const auto any = documents(cluster).get_any_replica("k", {.timeout = reprise::duration::max()});
+    EXPECT_TRUE(any) << words(any);
 }
 
 TEST(replica_read_tokens, closing_the_client_ends_them) {

@@ -1,14 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
-#include <future>
 #include <map>
 #include <set>
 #include <string>
@@ -304,8 +302,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(scan_tokens, documents_can_be_awaited) {
-    const auto server = start();
-    const auto cluster = connect(*server, app_options());
+    const auto [server, cluster] = connected();
     for (int number = 0; number < 30; ++number) {
         ASSERT_TRUE(documents(cluster).upsert(key_of(number), plain_text{"x"}));
     }
@@ -330,8 +327,7 @@ TEST(scan_tokens, documents_can_be_awaited) {
 }
 
 TEST(scan_tokens, a_second_read_is_refused_and_a_signal_cancels_the_scan) {
-    const auto server = start();
-    const auto cluster = connect(*server, app_options());
+    const auto [server, cluster] = connected();
     ASSERT_TRUE(documents(cluster).upsert("k", plain_text{"x"}));
     server->with_cluster([&](sandbox::cluster& at) {
         sandbox::fault_rule rule;

@@ -8,7 +8,6 @@
 #include <boost/asio/use_future.hpp>
 #include <future>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <thread>

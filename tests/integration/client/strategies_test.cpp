@@ -1,13 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <boost/asio/use_future.hpp>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -60,8 +58,7 @@ private:
 TEST(
     strategies,
     RH_02_RH_44_one_that_never_answers_ends_at_the_timeout_and_late_answers_are_ignored) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     auto rule = fault(opcode::get);
@@ -77,8 +74,7 @@ TEST(
 }
 
 TEST(strategies, RH_02_an_answer_from_another_thread_continues_the_request) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     auto rule = fault(opcode::get);
@@ -126,8 +122,7 @@ public:
 };
 
 TEST(strategies, RH_02_one_that_throws_fails_its_request_with_that_cause) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     auto rule = fault(opcode::get);
@@ -140,12 +135,11 @@ TEST(strategies, RH_02_one_that_throws_fails_its_request_with_that_cause) {
 }
 
 TEST(strategies, RH_36_a_reason_overridden_for_the_client_leaves_the_others_unchanged) {
-    const auto server = start();
     auto options = app_options();
     options.strategy = couchbase::overriding(
         std::make_shared<couchbase::fail_fast_on_terminal_error_strategy>(),
         {{retry_reason::kv_locked, couchbase::retry_action::no()}});
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] = connected(start(), options);
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     const auto locked = at.get_and_lock("k", 15s);
@@ -189,13 +183,12 @@ TEST(strategies, RH_33_two_clients_share_one_budget_until_it_is_empty) {
 TEST(strategies, RH_34_a_breaker_opens_after_timeouts_and_closes_when_the_node_is_back) {
     auto server_options = small_options();
     server_options.cluster.node_count = 1;
-    const auto server = start(std::move(server_options));
     auto options = app_options();
     reprise::circuit_breaker::options breaker;
     breaker.volume_threshold = 3;
     breaker.sleep_window = 100ms;
     options.circuit_breaker = breaker;
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] = connected(start(std::move(server_options)), options);
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     add_fault(*server, fault(opcode::get, sandbox::fault_no_answer{}));
@@ -214,13 +207,12 @@ TEST(strategies, RH_34_a_breaker_opens_after_timeouts_and_closes_when_the_node_i
 TEST(strategies, RH_34_what_counts_against_an_endpoint_can_be_chosen) {
     auto server_options = small_options();
     server_options.cluster.node_count = 1;
-    const auto server = start(std::move(server_options));
     auto options = app_options();
     options.circuit_breaker = {.volume_threshold = 3, .sleep_window = 1h};
     options.is_breaker_failure = [](const std::error_code& outcome) {
         return outcome == errc::document_not_found;
     };
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] = connected(start(std::move(server_options)), options);
     const auto at = documents(cluster);
     for (int number = 0; number < 3; ++number) {
         EXPECT_EQ(at.get("missing").error().code(), errc::document_not_found);
@@ -231,8 +223,7 @@ TEST(strategies, RH_34_what_counts_against_an_endpoint_can_be_chosen) {
 }
 
 TEST(strategies, RH_17_a_strategy_of_the_retry_library_decides_for_a_call) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     add_fault(*server, fault(opcode::get));
@@ -259,8 +250,7 @@ TEST(strategies, EM_09_EM_10_the_servers_plan_is_followed_if_the_strategy_is_sel
     entry.retry->after = 1ms;
     entry.retry->max_duration = 30ms;
     options.cluster.error_map = reprise::wire::error_map(2, 5, {entry});
-    const auto server = start(std::move(options));
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start(std::move(options)));
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     add_fault(*server, fault(opcode::get, sandbox::fault_status{status{0x7ff0}, {}}));

@@ -75,7 +75,7 @@ TEST_F(subdocument, documents_that_are_missing_or_no_json_are_errors_of_the_call
     EXPECT_EQ(at_.lookup_in("airline", {}).error().code(), errc::invalid_argument);
 }
 
-TEST_F(subdocument, every_change_does_what_its_name_says) {
+TEST_F(subdocument, every_change_does_what_it_is_named_after) {
     const auto changed = at_.mutate_in(
         "airline",
         {change::upsert("name", "Other"), change::insert("seats", 120),

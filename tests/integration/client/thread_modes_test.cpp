@@ -36,8 +36,7 @@ couchbase::cluster connect_on(
 }
 
 TEST(thread_modes, own_thread_serves_many_threads_at_once) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto at = documents(cluster);
     std::vector<std::jthread> threads;
     std::atomic<int> good = 0;
@@ -55,8 +54,7 @@ TEST(thread_modes, own_thread_serves_many_threads_at_once) {
 
 // A blocked caller runs the loop of the client's thread itself, but only for its own operation.
 TEST(thread_modes, a_blocked_caller_runs_no_handler_of_others) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     constexpr int rounds = 300;
@@ -93,8 +91,7 @@ TEST(thread_modes, a_blocked_caller_runs_no_handler_of_others) {
 }
 
 TEST(thread_modes, a_call_that_takes_long_does_not_hold_up_others) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     for (int round = 0; round < 3; ++round) {
@@ -115,10 +112,8 @@ TEST(thread_modes, a_call_that_takes_long_does_not_hold_up_others) {
 }
 
 TEST(thread_modes, callers_drive_and_nothing_runs_between_calls) {
-    const auto server = start();
-    auto options = app_options();
-    options.threads = couchbase::thread_mode::caller_drives;
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] =
+        connected(start(), app_options_in(couchbase::thread_mode::caller_drives));
     const auto at = documents(cluster);
     std::optional<read_result> seen;
     at.async_get("k", {}, [&](read_result result) { seen = std::move(result); });
@@ -137,10 +132,8 @@ TEST(thread_modes, callers_drive_and_nothing_runs_between_calls) {
 }
 
 TEST(thread_modes, several_threads_may_call_a_driven_client) {
-    const auto server = start();
-    auto options = app_options();
-    options.threads = couchbase::thread_mode::caller_drives;
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] =
+        connected(start(), app_options_in(couchbase::thread_mode::caller_drives));
     const auto at = documents(cluster);
     std::atomic<int> good = 0;
     {
@@ -260,8 +253,7 @@ TEST(thread_modes, a_pool_of_threads_is_used_through_a_strand) {
 }
 
 TEST(thread_modes, a_blocking_call_from_inside_the_loop_is_refused_by_name) {
-    const auto server = start();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected();
     const auto at = documents(cluster);
     std::promise<std::error_code> inside;
     at.async_get(

@@ -12,7 +12,6 @@
 #include <boost/asio/use_future.hpp>
 #include <future>
 #include <list>
-#include <thread>
 
 #include <reprise/couchbase/asio.hpp>
 

@@ -4,7 +4,6 @@
 #include <boost/describe/class.hpp>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include <reprise/couchbase/asio.hpp>
 #include <reprise/couchbase/codecs/boost_json.hpp>
@@ -70,7 +69,7 @@ TEST_F(json_codecs, structs_and_values_are_stored_as_json_and_read_back) {
     EXPECT_EQ(at_.get("room")->content_as<boost::json::object>()->at("beds").as_int64(), 1);
 }
 
-TEST_F(json_codecs, a_document_that_does_not_fit_is_a_decoding_failure_that_says_why) {
+TEST_F(json_codecs, a_document_that_does_not_fit_is_a_decoding_failure_with_the_reason) {
     ASSERT_TRUE(at_.upsert("room", suite));
     const auto found = at_.get("room");
     ASSERT_TRUE(found) << words(found);

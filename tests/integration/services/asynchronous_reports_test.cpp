@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <future>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 
 #include <reprise/couchbase/asio.hpp>
 
+#include "../client/canceling_observer.hpp"
 #include "live_services.hpp"
 
 // Statistics, diagnostics, pings and index managers through completion tokens.
@@ -25,6 +25,7 @@ namespace asynchronous_reports_test {
 using namespace live_services;
 using couchbase::ping_state;
 using couchbase::service_kind;
+using live::canceling_observer;
 namespace asio = boost::asio;
 
 class asynchronous_reports : public ::testing::Test {
@@ -74,7 +75,7 @@ TEST_F(asynchronous_reports, the_first_call_of_a_client_may_be_a_ping) {
 
 TEST_F(asynchronous_reports, a_canceled_ping_reports_what_has_not_answered) {
     add_rule(*server_, disturb(service::query, sandbox::fault_no_answer{}, 1000));
-    const couchbase::ping_options patient{.timeout = 60s, .services = {service_kind::query}};
+    const couchbase::ping_options patient{.timeout = 10s, .services = {service_kind::query}};
     asio::cancellation_signal signal;
     auto running =
         cluster_.async_ping(patient, asio::bind_cancellation_slot(signal.slot(), asio::use_future));
@@ -164,6 +165,53 @@ TEST_F(asynchronous_reports, an_executor_that_ends_completes_them) {
     EXPECT_FALSE(ended && ended->is_well());
 }
 
+// Calls of several steps, and reads of streams, each in the step that has not been answered.
+TEST_F(asynchronous_reports, an_executor_that_ends_in_the_middle_of_a_call_completes_it) {
+    add_rule(*server_, disturb(service::query, sandbox::fault_no_answer{}, 1000));
+    server_->with_cluster([](sandbox::cluster& cluster) {
+        sandbox::fault_rule silent;
+        silent.ops = {reprise::wire::opcode::range_scan_create};
+        silent.effect = sandbox::fault_no_answer{};
+        cluster.faults().add(silent);
+    });
+    for (const bool has_run : {false, true}) {
+        std::optional<couchbase::cluster> own;
+        std::optional<couchbase::query_stream> rows;
+        std::optional<couchbase::scan_stream> documents;
+        std::vector<std::future<errc>> ended;
+        const auto note = [&ended](auto&& call) {
+            auto code = std::make_shared<std::promise<errc>>();
+            ended.push_back(code->get_future());
+            std::move(call)([code](auto&& result) {
+                code->set_value(result ? errc{} : static_cast<errc>(result.error().code().value()));
+            });
+        };
+        {
+            asio::io_context context;
+            own = couchbase::connect(
+                      context.get_executor(), server_->addresses().connection_string, app_options())
+                      .value();
+            const auto indexes = own->query_indexes({.bucket = bucket_name});
+            const auto before = requests_to(*server_, service::query);
+            rows = own->query_stream("SELECT 1").value();
+            documents =
+                own->bucket(bucket_name).default_collection().scan(couchbase::range_scan{}).value();
+            note([&](auto token) { indexes.async_watch({"a"}, 60s, {}, token); });
+            note([&](auto token) { indexes.async_build_deferred({}, token); });
+            note([&](auto token) { own->async_query("SELECT 1", {}, token); });
+            note([&](auto token) { rows->async_next(token); });
+            note([&](auto token) { documents->async_next(token); });
+            while (has_run && requests_to(*server_, service::query) < before + 4) {
+                context.run_one_for(10ms);
+            }
+        }
+        for (auto& each : ended) {
+            ASSERT_EQ(each.wait_for(0s), std::future_status::ready);
+            EXPECT_EQ(each.get(), errc::request_canceled);
+        }
+    }
+}
+
 TEST_F(asynchronous_reports, an_executor_that_is_gone_refuses_them) {
     std::optional<couchbase::cluster> own;
     {
@@ -219,7 +267,7 @@ TEST_F(asynchronous_reports, a_watch_ends_with_its_time_or_its_cancellation) {
     asio::cancellation_signal signal;
     const auto before = requests_to(*server_, service::query);
     auto watching = indexes.async_watch(
-        {"a"}, 60s, {}, asio::bind_cancellation_slot(signal.slot(), asio::use_future));
+        {"a"}, 10s, {}, asio::bind_cancellation_slot(signal.slot(), asio::use_future));
     while (requests_to(*server_, service::query) < before + 2) {
         std::this_thread::yield();  // it has listed once, waited and listed again
     }
@@ -228,21 +276,6 @@ TEST_F(asynchronous_reports, a_watch_ends_with_its_time_or_its_cancellation) {
     ASSERT_FALSE(ended);
     EXPECT_EQ(ended.error().code(), errc::request_canceled) << ended.error();
 }
-
-// Cancels a call when one of its requests has ended and the next one has not started. The client's
-// loop puts the cancellation into its queue and takes it from there before it completes the
-// request.
-class canceling_observer final : public couchbase::operation_observer {
-public:
-    void on_end(const couchbase::operation_end&) noexcept override {
-        if (is_armed.exchange(false)) {
-            signal.emit(asio::cancellation_type::terminal);
-        }
-    }
-
-    asio::cancellation_signal signal;
-    std::atomic<bool> is_armed{false};
-};
 
 TEST_F(asynchronous_reports, a_cancellation_between_two_requests_of_a_call_is_kept) {
     const auto between = std::make_shared<canceling_observer>();
@@ -271,6 +304,42 @@ TEST_F(asynchronous_reports, a_cancellation_between_two_requests_of_a_call_is_ke
     const auto listed = indexes.list();
     ASSERT_TRUE(listed && listed->indexes.size() == 1) << words(listed);
     EXPECT_TRUE(listed->indexes[0].is_deferred);
+}
+
+// The first request of a new client's ping reaches a node; what follows asks all of them. A
+// cancellation in between ended nothing, and the checks ran on until their timeout.
+TEST_F(asynchronous_reports, a_cancellation_between_the_steps_of_a_ping_is_kept) {
+    add_rule(*server_, disturb(service::query, sandbox::fault_no_answer{}, 1000));
+    const auto between = std::make_shared<canceling_observer>();
+    between->is_armed = true;
+    auto options = app_options();
+    options.operation_observers = {between};
+    const auto own = connect(*server_, options);
+    const couchbase::ping_options patient{.timeout = 10s, .services = {service_kind::query}};
+    const auto report =
+        own.async_ping(
+               patient, asio::bind_cancellation_slot(between->signal.slot(), asio::use_future))
+            .get();
+    ASSERT_TRUE(report) << words(report);
+    EXPECT_FALSE(between->is_armed) << "the request that reaches a node has ended";
+    ASSERT_EQ(report->services.size(), server_->addresses().nodes.size());
+    for (const couchbase::service_ping& each : report->services) {
+        ASSERT_TRUE(each.failure) << each.remote;
+        EXPECT_EQ(each.failure->code(), errc::request_canceled) << *each.failure;
+    }
+}
+
+// The server's logs and audits took the second request for the first one, sent again.
+TEST_F(asynchronous_reports, each_request_of_a_call_has_a_context_id_of_its_own) {
+    const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
+    const couchbase::query_index deferred{.name = "a", .keys = {"a"}, .is_deferred = true};
+    ASSERT_TRUE(indexes.create(deferred));
+    EXPECT_FALSE(indexes.watch({"a"}, 200ms, {.client_context_id = "watch"})) << "it is not built";
+    EXPECT_EQ(seen(*server_, "watch").first, 1U);
+    EXPECT_EQ(seen(*server_, "watch/2").first, 1U);
+    ASSERT_TRUE(indexes.build_deferred({.client_context_id = "build"}));
+    EXPECT_EQ(seen(*server_, "build"), std::pair(std::size_t{1}, std::size_t{0})) << "the list";
+    EXPECT_EQ(seen(*server_, "build/2"), std::pair(std::size_t{1}, std::size_t{1}));
 }
 
 TEST_F(asynchronous_reports, both_requests_of_build_deferred_share_its_timeout) {

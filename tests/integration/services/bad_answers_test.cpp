@@ -47,8 +47,7 @@ std::vector<bad_answer> all_bad_answers() {
 }
 
 TEST(bad_answers, a_reading_statement_ends_with_an_error_and_never_with_wrong_rows) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     for (const auto& [name, effect] : all_bad_answers()) {
         server->with_cluster([](sandbox::cluster& at) { at.services().faults().clear(); });
         add_rule(*server, disturb(service::query, effect, 1'000'000));
@@ -65,8 +64,7 @@ TEST(bad_answers, a_reading_statement_ends_with_an_error_and_never_with_wrong_ro
 }
 
 TEST(bad_answers, a_writing_statement_is_never_sent_twice) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     int number = 0;
     for (const auto& [name, effect] : all_bad_answers()) {
         server->with_cluster([](sandbox::cluster& at) { at.services().faults().clear(); });
@@ -82,8 +80,7 @@ TEST(bad_answers, a_writing_statement_is_never_sent_twice) {
 }
 
 TEST(bad_answers, a_redirect_is_not_followed) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     add_rule(
         *server,
         disturb(service::management, sandbox::service_fault_redirect{302, "/pools/default"}));
@@ -94,8 +91,7 @@ TEST(bad_answers, a_redirect_is_not_followed) {
 }
 
 TEST(bad_answers, continue_before_the_answer_is_skipped) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     add_rule(*server, disturb(service::query, sandbox::service_fault_continue_first{3}));
     const auto result = cluster.query("SELECT RAW 1");
     ASSERT_TRUE(result) << words(result);
@@ -103,8 +99,7 @@ TEST(bad_answers, continue_before_the_answer_is_skipped) {
 }
 
 TEST(bad_answers, invalid_bytes_after_many_rows_are_an_error_after_these_rows) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     std::string body = R"({"results":[)";
     for (int i = 0; i < 20000; ++i) {
         body += "{\"n\":" + std::to_string(i) + "},";
@@ -124,8 +119,7 @@ TEST(bad_answers, invalid_bytes_after_many_rows_are_an_error_after_these_rows) {
 }
 
 TEST(bad_answers, a_slow_answer_ends_at_the_timeout) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     add_rule(*server, disturb(service::search, sandbox::fault_delay{10s}));
     const auto result =
         cluster.search("words", couchbase::search_query::match_all(), {.timeout = 100ms});
@@ -134,8 +128,7 @@ TEST(bad_answers, a_slow_answer_ends_at_the_timeout) {
 }
 
 TEST(bad_answers, cancellation_ends_a_waiting_call) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     add_rule(*server, disturb(service::query, sandbox::fault_no_answer{}, 2));
     asio::cancellation_signal signal;
     std::promise<std::expected<couchbase::query_result, couchbase::error>> ended;

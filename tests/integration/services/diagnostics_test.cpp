@@ -37,8 +37,7 @@ diagnostics_report report_when(const couchbase::cluster& cluster, const Conditio
 }
 
 TEST(diagnostics, name_both_ends_of_every_connection_without_any_request) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     ASSERT_TRUE(documents(cluster).upsert("k", "v"));
     ASSERT_TRUE(cluster.query("SELECT RAW 1", {.readonly = true}));
     const auto asked = requests_to(*server, service::query);
@@ -62,18 +61,15 @@ TEST(diagnostics, name_both_ends_of_every_connection_without_any_request) {
 }
 
 TEST(diagnostics, of_a_caller_driven_client_are_available_between_calls) {
-    const auto server = start_services();
-    auto options = app_options();
-    options.threads = couchbase::thread_mode::caller_drives;
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] =
+        connected(start_services(), app_options_in(couchbase::thread_mode::caller_drives));
     EXPECT_EQ(cluster.diagnostics()->state, cluster_state::offline);
     ASSERT_TRUE(documents(cluster).upsert("k", "v"));
     EXPECT_NE(cluster.diagnostics()->state, cluster_state::offline);
 }
 
 TEST(diagnostics, of_a_node_that_is_down_are_degraded_and_of_all_offline) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     ASSERT_TRUE(documents(cluster).upsert("k", "v"));
     const auto set_up = [&](std::size_t from, bool is_up) {
         server->with_cluster([&](sandbox::cluster& at) {
@@ -99,8 +95,7 @@ TEST(diagnostics, of_a_node_that_is_down_are_degraded_and_of_all_offline) {
 }
 
 TEST(diagnostics, key_value_is_refused_for_http_requests) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto refused =
         cluster.management_request({.service = service_kind::key_value, .target = "/"});
     ASSERT_FALSE(refused);
@@ -120,8 +115,7 @@ std::map<service_kind, couchbase::ping_state> states_of(const couchbase::ping_re
 
 TEST(ping, asks_each_service_of_a_cluster_and_of_a_bucket) {
     using couchbase::ping_state;
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     for (const auto& report : {cluster.ping(), cluster.bucket(bucket_name).ping()}) {
         ASSERT_TRUE(report) << words(report);
         const auto states = states_of(*report);
@@ -141,8 +135,7 @@ TEST(ping, asks_each_service_of_a_cluster_and_of_a_bucket) {
 // The official client's report has an entry for each node, too.
 TEST(ping, asks_every_node_and_names_the_one_that_does_not_answer) {
     using couchbase::ping_state;
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const std::size_t node_count = server->addresses().nodes.size();
     ASSERT_GE(node_count, 2U);
     for (const auto& report : {cluster.ping(), cluster.bucket(bucket_name).ping()}) {
@@ -186,8 +179,7 @@ TEST(ping, asks_every_node_and_names_the_one_that_does_not_answer) {
 
 TEST(ping, reports_what_does_not_answer_and_ends_with_its_timeout) {
     using couchbase::ping_state;
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto nowhere = cluster.bucket("nowhere").ping({.timeout = 10s});
     ASSERT_TRUE(nowhere) << words(nowhere);
     EXPECT_EQ(states_of(*nowhere).at(service_kind::key_value), ping_state::error);
@@ -206,8 +198,7 @@ TEST(ping, reports_what_does_not_answer_and_ends_with_its_timeout) {
 TEST(ping, a_service_that_no_node_has_is_not_offered_and_no_failure) {
     auto options = service_options();
     options.services = {service::query};
-    const auto server = start(options);
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start(options));
     const auto report = cluster.ping();
     ASSERT_TRUE(report) << words(report);
     EXPECT_EQ(states_of(*report).at(service_kind::analytics), couchbase::ping_state::not_offered);

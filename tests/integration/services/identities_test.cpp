@@ -5,7 +5,6 @@
 #include <mutex>
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "live_services.hpp"
 

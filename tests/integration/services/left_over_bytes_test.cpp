@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <string>
-#include <thread>
 
 #include "live_services.hpp"
 

@@ -6,7 +6,6 @@
 #include <future>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include <reprise/couchbase/asio.hpp>
 
@@ -20,8 +19,7 @@ using namespace live_services;
 using couchbase::json_text;
 
 TEST(analytics, runs_statements_and_streams_rows) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto result = cluster.analytics_query(
         "SELECT RAW $n + 1", {.readonly = true, .has_priority = true, .named = {{"n", 1}}});
     ASSERT_TRUE(result) << words(result);
@@ -116,8 +114,7 @@ TEST(views, are_read_page_by_page) {
 }
 
 TEST(management, buckets_are_created_listed_and_dropped) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto buckets = cluster.buckets();
     const auto made = buckets.create({.name = "fresh", .ram_quota_mb = 128});
     ASSERT_TRUE(made) << words(made);
@@ -137,8 +134,7 @@ TEST(management, buckets_are_created_listed_and_dropped) {
 }
 
 TEST(management, scopes_and_collections_are_created_used_and_dropped) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto bucket = cluster.bucket(bucket_name);
     const auto at = bucket.collections();
     ASSERT_TRUE(at.create_scope("s"));
@@ -163,8 +159,7 @@ TEST(management, scopes_and_collections_are_created_used_and_dropped) {
 }
 
 TEST(management, query_indexes_are_created_listed_and_dropped) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto indexes = cluster.query_indexes({.bucket = bucket_name});
     const auto made = indexes.create({.is_primary = true});
     ASSERT_TRUE(made) << words(made);
@@ -187,8 +182,7 @@ TEST(management, query_indexes_are_created_listed_and_dropped) {
 }
 
 TEST(management, the_indexes_of_a_collection_are_built_later_and_awaited) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto bucket = cluster.bucket(bucket_name);
     ASSERT_TRUE(bucket.collections().create_scope("s"));
     ASSERT_TRUE(bucket.collections().create_collection({.scope = "s", .name = "c"}));
@@ -260,8 +254,7 @@ TEST(management, closing_a_client_on_an_executor_ends_a_watch) {
 }
 
 TEST(management, any_request_can_be_sent) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto answer = cluster.management_request({.target = "/pools/default/buckets/travel"});
     ASSERT_TRUE(answer) << words(answer);
     EXPECT_EQ(answer->status, 200);

@@ -16,8 +16,7 @@ using namespace live_services;
 using couchbase::json_text;
 
 TEST(query, rows_and_metadata_are_returned) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto result = cluster.query(
         "SELECT RAW n * 2 FROM ARRAY_RANGE(0, 3) AS n",
         {.readonly = true, .metrics = true, .client_context_id = "mine"});
@@ -37,8 +36,7 @@ TEST(query, rows_and_metadata_are_returned) {
 }
 
 TEST(query, parameters_are_passed_by_position_and_by_name) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto by_position =
         cluster.query("SELECT RAW $1 || $2", {.readonly = true, .positional = {"a\"", "b"}});
     ASSERT_TRUE(by_position) << words(by_position);
@@ -50,8 +48,7 @@ TEST(query, parameters_are_passed_by_position_and_by_name) {
 }
 
 TEST(query, values_that_are_not_json_are_refused_by_name) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto broken = cluster.query("SELECT $x", {.named = {{"x", json_text{"{"}}}});
     ASSERT_FALSE(broken);
     EXPECT_NE(broken.error().message().find("x"), std::string::npos) << broken.error();
@@ -62,8 +59,7 @@ TEST(query, values_that_are_not_json_are_refused_by_name) {
 }
 
 TEST(query, unqualified_names_are_resolved_in_the_scope) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto scope = cluster.bucket(bucket_name).scope("inventory");
     ASSERT_TRUE(scope.collection("airline").upsert("a", json_text{R"({"name":"x"})"}));
     const auto found =
@@ -74,8 +70,7 @@ TEST(query, unqualified_names_are_resolved_in_the_scope) {
 }
 
 TEST(query, the_error_contains_the_services_code_and_message) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto failed = cluster.query("SELEKT 1", {.client_context_id = "bad one"});
     ASSERT_FALSE(failed);
     EXPECT_EQ(failed.error().code(), errc::parsing_failure) << failed.error();
@@ -87,8 +82,7 @@ TEST(query, the_error_contains_the_services_code_and_message) {
 }
 
 TEST(query, statements_write_and_their_writes_can_be_waited_for) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto written = documents(cluster).upsert("k", json_text{R"({"n":1})"});
     ASSERT_TRUE(written) << words(written);
     couchbase::mutation_state state;
@@ -104,8 +98,7 @@ TEST(query, statements_write_and_their_writes_can_be_waited_for) {
 }
 
 TEST(query, RH_20_a_prepared_statement_is_prepared_once_and_again_if_the_service_lost_it) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const couchbase::query_options prepared{.readonly = true, .adhoc = false, .positional = {1}};
     const auto run = [&] { return cluster.query("SELECT RAW $1 + 1", prepared); };
     for (int i = 0; i < 3; ++i) {
@@ -154,8 +147,7 @@ TEST(query, statements_are_prepared_in_two_requests_on_request) {
 }
 
 TEST(query, a_result_beyond_the_bound_is_a_named_error) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     const auto result = cluster.query(
         "SELECT n FROM ARRAY_RANGE(0, 10000) AS n",
         {.readonly = true, .rows_size_max_bytes = 1000});
@@ -165,8 +157,7 @@ TEST(query, a_result_beyond_the_bound_is_a_named_error) {
 }
 
 TEST(query, the_token_form_and_caller_driven_clients_return_the_same) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     auto later = cluster.async_query("SELECT RAW 1", {.readonly = true}, boost::asio::use_future);
     const auto result = later.get();
     ASSERT_TRUE(result) << words(result);

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -99,8 +98,7 @@ ending disturbed(
 }
 
 TEST(service_retries, every_service_answers_undisturbed) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     for (const service where : all_services) {
         const auto ended = call(cluster, where);
         EXPECT_TRUE(ended.is_ok()) << *ended.failure;
@@ -109,11 +107,10 @@ TEST(service_retries, every_service_answers_undisturbed) {
 }
 
 TEST(service_retries, RH_17_the_strategy_of_a_client_and_of_a_call_is_asked_for_every_service) {
-    const auto server = start_filled();
     const auto of_client = std::make_shared<noting_strategy>();
     auto options = app_options();
     options.strategy = of_client;
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] = connected(start_filled(), options);
     std::size_t asked = 0;
     for (const service where : all_services) {
         const auto ended = disturbed(*server, cluster, where, sandbox::fault_close_before{});
@@ -139,8 +136,7 @@ TEST(service_retries, RH_17_the_strategy_of_a_client_and_of_a_call_is_asked_for_
 }
 
 TEST(service_retries, RH_18_only_idempotent_requests_are_sent_again_after_a_close_in_flight) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     for (const service where : all_services) {
         const auto again =
             disturbed(*server, cluster, where, sandbox::fault_close_after{}, {.context = "read"});
@@ -163,8 +159,7 @@ TEST(service_retries, RH_18_only_idempotent_requests_are_sent_again_after_a_clos
 }
 
 TEST(service_retries, RH_20_RH_24_query_errors_by_code_and_text) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     const auto reason_of = [&](int code, const std::string& text) {
         const auto noting = std::make_shared<noting_strategy>();
         const auto ended = disturbed(
@@ -180,8 +175,7 @@ TEST(service_retries, RH_20_RH_24_query_errors_by_code_and_text) {
 }
 
 TEST(service_retries, RH_21_analytics_errors_by_code) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     for (const int code : {23000, 23003, 23007}) {
         const auto ended =
             disturbed(*server, cluster, service::analytics, query_error(code, "busy"));
@@ -197,8 +191,7 @@ TEST(service_retries, RH_21_analytics_errors_by_code) {
 }
 
 TEST(service_retries, RH_22_a_search_is_retried_after_429_unless_a_limit_is_named) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     const auto busy = disturbed(
         *server, cluster, service::search,
         sandbox::service_fault_answer{429, {}, R"({"error":"too many requests","status":"fail"})"});
@@ -214,8 +207,7 @@ TEST(service_retries, RH_22_a_search_is_retried_after_429_unless_a_limit_is_name
 }
 
 TEST(service_retries, RH_22_a_search_service_that_starts_is_retried) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     const auto starting = disturbed(
         *server, cluster, service::search,
         sandbox::service_fault_answer{
@@ -226,8 +218,7 @@ TEST(service_retries, RH_22_a_search_service_that_starts_is_retried) {
 
 // Compared by the errors that a program sees.
 TEST(service_retries, missing_keyspaces_and_paths_are_named) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     const auto error_of = [&](const std::string& statement) {
         const auto result = cluster.query(statement, {.timeout = 5s});
         EXPECT_FALSE(result) << statement;
@@ -243,8 +234,7 @@ TEST(service_retries, missing_keyspaces_and_paths_are_named) {
 }
 
 TEST(service_retries, RH_23_views_are_retried_by_status_and_text) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     const auto attempts = [&](int status, const std::string& body) {
         return disturbed(
                    *server, cluster, service::views,
@@ -264,8 +254,7 @@ TEST(service_retries, RH_23_views_are_retried_by_status_and_text) {
 }
 
 TEST(service_retries, RH_42_an_error_that_asks_for_a_retry_is_retried_except_12016) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     const auto asked =
         disturbed(*server, cluster, service::query, query_error(5999, "later", true));
     EXPECT_TRUE(asked.is_ok()) << *asked.failure;
@@ -344,8 +333,7 @@ TEST(service_retries, RH_42_an_error_after_the_effect_is_never_followed_by_a_sec
 }
 
 TEST(service_retries, RH_42_a_write_that_met_a_full_queue_is_sent_again) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     const auto queued = disturbed(
         *server, cluster, service::query, query_error(1201, "queue full", true),
         {.is_readonly = false, .context = "queued"});
@@ -355,8 +343,7 @@ TEST(service_retries, RH_42_a_write_that_met_a_full_queue_is_sent_again) {
 }
 
 TEST(service_retries, RH_43_retry_after_is_the_minimum_delay) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     const auto begun = std::chrono::steady_clock::now();
     const auto ended = disturbed(
         *server, cluster, service::views,
@@ -386,8 +373,7 @@ TEST(service_retries, RH_43_retry_after_is_the_minimum_delay) {
 }
 
 TEST(service_retries, timeouts_are_ambiguous_only_for_statements_that_may_have_written) {
-    const auto server = start_filled();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_filled());
     add_rule(*server, disturb(service::query, sandbox::fault_no_answer{}, 2));
     const auto read = cluster.query("SELECT 1", {.timeout = 100ms, .readonly = true});
     ASSERT_FALSE(read);
@@ -404,8 +390,7 @@ TEST(service_retries, timeouts_are_ambiguous_only_for_statements_that_may_have_w
 TEST(service_retries, a_call_waits_until_the_timeout_for_a_service_that_no_node_offers) {
     auto options = service_options();
     options.services = {service::query};
-    const auto server = start(std::move(options));
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start(std::move(options)));
     const auto none = cluster.analytics_query("SELECT 1", {.timeout = 200ms, .readonly = true});
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().code(), errc::unambiguous_timeout) << none.error();

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <ranges>
-#include <string>
 
 #include <reprise/couchbase/asio.hpp>
 
@@ -46,8 +45,7 @@ reading read_all(Stream& stream) {
 }
 
 TEST(row_stream, three_hundred_thousand_rows_pass_through_bounded_memory) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     constexpr std::size_t bound = 64 * 1024;
     auto stream = cluster.query_stream(
         many_rows, {.readonly = true, .metrics = true, .rows_size_max_bytes = bound});
@@ -74,10 +72,8 @@ TEST(row_stream, three_hundred_thousand_rows_pass_through_bounded_memory) {
 
 // A request that waits for a retry returns it before the stream is gone.
 TEST(row_stream, nothing_uses_a_lent_allowance_after_the_stream) {
-    const auto server = start_services();
-    auto options = app_options();
-    options.threads = couchbase::thread_mode::caller_drives;
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] =
+        connected(start_services(), app_options_in(couchbase::thread_mode::caller_drives));
     add_rule(*server, disturb(service::query, sandbox::fault_close_before{}, 1'000'000));
     static reprise::driver::retry_allowance outer(1000);  // lives longer than any client
     {
@@ -94,8 +90,7 @@ TEST(row_stream, nothing_uses_a_lent_allowance_after_the_stream) {
 }
 
 TEST(row_stream, rows_arrive_in_order_and_complete) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     auto stream =
         cluster.query_stream("SELECT RAW n FROM ARRAY_RANGE(0, 50000) AS n", {.readonly = true});
     ASSERT_TRUE(stream) << words(stream);
@@ -113,8 +108,7 @@ TEST(row_stream, rows_arrive_in_order_and_complete) {
 }
 
 TEST(row_stream, is_an_input_range_that_ends_after_the_last_row) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     auto stream =
         cluster.query_stream("SELECT RAW n FROM ARRAY_RANGE(0, 50000) AS n", {.readonly = true});
     ASSERT_TRUE(stream) << words(stream);
@@ -129,8 +123,7 @@ TEST(row_stream, is_an_input_range_that_ends_after_the_last_row) {
 }
 
 TEST(row_stream, ranges_continue_where_the_last_one_stopped_and_take_views) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     auto stream =
         cluster.query_stream("SELECT RAW n FROM ARRAY_RANGE(0, 10) AS n", {.readonly = true});
     ASSERT_TRUE(stream) << words(stream);
@@ -150,8 +143,7 @@ TEST(row_stream, ranges_continue_where_the_last_one_stopped_and_take_views) {
 }
 
 TEST(row_stream, the_last_element_of_a_range_that_fails_is_the_error) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     add_rule(*server, disturb(service::query, sandbox::service_fault_close_mid_body{2'000'000}));
     auto stream = cluster.query_stream(many_rows, {.readonly = true, .rows_size_max_bytes = 4096});
     ASSERT_TRUE(stream) << words(stream);
@@ -201,8 +193,7 @@ TEST(row_stream, a_refused_blocking_read_is_an_error_until_the_next_read) {
 }
 
 TEST(row_stream, the_stream_reports_failures) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     auto stream = cluster.query_stream("SELEKT");
     ASSERT_TRUE(stream) << words(stream);
     const auto row = stream->next();
@@ -214,8 +205,7 @@ TEST(row_stream, the_stream_reports_failures) {
 }
 
 TEST(row_stream, RH_45_a_connection_that_breaks_after_rows_were_read_is_an_error_not_a_retry) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     add_rule(*server, disturb(service::query, sandbox::service_fault_close_mid_body{2'000'000}));
     auto stream = cluster.query_stream(
         many_rows, {.readonly = true, .client_context_id = "broken", .rows_size_max_bytes = 4096});
@@ -230,8 +220,7 @@ TEST(row_stream, RH_45_a_connection_that_breaks_after_rows_were_read_is_an_error
 }
 
 TEST(row_stream, a_connection_that_breaks_before_any_row_was_read_is_retried) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     add_rule(*server, disturb(service::query, sandbox::service_fault_close_after_headers{}));
     auto stream = cluster.query_stream(
         "SELECT RAW n FROM ARRAY_RANGE(0, 10) AS n",
@@ -244,8 +233,7 @@ TEST(row_stream, a_connection_that_breaks_before_any_row_was_read_is_retried) {
 }
 
 TEST(row_stream, destroying_or_canceling_it_ends_the_request_and_the_client_keeps_working) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     {
         auto stream =
             cluster.query_stream(many_rows, {.readonly = true, .rows_size_max_bytes = 4096});
@@ -267,8 +255,7 @@ TEST(row_stream, destroying_or_canceling_it_ends_the_request_and_the_client_keep
 }
 
 TEST(row_stream, a_reader_slower_than_the_timeout_gets_the_timeout) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     add_rule(*server, disturb(service::analytics, sandbox::fault_no_answer{}));
     const auto warm = cluster.query("SELECT RAW 1", {.readonly = true});
     ASSERT_TRUE(warm) << words(warm);  // connecting takes none of the stream's time
@@ -310,10 +297,8 @@ TEST(row_stream, coroutines_read_on_their_own_executor) {
 }
 
 TEST(row_stream, caller_driven_clients_read_too) {
-    const auto server = start_services();
-    auto options = app_options();
-    options.threads = couchbase::thread_mode::caller_drives;
-    const auto cluster = connect(*server, options);
+    const auto [server, cluster] =
+        connected(start_services(), app_options_in(couchbase::thread_mode::caller_drives));
     auto stream =
         cluster.query_stream("SELECT RAW n FROM ARRAY_RANGE(0, 5000) AS n", {.readonly = true});
     ASSERT_TRUE(stream) << words(stream);
@@ -323,8 +308,7 @@ TEST(row_stream, caller_driven_clients_read_too) {
 }
 
 TEST(row_stream, a_second_read_is_refused_while_the_first_waits) {
-    const auto server = start_services();
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start_services());
     add_rule(*server, disturb(service::query, sandbox::fault_no_answer{}));
     auto stream = cluster.query_stream("SELECT 1", {.readonly = true});
     ASSERT_TRUE(stream) << words(stream);

@@ -20,8 +20,7 @@ TEST(service_topology, no_writing_statement_runs_twice_through_a_failover_and_a_
     auto options = service_options();
     options.cluster.node_count = 3;
     options.cluster.replica_count = 1;
-    const auto server = start(std::move(options));
-    const auto cluster = connect(*server);
+    const auto [server, cluster] = connected(start(std::move(options)));
     // Some of them also lose their answers. A statement that was sent must not be sent again.
     auto lost = disturb(service::query, sandbox::fault_close_after{}, 1'000'000);
     lost.when.every = 7;

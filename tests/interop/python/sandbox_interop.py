@@ -281,8 +281,8 @@ def check_transactions(cluster, collection):
 
 
 def check_lost_transaction(ready):
-    """Another process ends in the middle of a transaction. The SDK finds the attempt, forgets it
-    when its time is over, and can change the documents again."""
+    """Another process ends in the middle of a transaction. The SDK finds the attempt, drops it when
+    its time is over, and can change the documents again."""
     key = "python-tx-lost"
     cleaning = TransactionConfig(
         cleanup_window=timedelta(seconds=1), metadata_collection=TransactionKeyspace(

@@ -1,8 +1,6 @@
 /// `reprise config` and `reprise error-map`: what a cluster publishes about itself, live or from a
 /// file.
 
-#include <algorithm>
-#include <charconv>
 #include <memory>
 #include <string>
 

@@ -55,7 +55,7 @@ void explain(const couchbase::retry_reason_facts& facts) {
     print(fmt::format(
         "    writes may be sent again: {}\n",
         facts.allows_non_idempotent_retry ? "yes, the server did nothing" : "no, only reads"));
-    if (facts.is_terminal) {
+    if (facts.is_terminal()) {
         print(
             indented("terminal: the default strategy fails at once with this error, because "
                      "only a person can fix it; best effort retries until the timeout"));
@@ -68,7 +68,7 @@ void explain(const couchbase::retry_reason_facts& facts) {
                 : "    delays: 1, 2, 4, ... 256, 500 ms (the strategy's), at most until the "
                   "timeout\n");
     }
-    print_advice(advice_on(facts.reason));
+    print_advice(facts.advice);
 }
 
 void explain(wire::status status) {

@@ -34,8 +34,8 @@ public:
         out_.member("meaning", facts->meaning);
         out_.member("always_retried", facts->always_retry);
         out_.member("writes_may_be_sent_again", facts->allows_non_idempotent_retry);
-        out_.member("terminal", facts->is_terminal);
-        out_.member("advice", advice_on(facts->reason));
+        out_.member("terminal", facts->is_terminal());
+        out_.member("advice", facts->advice);
     }
     void operator()(wire::status status) {
         const auto& facts = wire::status_info(status);

@@ -12,72 +12,50 @@ namespace {
 
 using why = refusal_reason;
 
-constexpr std::array refusals{
-    refusal_facts{why::none, "It was retried.", "Nothing."},
-    refusal_facts{
-        why::unsafe, "The failure states that a retry is wrong or pointless.",
-        "Nothing, unless the facts of this failure are wrong: then correct them."},
-    refusal_facts{
-        why::not_repeatable,
-        "The service may have acted, and the call is marked as not repeatable.",
-        "Make the call repeatable, for example with an idempotency key, and mark it so."},
-    refusal_facts{
-        why::client_fault, "The request itself is at fault, as with HTTP 400.", "Fix the request."},
-    refusal_facts{
-        why::unclassified, "Nothing is known about the failure.",
-        "Give its type facts, or set failures_without_facts to retry."},
-    refusal_facts{
-        why::attempts_exhausted, "All attempts were made.",
-        "Raise attempts_max only if single faults are frequent."},
-    refusal_facts{
-        why::budget_exhausted, "Too many calls to this service failed lately.",
-        "Let the service recover. Enlarge the budget only if it drains in healthy times."},
-    refusal_facts{
-        why::deadline, "The delay would end after the deadline.",
-        "Set a longer timeout or shorter delays."},
-    refusal_facts{
-        why::outer_allowance, "A loop around this one has used up its retries.",
-        "Nothing: nested loops must not multiply their attempts."},
-    refusal_facts{
-        why::canceled, "The stop token or the cancellation slot ended the call.", "Nothing."},
-    refusal_facts{
-        why::no_initial_token, "The strategy grants one attempt and no retries.",
-        "Use another strategy."},
-    refusal_facts{
-        why::invalid_token, "The token belongs to another strategy, or was used before.",
-        "Fix the code that drives the strategy."},
-    refusal_facts{
-        why::strategy_refused, "The strategy refused and named no reason.",
-        "Return driver::retry_action::no(reason) from your strategy."},
-    refusal_facts{
-        why::strategy_failed, "The strategy threw, or dropped the question.", "Fix the strategy."},
-    refusal_facts{
-        why::may_have_acted,
-        "The connection closed after a write was sent and before its answer came: the server may "
-        "have executed it.",
-        "Read the document, then decide; or write with a CAS so that writing twice does no harm."},
-    refusal_facts{
-        why::queue_full, "The client's limit on waiting operations is reached.",
-        "Send less at once, or raise parked_count_max if memory allows."},
-    refusal_facts{
-        why::partly_delivered, "The program has rows of this answer; a retry would repeat them.",
-        "Run the statement again if duplicates do no harm."},
-    refusal_facts{
-        why::not_allowed, "The options forbid this request, such as plain HTTP.",
-        "Use TLS, or set the option that the error names."},
-    refusal_facts{
-        why::predicate_refused, "The strategy's `when` or `on` does not select this failure.",
-        "Add the failure to the selection."},
-    refusal_facts{
-        why::circuit_open, "The circuit breaker keeps calls away from the service.",
-        "Return a fallback until the service recovers."},
-    refusal_facts{
-        why::programming_error, "The failure is a bug, such as std::logic_error.",
-        "Fix it, or select it: on<std::logic_error>()."},
-    refusal_facts{
-        why::unmarked_call, "The service may have acted, and the strategy requires a mark.",
-        "Set call_options::repeat."},
-};
+constexpr auto refusals = std::to_array<refusal_facts>({
+    {why::none, "It was retried.", "Nothing."},
+    {why::unsafe, "The failure states that a retry is wrong or pointless.",
+     "Nothing, unless the facts of this failure are wrong: then correct them."},
+    {why::not_repeatable, "The service may have acted, and the call is marked as not repeatable.",
+     "Make the call repeatable, for example with an idempotency key, and mark it so."},
+    {why::client_fault, "The request itself is at fault, as with HTTP 400.", "Fix the request."},
+    {why::unclassified, "Nothing is known about the failure.",
+     "Give its type facts, or set failures_without_facts to retry."},
+    {why::attempts_exhausted, "All attempts were made.",
+     "Raise attempts_max only if single faults are frequent."},
+    {why::budget_exhausted, "Too many calls to this service failed lately.",
+     "Let the service recover. Enlarge the budget only if it drains in healthy times."},
+    {why::deadline, "The delay would end after the deadline.",
+     "Set a longer timeout or shorter delays."},
+    {why::outer_allowance, "A loop around this one has used up its retries.",
+     "Nothing: nested loops must not multiply their attempts."},
+    {why::canceled, "The stop token or the cancellation slot ended the call.", "Nothing."},
+    {why::no_initial_token, "The strategy grants one attempt and no retries.",
+     "Use another strategy."},
+    {why::invalid_token, "The token belongs to another strategy, or was used before.",
+     "Fix the code that drives the strategy."},
+    {why::strategy_refused, "The strategy refused and named no reason.",
+     "Return driver::retry_action::no(reason) from your strategy."},
+    {why::strategy_failed, "The strategy threw, or dropped the question.", "Fix the strategy."},
+    {why::may_have_acted,
+     "The connection closed after a write was sent and before its answer came: the server may "
+     "have executed it.",
+     "Read the document, then decide; or write with a CAS so that writing twice does no harm."},
+    {why::queue_full, "The client's limit on waiting operations is reached.",
+     "Send less at once, or raise parked_count_max if memory allows."},
+    {why::partly_delivered, "The program has rows of this answer; a retry would repeat them.",
+     "Run the statement again if duplicates do no harm."},
+    {why::not_allowed, "The options forbid this request, such as plain HTTP.",
+     "Use TLS, or set the option that the error names."},
+    {why::predicate_refused, "The strategy's `when` or `on` does not select this failure.",
+     "Add the failure to the selection."},
+    {why::circuit_open, "The circuit breaker keeps calls away from the service.",
+     "Return a fallback until the service recovers."},
+    {why::programming_error, "The failure is a bug, such as std::logic_error.",
+     "Fix it, or select it: on<std::logic_error>()."},
+    {why::unmarked_call, "The service may have acted, and the strategy requires a mark.",
+     "Set call_options::repeat."},
+});
 static_assert(base::has_row_per_enumerator(refusals, &refusal_facts::reason));
 
 constexpr auto refusal_names = []<std::size_t... Index>(std::index_sequence<Index...>) {

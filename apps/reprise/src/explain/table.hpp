@@ -1,8 +1,8 @@
 #pragma once
 
-/// The texts of `reprise explain`: what to do about each reason, status, error and
-/// refusal, and which strategies there are. The libraries themselves provide the meaning and
-/// whether it is retried.
+/// The texts of `reprise explain`: what to do about each status, error and refusal, and which
+/// strategies there are. The libraries themselves provide the meaning, whether it is retried, and
+/// what to do about each reason.
 
 #include <optional>
 #include <span>
@@ -15,8 +15,7 @@
 namespace reprise::app {
 
 /// A sentence or two of advice. Empty: not in the table (a test forbids that for every listed
-/// reason, status and error).
-[[nodiscard]] std::string_view advice_on(couchbase::retry_reason reason) noexcept;
+/// status and error).
 [[nodiscard]] std::string_view advice_on(couchbase::errc error) noexcept;
 [[nodiscard]] std::string_view advice_on(wire::status status) noexcept;
 

@@ -1,12 +1,13 @@
 #include "sandbox/call.hpp"
 
 #include <array>
-#include <charconv>
+#include <chrono>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <reprise/base/duration_text.hpp>
 #include <reprise/json/write.hpp>
 #include <reprise/sandbox_net/control_client.hpp>
 #include <reprise/sandbox_net/ready_file.hpp>
@@ -88,24 +89,14 @@ std::string print_done(const json::value&) {
 }
 
 std::uint64_t parse_milliseconds(std::string_view option, std::string_view text) {
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
-    constexpr std::uint64_t day_ms = 86'400'000;
-    if (error == std::errc{} && number <= day_ms) {
-        if (unit.empty() || unit == "ms") {
-            return number;
-        }
-        if (unit == "s" && number <= day_ms / 1000) {
-            return number * 1000;
-        }
-        if (unit == "us") {
-            return (number + 999) / 1000;
-        }
+    const auto parsed = text == "0" ? std::chrono::nanoseconds{0} : base::parse_duration_text(text);
+    if (!parsed || *parsed > std::chrono::hours{24}) {
+        throw usage_error(fmt::format(
+            "{}: '{}' is not a time with its unit, such as 200ms or 2s, at most one day", option,
+            text));
     }
-    throw usage_error(
-        fmt::format("{}: '{}' is not a time such as 200ms or 2s, at most one day", option, text));
+    return static_cast<std::uint64_t>(
+        std::chrono::ceil<std::chrono::milliseconds>(*parsed).count());
 }
 
 }  // namespace reprise::app

@@ -33,7 +33,7 @@ void run_remote(const remote_options& typed, const json::value& command, table_f
 /// A table function for commands with an empty answer.
 [[nodiscard]] std::string print_done(const json::value& answer);
 
-/// Parses "200ms", "1s", "50us" (rounded up), or a plain number of milliseconds. Throws
+/// Parses "200ms", "2.5s", "50us" (rounded up to milliseconds) or "0", at most one day. Throws
 /// `usage_error` naming the option.
 [[nodiscard]] std::uint64_t parse_milliseconds(std::string_view option, std::string_view text);
 

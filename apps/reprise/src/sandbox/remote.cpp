@@ -1,12 +1,8 @@
 #include "sandbox/remote.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@ namespace reprise::app {
 
 inline constexpr std::chrono::seconds load_time_min{1};
 inline constexpr std::chrono::seconds load_time_max{600};
-/// Of all writers together, so that the load can run beside others.
+/// Of all writers together, so that the load leaves room for other programs.
 inline constexpr int load_writes_per_second_max = 1000;
 
 /// Runs for `time`, or until `is_stopping` returns true. Removes its documents as it goes; those

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <set>
 
@@ -16,7 +15,8 @@ using couchbase::lookup_spec;
 using couchbase::read_preference;
 using namespace std::chrono_literals;
 
-// Times are given as points in time, which servers return unchanged, whatever their clocks say.
+// Times are given as points in time, which servers return unchanged, whatever the time on their
+// clocks.
 check_outcome check_get_with_expiry(verify_session& session) {
     const std::string key = session.key("with-expiry");
     const auto& documents = session.documents();

@@ -1,7 +1,6 @@
 #include <array>
 #include <expected>
 #include <future>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -101,9 +100,9 @@ check_outcome check_wrong_unlock(verify_session& session) {
 }
 
 // Under a lock that is not released, a timeout reports what happened. One attempt may be in flight
-// at the timeout, which makes a write ambiguous; both results are correct as long as the error says
-// which. On a busy machine the first answer may take longer than the timeout, and there is nothing
-// to report; so a longer timeout follows.
+// at the timeout, which makes a write ambiguous; both results are correct as long as the error
+// states which. On a busy machine the first answer may take longer than the timeout, and there is
+// nothing to report; so a longer timeout follows.
 check_outcome check_timeout(verify_session& session) {
     const std::string key = session.key("timeout");
     const auto& documents = session.documents();

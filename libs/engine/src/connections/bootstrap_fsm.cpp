@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/wire/cluster_messages.hpp>
 #include <reprise/wire/compression.hpp>
 #include <reprise/wire/error_context.hpp>
@@ -50,51 +51,30 @@ std::optional<std::string> inflated_text(const wire::frame_view& frame) {
 }
 
 std::string_view to_string(bootstrap_failure failure) noexcept {
-    switch (failure) {
-        case bootstrap_failure::none:
-            return "none";
-        case bootstrap_failure::hello_refused:
-            return "HELLO refused";
-        case bootstrap_failure::error_map_corrupt:
-            return "corrupt error map";
-        case bootstrap_failure::mechanism_unavailable:
-            return "no usable SASL mechanism";
-        case bootstrap_failure::only_plain_offered:
-            return "only PLAIN offered";
-        case bootstrap_failure::token_unprotected:
-            return "token not protected";
-        case bootstrap_failure::credentials_refused:
-            return "credentials refused";
-        case bootstrap_failure::proof_refused:
-            return "proof refused";
-        case bootstrap_failure::signature_wrong:
-            return "wrong server signature";
-        case bootstrap_failure::signature_missing:
-            return "no server signature";
-        case bootstrap_failure::nonce_mismatch:
-            return "nonce mismatch";
-        case bootstrap_failure::iterations_too_few:
-            return "too few iterations";
-        case bootstrap_failure::iterations_too_many:
-            return "too many iterations";
-        case bootstrap_failure::key_not_derived:
-            return "key not derived";
-        case bootstrap_failure::sasl_failed:
-            return "SASL failed";
-        case bootstrap_failure::bucket_no_access:
-            return "no access to the bucket";
-        case bootstrap_failure::bucket_not_found:
-            return "bucket not on this node";
-        case bootstrap_failure::collections_refused:
-            return "the bucket has no collections";
-        case bootstrap_failure::select_failed:
-            return "select bucket failed";
-        case bootstrap_failure::unexpected_answer:
-            return "unexpected answer";
-        case bootstrap_failure::malformed_answer:
-            return "malformed answer";
-    }
-    return "unknown";
+    static constexpr base::enumerator_texts<bootstrap_failure> texts({
+        {bootstrap_failure::none, "none"},
+        {bootstrap_failure::hello_refused, "HELLO refused"},
+        {bootstrap_failure::error_map_corrupt, "corrupt error map"},
+        {bootstrap_failure::mechanism_unavailable, "no usable SASL mechanism"},
+        {bootstrap_failure::only_plain_offered, "only PLAIN offered"},
+        {bootstrap_failure::token_unprotected, "token not protected"},
+        {bootstrap_failure::credentials_refused, "credentials refused"},
+        {bootstrap_failure::proof_refused, "proof refused"},
+        {bootstrap_failure::signature_wrong, "wrong server signature"},
+        {bootstrap_failure::signature_missing, "no server signature"},
+        {bootstrap_failure::nonce_mismatch, "nonce mismatch"},
+        {bootstrap_failure::iterations_too_few, "too few iterations"},
+        {bootstrap_failure::iterations_too_many, "too many iterations"},
+        {bootstrap_failure::key_not_derived, "key not derived"},
+        {bootstrap_failure::sasl_failed, "SASL failed"},
+        {bootstrap_failure::bucket_no_access, "no access to the bucket"},
+        {bootstrap_failure::bucket_not_found, "bucket not on this node"},
+        {bootstrap_failure::collections_refused, "the bucket has no collections"},
+        {bootstrap_failure::select_failed, "select bucket failed"},
+        {bootstrap_failure::unexpected_answer, "unexpected answer"},
+        {bootstrap_failure::malformed_answer, "malformed answer"},
+    });
+    return texts[failure];
 }
 
 bool is_login_refusal(bootstrap_failure failure) noexcept {
@@ -245,7 +225,7 @@ void bootstrap_fsm::fail_plain() {
     fail(
         bootstrap_failure::only_plain_offered,
         options_.client.transport == wire::transport::tls
-            ? "the server offers only PLAIN, which would show the password to a server whose "
+            ? "the server offers only PLAIN, which would reveal the password to a server whose "
               "certificate is not verified: verify it or set allow_plain_without_tls"
             : "the server offers only PLAIN, which would send the password in clear text: use "
               "couchbases:// or set allow_plain_without_tls");

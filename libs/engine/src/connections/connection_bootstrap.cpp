@@ -212,7 +212,7 @@ void connections::on_authenticated(kv_connection& connection, time_point now) {
 }
 
 // The server received a proof and gave none, whether it refused, closed or answered something else.
-// Pending logins to it end before they send it another proof, unless this is forgiven.
+// Pending logins to it end before they send it another proof, unless this end does not count.
 void connections::pace_logins(
     endpoint_record& endpoint, const kv_connection& ended, time_point now) {
     const bootstrap_failure failure = ended.bootstrap->failure();

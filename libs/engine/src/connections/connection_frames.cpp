@@ -2,7 +2,6 @@
 // operations are written as credit allows.
 
 #include <utility>
-#include <vector>
 
 #include <reprise/wire/cluster_messages.hpp>
 #include <reprise/wire/range_scan_messages.hpp>
@@ -143,7 +142,7 @@ void connections::on_collection_answer(
             fail(connection, "an answer that cannot be decoded", now);
             return owners_.collection_ids.forget(entry, now);
         case collection_answer::drop_connection:
-            return fail(connection, "the server's status asks for it", now);
+            return fail(connection, "the server's status requires it", now);
     }
 }
 

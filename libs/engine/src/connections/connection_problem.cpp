@@ -1,7 +1,6 @@
 #include "connections/connection_problem.hpp"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 

@@ -39,8 +39,8 @@ public:
     // servers that ask for many do not delay the logins to others, and equal ones in the order in
     // which they were requested.
     void begin(action_list& out);
-    // Remembers the key unless it is empty. Returns the connections that waited for it; none if the
-    // id is unknown.
+    // Stores the key unless it is empty. Returns the connections that waited for it; none if the id
+    // is unknown.
     [[nodiscard]] std::vector<connection_id> on_derived(
         derivation_id derivation, const std::string& key);
 

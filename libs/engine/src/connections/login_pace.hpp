@@ -44,7 +44,7 @@ public:
         next_ = driver::add_saturated(now, pause);
     }
     // The connection ended before the server could answer the proof, as it does when a server
-    // restarts. The first time in a pause is forgiven.
+    // restarts. The first such end in a pause does not count.
     void on_lost(time_point now) noexcept {
         const std::lock_guard lock(mutex_);
         if (lost_last_ && now < driver::add_saturated(*lost_last_, pause)) {
@@ -52,7 +52,8 @@ public:
         }
         lost_last_ = now;
     }
-    // What was refused need not be what is wrong now. A server that gave no proof still waits.
+    // A refusal of the old credentials does not count for the new ones. A server that gave no proof
+    // still waits.
     void on_new_credentials() noexcept {
         const std::lock_guard lock(mutex_);
         if (std::exchange(is_refused_, false)) {

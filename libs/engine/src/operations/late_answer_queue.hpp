@@ -26,7 +26,7 @@ public:
     // Returns the answers that arrived since the last call.
     [[nodiscard]] std::vector<entry> take();
     void set_hook(std::function<void()> hook);
-    // Drops all further answers and the hook.
+    // Drops all further answers and the hook. Waits for a hook that another thread is running.
     void close() noexcept;
 
 private:

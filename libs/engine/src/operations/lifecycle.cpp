@@ -1,8 +1,5 @@
 #include "operations/lifecycle.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace reprise::engine {
 
 std::optional<retry_outcome> lifecycle::decide(

@@ -64,7 +64,7 @@ public:
     }
     // Parks the operation without a retry until a resource is available. There must be a place.
     template <class Slot>
-    void park_silently(Slot& slot, intrusive_list<Slot>& list, time_point due) {
+    void park_without_retry(Slot& slot, intrusive_list<Slot>& list, time_point due) {
         list.push_back(slot);
         wait(slot, operation_state::parked, due);
         slot.is_silent = true;
@@ -153,7 +153,7 @@ public:
 
     // --- the end ---
 
-    // Builds the error from what every operation knows about its failure.
+    // Builds the error from what every operation has recorded about its failure.
     [[nodiscard]] static std::shared_ptr<error_info> make_error(
         const operation_base& operation, std::error_code code);
     // Adds an empty result to the queue of completions. `complete_begun` or `drop_end` must follow

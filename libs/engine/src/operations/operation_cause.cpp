@@ -11,7 +11,7 @@ namespace reprise::engine {
 std::string operation_endings::dispatch_cause(const operation_slot& slot) const {
     const bucket_state& bucket = routes_.bucket_of(slot);
     const retry_reason reason = slot.failed.reason;
-    if (info(reason).is_terminal && info(reason).is_about_connection) {
+    if (info(reason).is_terminal() && info(reason).is_about_connection) {
         return terminal_cause(bucket, reason);
     }
     const node_link* link = routes_.link_of(slot);

@@ -158,7 +158,7 @@ void operations::await_collection(operation_slot& slot, collection_entry& entry,
     bucket_state& bucket = *entry.bucket;
     const bool is_stuck = terminal_reason(bucket) && !routes_.is_dispatchable(slot);
     if (entry.state != collection_state::unknown && !is_stuck) {
-        return waiting_.park_silently(slot, entry.waiters, now);
+        return waiting_.park_without_retry(slot, entry.waiters, now);
     }
     kv_connection* connection = parts_.nodes.any_open(bucket, bucket.noop_next);
     if (connection == nullptr) {
@@ -171,7 +171,7 @@ void operations::await_collection(operation_slot& slot, collection_entry& entry,
     // Asks for the id even if the operation finds no place to wait, because the next one will need
     // it.
     parts_.collection_ids.ask(entry, *connection, now);
-    waiting_.park_silently(slot, entry.waiters, now);
+    waiting_.park_without_retry(slot, entry.waiters, now);
 }
 
 void operations::submit(operation_slot& slot, node_link& link, bool is_woken, time_point now) {
@@ -188,7 +188,7 @@ void operations::submit(operation_slot& slot, node_link& link, bool is_woken, ti
     }
     parts_.nodes.hurry(link, now);
     if (is_still_connecting(link) && !terminal_reason(*link.bucket)) {
-        return waiting_.park_silently(slot, link.waiters, now);
+        return waiting_.park_without_retry(slot, link.waiters, now);
     }
     dispatch_failed(
         slot,
@@ -215,7 +215,7 @@ void operations::wait_for_topology(operation_slot& slot, bucket_state& bucket, t
     const auto connecting = [](const auto& link) { return is_still_connecting(*link); };
     const bool is_early = bucket.links.empty() || std::ranges::any_of(bucket.links, connecting);
     if (!terminal_reason(bucket) && is_early) {
-        return waiting_.park_silently(slot, bucket.topology_waiters, now);
+        return waiting_.park_without_retry(slot, bucket.topology_waiters, now);
     }
     const bool is_lost =
         bucket.configuration && std::ranges::any_of(bucket.links, [](const auto& link) {

@@ -107,7 +107,7 @@ void operations::on_success(
     endings_.complete_begun(slot, ended, now);
 }
 
-// The answer says that the operation succeeded, but its body says otherwise or cannot be decoded.
+// The answer's status is a success, but its body contradicts that or cannot be decoded.
 void operations::on_unreadable(
     kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
     const decoding_error& error, time_point now) {

@@ -21,7 +21,7 @@
 
 namespace reprise::engine {
 
-// What the orchestrator needs to know about an operation.
+// What the orchestrator needs from an operation.
 struct retry_subject {
     operation_names names{};
     operation_base* operation = nullptr;  // null: a request of the client itself

@@ -72,7 +72,7 @@ void scan_operations::on_success(
     }
     announce_rows(slot, had_rows);
     if (slot.scan->is_full()) {
-        return requests_.waiting().park_silently(slot, reader_waiters_, now);
+        return requests_.waiting().park_without_retry(slot, reader_waiters_, now);
     }
     requests_.dispatch(slot, true, now);
 }

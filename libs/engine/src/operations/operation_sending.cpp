@@ -1,8 +1,6 @@
 // Operations on a connection: encodes them as credit allows, and dispatches them again when the
 // connection is lost.
 
-#include <utility>
-
 #include "operations/operations.hpp"
 #include "operations/request_encoding.hpp"
 

@@ -37,7 +37,7 @@ struct operation_slot : operation_base {
     std::uint32_t generation = 0;
     std::uint32_t next_free = 0;  // while it is free: index of the next free slot
     bool is_idempotent = false;
-    std::uint8_t hurry_count = 0;  // how often a new revision cut a wait short; see route.hpp
+    std::uint8_t skipped_backoffs = 0;  // how often a new revision cut a wait short; see route.hpp
 
     // The destination, and the last attempt.
     wire::vbucket_id vbucket{};
@@ -69,7 +69,8 @@ static_assert(sizeof(operation_slot) - 2 * base::slice::inline_size_max <= 512);
 // A pool of slots that never move. The generation in an id detects stale ids.
 class operation_pool {
 public:
-    // Ids of different loops differ: observers of a client know operations by their ids.
+    // Ids of different loops differ, because observers of a client identify operations by their
+    // ids.
     static constexpr unsigned index_bits = 26;
     explicit operation_pool(std::size_t loop = 0) noexcept
         : mark_(static_cast<std::uint32_t>(loop) << index_bits) {}
@@ -158,7 +159,7 @@ inline void operation_pool::release(operation_slot& slot) {
         release_rare(slot);
     }
     slot.is_silent = false;
-    slot.hurry_count = 0;
+    slot.skipped_backoffs = 0;
     slot.endpoint = -1;
     slot.connection = nullptr;
     restore(slot.vbucket);

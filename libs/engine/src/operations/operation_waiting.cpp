@@ -1,7 +1,6 @@
 // Parks operations, and wakes them.
 
 #include <algorithm>
-#include <utility>
 
 #include "connections/connections.hpp"
 #include "operations/operations.hpp"
@@ -35,11 +34,11 @@ wait_list& waiting_operations::list_for(operation_slot& slot) {
     return link != nullptr ? link->waiters : bucket.topology_waiters;
 }
 
-void waiting_operations::park_silently(operation_slot& slot, wait_list& list, time_point now) {
+void waiting_operations::park_without_retry(operation_slot& slot, wait_list& list, time_point now) {
     if (!life_.has_place()) {
         return requests_.apply(slot, life_.refuse_place(slot, now), now);
     }
-    life_.park_silently(slot, list, slot.deadline);
+    life_.park_without_retry(slot, list, slot.deadline);
 }
 
 void waiting_operations::leave(operation_slot& slot) {
@@ -121,10 +120,10 @@ bool waiting_operations::may_retry_early(
     if (bucket.is_configured_slowly) {
         return true;
     }
-    if (slot.hurry_count == hurry_count_max) {
+    if (slot.skipped_backoffs == skipped_backoffs_max) {
         return false;
     }
-    ++slot.hurry_count;
+    ++slot.skipped_backoffs;
     return true;
 }
 
@@ -190,7 +189,7 @@ void waiting_operations::wake_if_stuck(
 // Operations that already failed with it, or have another way, continue their backoff.
 void waiting_operations::wake_for_terminal_state(wait_list& list, time_point now) {
     wake_if(list, true, now, [&](const operation_slot& slot) {
-        const bool is_known = info(slot.failed.reason).is_terminal;
+        const bool is_known = info(slot.failed.reason).is_terminal();
         return slot.is_silent || (!is_known && !routes_.is_dispatchable(slot));
     });
 }

@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include <reprise/engine/subdoc_words.hpp>
 #include <reprise/wire/cluster_configuration.hpp>

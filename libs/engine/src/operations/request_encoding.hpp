@@ -71,7 +71,7 @@ private:
 
 namespace detail {
 
-// What check_request needs to know about a kind.
+// What check_request needs from the row of a kind.
 struct request_rules {
     bool has_key = false;
     bool has_more = true;  // check_further has something to check

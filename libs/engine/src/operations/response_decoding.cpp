@@ -126,7 +126,7 @@ decoding_error decode_shape<wire::response_shape::subdoc_mutation>(const decoder
     in.result.paths.resize(in.request.specs().size());
     for (const wire::mutation_result& path : answer->results) {
         if (path.index >= in.result.paths.size()) {
-            return unreadable("a result for a path that was not asked for");
+            return unreadable("a result for a path that was not requested");
         }
         keep(path.value, in.source, in.result.paths[path.index].value);
     }

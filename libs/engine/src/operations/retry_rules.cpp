@@ -86,7 +86,7 @@ failure_facts facts_of(const failed_attempt& failed) noexcept {
     const retry_reason_facts& known = info(failed.reason);
     failure_facts facts = describe(failed.own_error);
     facts.throttling = facts.throttling || known.is_throttling;
-    if (known.is_terminal) {
+    if (known.is_terminal()) {
         facts.safety.reset();
         facts.fault = failure_fault::client;
     } else {
@@ -117,7 +117,7 @@ errc own_error_of(retry_reason reason) noexcept {
         return errc::service_not_available;
     }
     // Without an error of its own the client could not go on; the reason is in the error.
-    return couchbase::terminal_error(reason).value_or(errc::request_canceled);
+    return info(reason).terminal_error.value_or(errc::request_canceled);
 }
 
 }  // namespace reprise::engine

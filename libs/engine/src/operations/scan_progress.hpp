@@ -19,7 +19,7 @@ namespace reprise::engine {
 [[nodiscard]] std::optional<wire::scan_snapshot> snapshot_for(
     const couchbase::mutation_state& state, std::string_view bucket, wire::vbucket_id vbucket);
 
-// Where the scan of one vbucket is. It knows no connection and no time: it turns the user's
+// Where the scan of one vbucket is. It depends on neither connections nor time: it turns the user's
 // request into the next one to a server, and answers into rows.
 class scan_progress {
 public:

@@ -120,7 +120,7 @@ errc path_errc(status code) noexcept {
     }
 }
 
-// The closest error to a status that only the error map knows.
+// The closest error to a status that is only in the error map.
 errc error_by_attributes(wire::error_attributes attributes) noexcept {
     if (attributes.has(error_attribute::rate_limit)) {
         return errc::rate_limited;

@@ -42,7 +42,7 @@ public:
     // Parks an operation that was never tried until its first attempt.
     void park_before_start(operation_slot& slot, duration delay, time_point now);
     // Parks it without a retry until a resource is available, if there is a place.
-    void park_silently(operation_slot& slot, wait_list& list, time_point now);
+    void park_without_retry(operation_slot& slot, wait_list& list, time_point now);
     // Removes the operation from its list, its timer and its connection.
     void leave(operation_slot& slot);
     // From wherever it waits back to dispatch.

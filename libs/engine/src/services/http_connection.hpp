@@ -46,7 +46,7 @@ struct http_slot : operation_base {
     incoming_answer answer;              // ... its answer, as far as it was received ...
     std::uint32_t server_code = 0;
     std::string server_text;  // ... the message of the service in it ...
-    std::any metadata;        // ... and what it reports beside rows
+    std::any metadata;        // ... and what it reports in addition to rows
 
     // Whether the last request may be sent again although its answer is missing.
     [[nodiscard]] bool is_repeatable() const noexcept {

@@ -81,7 +81,8 @@ void http_operations::enqueue(http_slot& slot, http_pool& pool, time_point now) 
         return each->state == http_connection_state::idle;
     });
     if (idle != pool.connections.end()) {
-        return transfers_.send(slot, **idle, now);
+        static_cast<void>(transfers_.try_send(slot, **idle, now));  // or it has been refused
+        return;
     }
     if (slot.is_canary) {
         // The client sends one canary per breaker. It does not take a place from a user's
@@ -150,7 +151,7 @@ void http_operations::fail_queue(http_pool& pool, time_point now) {
 
 void http_operations::on_topology(time_point now) {
     pools_.forget_unoffered();
-    waiting_.look_again(now);
+    waiting_.find_nodes_again(now);
 }
 
 void http_operations::on_connection_due(http_connection& connection, time_point now) {

@@ -75,7 +75,7 @@ void http_operations::on_search_over(http_slot& slot, time_point now) {
 }
 
 void http_operations::on_terminal_state(time_point now) {
-    waiting_.look_again(now);
+    waiting_.find_nodes_again(now);
     for (const auto& pool : pools_.all()) {
         for (std::size_t left = pool->queue.size(); left > 0; --left) {
             http_slot& slot = *pool->queue.front();
@@ -98,7 +98,7 @@ void http_operations::refuse_plain(http_pool& pool, std::string_view peer, time_
         refuse(
             slot, failed, refusal_reason::not_allowed,
             (context_.options.transport == wire::transport::tls
-                 ? "HTTP over TLS without a verified certificate would show " + secret + " to "
+                 ? "HTTP over TLS without a verified certificate would reveal " + secret + " to "
                  : "HTTP without TLS would send " + secret + " in clear text to ") +
                 (peer.empty() ? pool.endpoint->host : std::string(peer)) +
                 (context_.options.transport == wire::transport::tls

@@ -33,14 +33,15 @@ void forget_answer(http_slot& slot) {
 
 }  // namespace
 
-void http_transfers::send(http_slot& slot, http_connection& connection, time_point now) {
-    if (const auto refusal = parts_.life.charge(slot, now)) {
-        parts_.requests.apply(slot, *refusal, now);
-        return serve(connection, now);
+bool http_transfers::try_send(http_slot& slot, http_connection& connection, time_point now) {
+    REPRISE_ASSERT(connection.state == http_connection_state::idle);
+    auto refusal = parts_.life.charge(slot, now);
+    if (!refusal) {
+        refusal = parts_.decider.try_start_attempt(slot, now);
     }
-    if (const auto refusal = parts_.decider.try_start_attempt(slot, now)) {
+    if (refusal) {
         parts_.requests.apply(slot, *refusal, now);
-        return serve(connection, now);
+        return false;
     }
     forget_answer(slot);
     slot.call = &slot.request.exchange->compose(parts_.candidates.configuration_for(slot));
@@ -50,7 +51,7 @@ void http_transfers::send(http_slot& slot, http_connection& connection, time_poi
         parts_.requests.refuse(
             slot, failed, refusal_reason::unclassified,
             "the request cannot be written: " + encoded.error(), now);
-        return serve(connection, now);
+        return false;
     }
     const auto kind =
         slot.call->method == "HEAD" ? http::response_kind::to_head : http::response_kind::with_body;
@@ -71,18 +72,19 @@ void http_transfers::send(http_slot& slot, http_connection& connection, time_poi
         connection.read_size_max = read_size;
         context_.actions.emplace_back(read_action{connection.id, false, read_size});
     }
+    return true;
 }
 
 void http_transfers::serve(http_connection& connection, time_point now) {
     connection.state = http_connection_state::idle;
-    http_slot* next = connection.pool->queue.front();
-    if (next == nullptr) {
-        context_.wheel.arm(
-            connection, driver::add_saturated(now, context_.options.idle_http_connection_timeout));
-        return;
+    while (http_slot* const next = connection.pool->queue.front()) {
+        parts_.waiting.leave(*next);
+        if (try_send(*next, connection, now)) {
+            return;
+        }
     }
-    parts_.waiting.leave(*next);
-    send(*next, connection, now);
+    context_.wheel.arm(
+        connection, driver::add_saturated(now, context_.options.idle_http_connection_timeout));
 }
 
 base::byte_view http_transfers::begin_write(connection_id id) {

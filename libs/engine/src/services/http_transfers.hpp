@@ -35,9 +35,10 @@ public:
     http_transfers(engine_context& context, const http_transfer_parts& parts) noexcept
         : context_(context), parts_(parts) {}
 
-    // Composes the request and writes it to an idle connection.
-    void send(http_slot& slot, http_connection& connection, time_point now);
-    // Gives an idle connection the next operation of its pool's queue.
+    // Composes the request and writes it to an idle connection. False: the operation was refused,
+    // and the connection is still idle.
+    [[nodiscard]] bool try_send(http_slot& slot, http_connection& connection, time_point now);
+    // Gives a free connection the next operation of its pool's queue that may be sent.
     void serve(http_connection& connection, time_point now);
     // Moves the available rows into `out`. Returns false if the operation has ended.
     bool take_rows(operation_id operation, row_batch& out);

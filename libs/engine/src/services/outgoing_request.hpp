@@ -9,8 +9,8 @@
 
 namespace reprise::engine {
 
-// Writes the operation's call, with who we are, into the connection's buffer. The error says why it
-// cannot be written; the buffer is then empty.
+// Writes the operation's call, with the credentials, into the connection's buffer. The error is the
+// reason why it cannot be written; the buffer is then empty.
 [[nodiscard]] std::expected<void, std::string> encode_call(
     http_connection& connection, const service_call& call, const engine_context& context);
 

@@ -32,7 +32,7 @@ void waiting_http_operations::park_for_configuration(
     if (!life_.has_place()) {
         return requests_.apply(slot, life_.refuse_place(slot, now), now);
     }
-    life_.park_silently(slot, topology_waiters_, due);
+    life_.park_without_retry(slot, topology_waiters_, due);
 }
 
 intrusive_list<http_slot>& waiting_http_operations::list_for(retry_reason reason) noexcept {
@@ -70,7 +70,7 @@ void waiting_http_operations::wake_refused(time_point now) {
         breaker_waiters_, now, [&](const http_slot& slot) { return candidates_.would_pass(slot); });
 }
 
-void waiting_http_operations::look_again(time_point now) {
+void waiting_http_operations::find_nodes_again(time_point now) {
     wake_refused(now);
     wake_if(topology_waiters_, now, [](const http_slot&) { return true; });
 }

@@ -40,7 +40,7 @@ public:
     // Continues operations that a circuit breaker refused and that have a usable node now.
     void wake_refused(time_point now);
     // Nodes or their states have changed: operations look for a node again.
-    void look_again(time_point now);
+    void find_nodes_again(time_point now);
     // A terminal state is set: operations in a backoff that reached no node do not wait for its
     // end.
     void wake_stuck(time_point now);

@@ -67,7 +67,7 @@ enum class collection_state : std::uint8_t {
 };
 
 // A collection of a bucket. The default one is known from the start, with the id 0 that every
-// server gives it, and is asked for like any other once a server does not know it any more.
+// server gives it, and is looked up like any other once a server has reported it as unknown.
 struct collection_entry : engine_timer {
     collection_entry() noexcept : engine_timer(timer_kind::collection) {}
 

@@ -10,15 +10,15 @@ namespace reprise::engine {
 
 class kv_connection;
 
-// What an answer says about the connection that brought it.
+// What an answer means for the connection that it arrived on.
 enum class collection_answer : std::uint8_t {
     taken,            // nothing
     undecodable,      // close it, then call `forget`
     drop_connection,  // close it: it has lost its login or its bucket
 };
 
-// The ids of collections. Each id is requested once and kept until a server no longer knows
-// it. Operations that need an id wait in its entry.
+// The ids of collections. Each id is requested once and kept until a server reports it as unknown.
+// Operations that need an id wait in its entry.
 //
 //     unknown -> ask: asking -> on_answer: known
 //                                        | stale: asked again later

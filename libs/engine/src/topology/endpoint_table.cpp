@@ -1,6 +1,5 @@
 #include "topology/endpoint_table.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <reprise/wire/cluster_node.hpp>

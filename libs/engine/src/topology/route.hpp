@@ -15,7 +15,7 @@ enum class route_map : std::uint8_t {
     forward,  // the map after the running rebalance
 };
 
-// What an operation remembers about its last attempt.
+// What an operation keeps of its last attempt.
 struct route_state {
     // The configuration that the last attempt used.
     wire::configuration_revision revision{};
@@ -54,7 +54,7 @@ enum class route_step : std::uint8_t {
 // A new revision sends an operation before its backoff is over. A server that answers each attempt
 // with a newer revision must not turn that into a busy loop. So an operation skips its backoff only
 // this often ...
-inline constexpr std::uint8_t hurry_count_max = 3;
+inline constexpr std::uint8_t skipped_backoffs_max = 3;
 // ... after that it waits for engine_options::revision_delay_max after a new revision, or until its
 // backoff ends, unless no revision had arrived for this long.
 inline constexpr duration revision_pause = std::chrono::milliseconds{500};

@@ -7,8 +7,8 @@
 
 #include <reprise/engine/engine_options.hpp>
 
-// Which seeds from SRV records may see credentials (RH-46). Whoever answers for the name server can
-// name any host, and that host may own a valid certificate for itself.
+// Which seeds from SRV records may see credentials (RH-46). An impostor of the name server can name
+// any host, and that host may own a valid certificate for itself.
 
 namespace reprise::engine {
 

@@ -12,7 +12,7 @@ namespace {
 constexpr duration slow_connect = std::chrono::milliseconds{500};
 
 // Whether a seed has neither answered nor failed, and has not been silent for too long. One that
-// failed before and speaks to the client again counts like one that has not failed.
+// failed before and answers again counts like one that has not failed.
 bool may_answer(const node_link& link) noexcept {
     const node_terminal_state& node = *link.endpoint->terminal;
     const bool has_answered = link.is_bucket_missing || node.is_auth_refused || node.is_tls_failed;

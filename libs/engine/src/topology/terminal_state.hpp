@@ -22,8 +22,8 @@ namespace reprise::engine {
 void set_missing(bucket_state& bucket, bool is_so) noexcept;
 
 // Whether the current topology names the link's node. Without a configuration, the seeds are the
-// topology. With one, a seed outside it may be asked for a newer configuration, but what it refuses
-// says nothing about this cluster (RH-25 to RH-27).
+// topology. With one, a seed outside it may be asked for a newer configuration, but its refusals do
+// not count for this cluster (RH-25 to RH-27).
 [[nodiscard]] bool is_in_topology(const node_link& link) noexcept;
 
 // Derives the bucket's flags from the nodes of its current topology only.

@@ -9,7 +9,7 @@
 namespace reprise::engine {
 
 // Follows the terminal states of all buckets (terminal_state.hpp): runs the timers after which a
-// refusal or a missing bucket is final, and notifies those who wait.
+// refusal or a missing bucket is final, and notifies the operations that wait.
 class terminal_watch {
 public:
     terminal_watch(

@@ -3,7 +3,6 @@
 #include "topology/topology.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "topology/srv_trust.hpp"
 #include "topology/terminal_state.hpp"

@@ -1,7 +1,6 @@
 // Links: connecting, reconnecting and retiring.
 
 #include <algorithm>
-#include <utility>
 
 #include "connections/kv_connection.hpp"
 #include "topology/cause.hpp"

@@ -9,7 +9,7 @@
 
 namespace reprise::engine {
 
-// What the topology reports to those who wait: one call for each event, never one for each
+// What the topology reports to operations that wait: one call for each event, never one for each
 // operation. A call may come back to the topology before it returns.
 class topology_listener {
 public:

@@ -62,10 +62,8 @@ void operator delete[](void* memory, std::size_t) noexcept {
     counted_delete(memory);
 }
 
-namespace reprise::engine::testing {
-namespace engine_allocation_tests {
+namespace reprise::engine::testing::engine_allocation_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -138,10 +136,6 @@ struct canned_scene {
     int completed = 0;
     bool has_history = false;
 };
-
-}  // namespace engine_allocation_tests
-
-using namespace engine_allocation_tests;
 
 TEST(engine_allocation, the_counter_counts) {
     const std::size_t before = new_count.load();
@@ -249,4 +243,4 @@ TEST(engine_allocation, RH_32_a_million_operations_park_in_512_bytes_each_and_wa
     EXPECT_EQ(driver.engine().statistics().operations_open, 0U);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::engine_allocation_tests

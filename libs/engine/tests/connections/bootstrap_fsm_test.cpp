@@ -5,22 +5,16 @@
 // The client trusts nothing that a server sends before the login, and a server that cannot prove
 // that it knows the password must wait for its next login.
 
-namespace reprise::engine::testing {
-namespace trust_tests {
+namespace reprise::engine::testing::trust_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
 // Makes the server end every login with this message.
 void end_logins_with(scripted_cluster& cluster, std::string last, status code = status::success) {
-    cluster.on_request = [last = std::move(last),
-                          code](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::sasl_step) {
-            return std::nullopt;
-        }
+    cluster.answer_each(opcode::sasl_step, [last = std::move(last), code](const seen_request&) {
         return answer{.status = code, .value = last};
-    };
+    });
 }
 
 // Two seeds: the first refuses every login, the second is the cluster.
@@ -36,10 +30,6 @@ public:
     void on_decision(log_level, const decision_record&) noexcept override {}
     std::string all;
 };
-
-}  // namespace trust_tests
-
-using namespace trust_tests;
 
 TEST(trust, a_configuration_pushed_before_the_login_changes_nothing) {
     scripted_cluster cluster(2);
@@ -88,10 +78,7 @@ TEST(trust, features_that_were_not_asked_for_are_not_used) {
 }
 
 TEST(trust, EM_02_an_error_map_is_held_on_its_connection_until_the_login) {
-    scripted_cluster cluster(1);
-    engine_options options;
-    options.kv_connections_per_node = 2;
-    connected_driver driver(cluster, options);
+    auto [cluster, driver] = connected_node({{.kv_connections_per_node = 2}});
     driver.advance(10ms);
     ASSERT_EQ(driver.connections_to(0).size(), 2U);
     // An impostor now answers at the node's address, with a newer map that marks a plain failure as
@@ -108,8 +95,7 @@ TEST(trust, EM_02_an_error_map_is_held_on_its_connection_until_the_login) {
     for (int index = 0; index < 4; ++index) {
         auto request = driver.request(operation_kind::get, "k");
         request.timeout = 100ms;
-        const auto read = driver.start(std::move(request));
-        driver.advance(200ms);
+        const auto read = driver.after(200ms, driver.start(std::move(request)));
         ASSERT_EQ(read->calls, 1);
         if (read->result.error->status == 0x7ff1) {
             ++answered;
@@ -141,8 +127,7 @@ TEST(trust, RH_25_a_server_that_does_not_know_the_password_fails_requests_at_onc
         options.log = log;
         engine_driver driver(cluster, options);
         const time_point started = driver.now;
-        const auto read = driver.get("k");
-        driver.advance(1s);
+        const auto read = driver.after(1s, driver.get("k"));
         ASSERT_EQ(read->code(), errc::authentication_failure) << each.last << each.last;
         EXPECT_EQ(read->result.error->last_reason, retry_reason::authentication_error);
         EXPECT_LE(read->at - started, 500ms);
@@ -163,8 +148,7 @@ TEST(trust, RH_25_a_refusal_in_scram_counts_in_any_message) {
                                      : std::nullopt;
             };
             engine_driver driver(cluster);
-            const auto read = driver.get("k");
-            driver.advance(500ms);
+            const auto read = driver.after(500ms, driver.get("k"));
             EXPECT_EQ(read->code(), errc::authentication_failure) << static_cast<int>(code);
         }
     }
@@ -174,8 +158,7 @@ TEST(trust, RH_25_a_success_without_a_challenge_proves_nothing) {
     scripted_cluster cluster(1);
     cluster.answer_all(opcode::sasl_auth, {});
     engine_driver driver(cluster);
-    const auto read = driver.get("k");
-    driver.advance(500ms);
+    const auto read = driver.after(500ms, driver.get("k"));
     EXPECT_EQ(read->code(), errc::authentication_failure);
     EXPECT_EQ(driver.engine().statistics().connections_open, 0U);
 }
@@ -194,24 +177,20 @@ TEST(trust, RH_25_an_unusable_challenge_is_no_evidence_about_the_password) {
     };
     for (const row& each : rows) {
         scripted_cluster cluster(1);
-        cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
-            if (seen.op != opcode::sasl_auth) {
-                return std::nullopt;
-            }
+        cluster.answer_each(opcode::sasl_auth, [&](const seen_request& seen) {
             std::string challenge = each.challenge;
             if (const auto place = challenge.find("NONCE"); place != std::string::npos) {
                 challenge.replace(place, 5, seen.value.substr(seen.value.find(",r=") + 3));
             }
             return answer{.status = status::auth_continue, .value = challenge};
-        };
+        });
         engine_options options;
         const auto log = std::make_shared<login_log>();
         options.log = log;
         engine_driver driver(cluster, options);
         auto request = driver.request(operation_kind::get, "k");
         request.timeout = 300ms;
-        const auto read = driver.start(std::move(request));
-        driver.advance(400ms);
+        const auto read = driver.after(400ms, driver.start(std::move(request)));
         EXPECT_EQ(read->code(), errc::unambiguous_timeout) << each.challenge << each.challenge;
         EXPECT_NE(log->all.find(each.text), std::string::npos) << log->all;
         EXPECT_EQ(cluster.count(opcode::sasl_step), 0U) << "no proof for a bad challenge";
@@ -223,9 +202,7 @@ TEST(trust, RH_39_after_a_wrong_signature_a_node_sees_one_login_in_ten_seconds) 
     for (const char* last : {"v=AAAA", "", "e=invalid-proof"}) {
         scripted_cluster cluster(1);
         end_logins_with(cluster, last);
-        engine_options options;
-        options.kv_connections_per_node = 4;
-        engine_driver driver(cluster, options);
+        engine_driver driver(cluster, {{.kv_connections_per_node = 4}});
         driver.engine().open("travel", driver.now);
         driver.engine().open("", driver.now);  // a second link to the same node
         driver.advance(1s);
@@ -241,8 +218,7 @@ TEST(trust, RH_39_after_a_wrong_signature_a_node_sees_one_login_in_ten_seconds) 
         cluster.on_request = nullptr;
         driver.advance(11s);
         EXPECT_EQ(driver.engine().statistics().connections_open, 5U);
-        const auto read = driver.get("k");
-        driver.settle();
+        const auto read = driver.settled(driver.get("k"));
         EXPECT_EQ(read->code(), errc::document_not_found);
     }
 }
@@ -261,11 +237,11 @@ TEST(trust, RH_39_every_proof_counts_whatever_the_server_does_next) {
             if (request.op != opcode::sasl_step) {
                 return std::nullopt;
             }
-            scripted_cluster::scripted_answer answer;
-            answer.is_silent = how == reaction::is_silent;
-            answer.closes = how == reaction::closes;
-            answer.status = how == reaction::refuses ? status::auth_error : status::not_stored;
-            return answer;
+            answer made;
+            made.is_silent = how == reaction::is_silent;
+            made.closes = how == reaction::closes;
+            made.status = how == reaction::refuses ? status::auth_error : status::not_stored;
+            return made;
         };
         driver.engine().open("travel", driver.now);
         driver.advance(9s);
@@ -298,8 +274,7 @@ TEST(trust, RH_25_the_state_survives_reconnects_until_a_login_succeeds) {
     cluster.nodes[0].sasl_status = status::auth_error;
     engine_driver driver(cluster);
     const auto expect_refused = [&](const char* when) {
-        const auto read = driver.get("k");
-        driver.settle();
+        const auto read = driver.settled(driver.get("k"));
         EXPECT_EQ(read->code(), errc::authentication_failure) << when << when;
     };
     driver.connect();
@@ -326,8 +301,7 @@ TEST(trust, RH_25_the_state_survives_reconnects_until_a_login_succeeds) {
     cluster.nodes[0].mechanisms = "SCRAM-SHA512";
     cluster.nodes[0].sasl_status.reset();
     driver.advance(6s);
-    const auto read = driver.get("k");
-    driver.settle();
+    const auto read = driver.settled(driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
 }
 
@@ -382,8 +356,7 @@ TEST(trust, RH_40_a_refused_bearer_token_counts_like_a_refused_password) {
     engine_driver driver(cluster, options);
     driver.identity = {};
     driver.identity.bearer_token = "token";
-    const auto read = driver.get("k");
-    driver.settle();
+    const auto read = driver.settled(driver.get("k"));
     EXPECT_EQ(cluster.all(opcode::sasl_auth).at(0).key, "OAUTHBEARER");
     EXPECT_EQ(read->code(), errc::authentication_failure);
 }
@@ -402,7 +375,7 @@ TEST(trust, an_error_about_a_server_that_offers_only_plain_names_the_option) {
             transport == wire::transport::plain
                 ? "the server offers only PLAIN, which would send the password in clear text: use "
                   "couchbases:// or set allow_plain_without_tls"
-                : "the server offers only PLAIN, which would show the password to a server whose "
+                : "the server offers only PLAIN, which would reveal the password to a server whose "
                   "certificate is not verified: verify it or set allow_plain_without_tls";
         EXPECT_NE(log->all.find(expected), std::string::npos) << log->all;
     }
@@ -434,8 +407,7 @@ TEST(trust, RH_25_a_refusal_by_one_seed_is_not_final_while_others_connect) {
     while (wire::vbucket_of(key, 2).value != 1) {
         key += "k";  // until the second seed owns it
     }
-    const auto stored = driver.upsert(key, "v");
-    driver.advance(100ms);
+    const auto stored = driver.after(100ms, driver.upsert(key, "v"));
     ASSERT_EQ(stored->calls, 1);
     EXPECT_EQ(stored->result.ec, std::error_code{}) << stored->result.ec.message();
 }
@@ -445,8 +417,7 @@ TEST(trust, RH_48_a_refusal_waits_for_silent_seeds) {
     cluster.nodes[0].sasl_status = status::auth_error;
     cluster.nodes[1].is_silent = true;
     engine_driver driver(cluster, with_two_seeds());
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(1400ms);
+    const auto stored = driver.after(1400ms, driver.upsert("k", "v"));
     EXPECT_EQ(stored->calls, 0) << "the other seed may still answer";
     driver.advance(200ms);
     EXPECT_EQ(stored->code(), errc::authentication_failure);
@@ -457,9 +428,8 @@ TEST(trust, RH_25_a_refusal_counts_at_once_when_no_other_seed_is_left) {
     cluster.nodes[0].sasl_status = status::auth_error;
     cluster.nodes[1].sasl_status = status::auth_error;
     engine_driver driver(cluster, with_two_seeds());
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(10ms);
+    const auto stored = driver.after(10ms, driver.upsert("k", "v"));
     EXPECT_EQ(stored->code(), errc::authentication_failure);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::trust_tests

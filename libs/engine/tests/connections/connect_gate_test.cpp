@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <vector>
 
-namespace reprise::engine {
-namespace connect_gate_tests {
+namespace reprise::engine::connect_gate_tests {
 
 struct requests {
     explicit requests(std::size_t count) {
@@ -27,11 +25,6 @@ public:
     bool is_willing = true;
     int count = 0;
 };
-
-}  // namespace connect_gate_tests
-
-using connect_gate_tests::counting_starter;
-using connect_gate_tests::requests;
 
 TEST(connect_gate, gives_no_more_places_than_it_has) {
     requests of(3);
@@ -125,4 +118,4 @@ TEST(connect_gate, keeps_no_place_for_a_request_that_is_declined) {
     EXPECT_FALSE(gate.is_queued(of.all[1]));
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::engine::connect_gate_tests

@@ -5,39 +5,27 @@
 // Whatever a server sends, nothing crashes, hangs or grows, and no answer matches the wrong
 // request.
 
-namespace reprise::engine::testing {
-namespace untrusted_tests {
+namespace reprise::engine::testing::untrusted_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-}  // namespace untrusted_tests
-
-using namespace untrusted_tests;
-
 TEST(untrusted_bytes, answers_cut_into_single_bytes_are_understood) {
     scripted_cluster cluster(2);
-    engine_options options;
-    options.enable_compression = false;
-    engine_driver driver(cluster, options);
+    engine_driver driver(cluster, {{.enable_compression = false}});
     driver.feed_size = 1;
-    const auto stored = driver.upsert("k", std::string(3000, 'v'));
-    driver.advance(10ms);
-    const auto read = driver.get("k");
-    driver.advance(10ms);
+    const auto stored = driver.after(10ms, driver.upsert("k", std::string(3000, 'v')));
+    const auto read = driver.after(10ms, driver.get("k"));
     ASSERT_EQ(stored->calls + read->calls, 2);
     EXPECT_TRUE(read->result.has_value());
     EXPECT_EQ(read->result.value.size(), 3000U);
 }
 
 TEST(untrusted_bytes, an_answer_sent_twice_completes_its_request_once) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.answer_all(opcode::get, {.status = status::key_enoent, .copies = 3});
     const auto first = driver.get("k");
-    const auto second = driver.get("k2");
-    driver.settle();
+    const auto second = driver.settled(driver.get("k2"));
     EXPECT_EQ(first->calls, 1);
     EXPECT_EQ(second->calls, 1);
     EXPECT_EQ(driver.engine().statistics().orphans, 4U);
@@ -45,45 +33,37 @@ TEST(untrusted_bytes, an_answer_sent_twice_completes_its_request_once) {
 }
 
 TEST(untrusted_bytes, an_invented_opaque_matches_no_request_and_reads_are_sent_again) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     bool is_first = true;
     cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
         return seen.op == opcode::get && std::exchange(is_first, false)
                    ? std::optional(answer{.opaque = seen.opaque + 0x10000U})
                    : std::nullopt;
     };
-    const auto read = driver.get("k");
-    driver.advance(1s);
+    const auto read = driver.after(1s, driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
     EXPECT_EQ(driver.closes.size(), 1U);
 }
 
 TEST(untrusted_bytes, an_answer_of_another_opcode_closes_the_connection) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     std::vector<std::byte> bytes;
-    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::set) {
-            return std::nullopt;
-        }
+    cluster.answer_each(opcode::set, [&](const seen_request& seen) {
         base::byte_writer writer(bytes);
         wire::response_header header;
         header.op = opcode::get;
         header.opaque = seen.opaque;
         EXPECT_TRUE(wire::document_response{}.encode(writer, header).has_value());
         return answer{.raw = std::string(base::as_text(bytes))};
-    };
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(100ms);
+    });
+    const auto stored = driver.after(100ms, driver.upsert("k", "v"));
     ASSERT_EQ(stored->code(), errc::request_canceled);
     EXPECT_TRUE(stored->result.error->is_ambiguous);
     EXPECT_EQ(driver.closes.size(), 1U);
 }
 
 TEST(untrusted_bytes, garbage_closes_the_connection_and_reads_are_sent_again) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     bool is_first = true;
     cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
         if (seen.op == opcode::get && std::exchange(is_first, false)) {
@@ -91,15 +71,13 @@ TEST(untrusted_bytes, garbage_closes_the_connection_and_reads_are_sent_again) {
         }
         return std::nullopt;
     };
-    const auto read = driver.get("k");
-    driver.advance(1s);
+    const auto read = driver.after(1s, driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
     EXPECT_EQ(driver.closes.size(), 1U);
 }
 
 TEST(untrusted_bytes, a_frame_with_lying_lengths_closes_the_connection) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     std::string frame(24, '\0');
     frame[0] = '\x81';
     frame[4] = '\x10';  // extras beyond the body
@@ -115,27 +93,17 @@ TEST(untrusted_bytes, a_frame_with_lying_lengths_closes_the_connection) {
 }
 
 TEST(untrusted_bytes, a_success_of_the_wrong_shape_is_a_decoding_failure) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::get || seen.op == opcode::set
-                   ? std::optional(answer{.value = "no extras"})
-                   : std::nullopt;
-    };
-    const auto read = driver.get("k");
-    driver.settle();
+    auto [cluster, driver] = connected_node();
+    cluster.answer_all({opcode::get, opcode::set}, {.value = "no extras"});
+    const auto read = driver.settled(driver.get("k"));
     ASSERT_EQ(read->code(), errc::decoding_failure);
     EXPECT_FALSE(read->result.error->is_ambiguous);
     EXPECT_EQ(driver.closes.size(), 1U);
 }
 
 TEST(untrusted_bytes, a_value_that_cannot_be_inflated_is_a_decoding_failure) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::get) {
-            return std::nullopt;
-        }
+    auto [cluster, driver] = connected_node();
+    cluster.answer_each(opcode::get, [](const seen_request& seen) {
         std::string frame(24, '\0');
         frame[0] = '\x81';
         frame[4] = 4;
@@ -146,15 +114,13 @@ TEST(untrusted_bytes, a_value_that_cannot_be_inflated_is_a_decoding_failure) {
                 static_cast<char>(seen.opaque >> (24 - 8 * index));
         }
         return answer{.raw = frame + std::string(4, '\0') + "\xff\xff\xff\xff"};
-    };
-    const auto read = driver.get("k");
-    driver.settle();
+    });
+    const auto read = driver.settled(driver.get("k"));
     EXPECT_EQ(read->code(), errc::decoding_failure);
 }
 
 TEST(untrusted_bytes, a_late_answer_to_a_timed_out_request_is_dropped) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     std::optional<seen_request> held;
     cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
         if (seen.op == opcode::get && !held) {
@@ -165,16 +131,10 @@ TEST(untrusted_bytes, a_late_answer_to_a_timed_out_request_is_dropped) {
     };
     auto request = driver.request(operation_kind::get, "k");
     request.timeout = 10ms;
-    const auto late = driver.start(std::move(request));
-    driver.advance(20ms);
+    const auto late = driver.after(20ms, driver.start(std::move(request)));
     EXPECT_EQ(late->result.ec, errc::unambiguous_timeout);
     const auto read = driver.get("other");
-    std::vector<std::byte> bytes;
-    base::byte_writer writer(bytes);
-    wire::response_header header;
-    header.opaque = held->opaque;
-    ASSERT_TRUE(wire::document_response{}.encode(writer, header).has_value());
-    driver.send(held->connection, bytes);
+    driver.send(held->connection, encoded(wire::document_response{}, header_for(held->opaque)));
     driver.settle();
     EXPECT_EQ(late->calls, 1);
     EXPECT_EQ(read->result.ec, errc::document_not_found);
@@ -182,11 +142,10 @@ TEST(untrusted_bytes, a_late_answer_to_a_timed_out_request_is_dropped) {
 }
 
 TEST(untrusted_bytes, too_many_requests_without_an_answer_close_the_connection) {
-    scripted_cluster cluster(1);
     engine_options options;
     options.pipeline_credit = 8;
     options.probe_after = 1h;
-    connected_driver driver(cluster, options);
+    auto [cluster, driver] = connected_node(options);
     cluster.answer_all(opcode::get, {.is_silent = true});
     for (int index = 0; index < 5; ++index) {
         auto request = driver.request(operation_kind::get, "k");
@@ -198,13 +157,11 @@ TEST(untrusted_bytes, too_many_requests_without_an_answer_close_the_connection) 
 }
 
 TEST(untrusted_bytes, a_silent_peer_is_probed_and_closed) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.nodes[0].is_silent = true;
     auto request = driver.request(operation_kind::get, "k");
     request.timeout = 10s;
-    const auto read = driver.start(std::move(request));
-    driver.advance(1100ms);
+    const auto read = driver.after(1100ms, driver.start(std::move(request)));
     EXPECT_EQ(cluster.count(opcode::noop), 1U);
     driver.advance(1800ms);
     EXPECT_TRUE(driver.closes.empty());
@@ -215,13 +172,8 @@ TEST(untrusted_bytes, a_silent_peer_is_probed_and_closed) {
 }
 
 TEST(untrusted_bytes, a_peer_that_answers_the_probe_is_kept) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::get || seen.op == opcode::get_cluster_config
-                   ? std::optional(answer{.is_silent = true})
-                   : std::nullopt;
-    };
+    auto [cluster, driver] = connected_node();
+    cluster.answer_all({opcode::get, opcode::get_cluster_config}, {.is_silent = true});
     auto request = driver.request(operation_kind::get, "k");
     request.timeout = 20s;
     driver.start(std::move(request));
@@ -231,17 +183,15 @@ TEST(untrusted_bytes, a_peer_that_answers_the_probe_is_kept) {
 }
 
 TEST(untrusted_bytes, requests_wait_for_credit_and_none_is_lost) {
-    scripted_cluster cluster(1);
     engine_options options;
     options.pipeline_credit = 4;
-    connected_driver driver(cluster, options);
+    auto [cluster, driver] = connected_node(options);
     std::size_t on_wire_max = 0;
     cluster.on_request = [&](const seen_request&) -> std::optional<answer> {
         on_wire_max = std::max(on_wire_max, driver.engine().statistics().operations_on_wire);
         return std::nullopt;
     };
-    const auto stored = driver.upsert_many(50, "k");
-    driver.advance(1ms);
+    const auto stored = driver.after(1ms, driver.upsert_many(50, "k"));
     for (const auto& one : stored) {
         EXPECT_TRUE(one->has_succeeded());
     }
@@ -250,11 +200,10 @@ TEST(untrusted_bytes, requests_wait_for_credit_and_none_is_lost) {
 }
 
 TEST(untrusted_bytes, RH_15_a_full_ready_list_counts_as_a_socket_that_is_not_available) {
-    scripted_cluster cluster(1);
     engine_options options;
     options.pipeline_credit = 1;
     options.ready_count_max = 2;
-    connected_driver driver(cluster, options);
+    auto [cluster, driver] = connected_node(options);
     std::vector<engine_driver::outcome_ptr> reads;
     for (int index = 0; index < 4; ++index) {
         reads.push_back(driver.get("k" + std::to_string(index)));
@@ -265,4 +214,4 @@ TEST(untrusted_bytes, RH_15_a_full_ready_list_counts_as_a_socket_that_is_not_ava
     EXPECT_TRUE(reads[3]->result.error->retry_reasons.contains(retry_reason::socket_not_available));
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::untrusted_tests

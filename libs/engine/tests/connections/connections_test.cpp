@@ -4,25 +4,13 @@
 
 #include "key_value_parts.hpp"
 
-namespace reprise::engine::testing {
-namespace connections_tests {
+namespace reprise::engine::testing::connections_tests {
 
 using events = std::vector<std::string>;
 
 std::vector<std::byte> noop_answer(std::uint32_t opaque) {
-    std::vector<std::byte> bytes;
-    base::byte_writer writer(bytes);
-    wire::response_header header;
-    header.op = wire::opcode::noop;
-    header.opaque = opaque;
-    EXPECT_TRUE(wire::empty_response{}.encode(writer, header));
-    return bytes;
+    return encoded(wire::empty_response{}, header_for(opaque, wire::opcode::noop));
 }
-
-}  // namespace connections_tests
-
-using connections_tests::events;
-using connections_tests::noop_answer;
 
 TEST(connections, open_one_connection_for_each_link_that_has_a_place) {
     key_value_parts with(2);
@@ -100,4 +88,4 @@ TEST(connections, probe_a_silent_peer_and_close_it_when_it_stays_silent) {
     EXPECT_EQ(connection.state, connection_state::closed);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::connections_tests

@@ -8,10 +8,8 @@
 
 // The driver stretches passwords outside the event loop. The engine never waits for it.
 
-namespace reprise::engine::testing {
-namespace key_stretching_tests {
+namespace reprise::engine::testing::key_stretching_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -27,19 +25,13 @@ std::vector<connection_id> ids(std::initializer_list<std::uint64_t> values) {
     return made;
 }
 
-}  // namespace key_stretching_tests
-
-using namespace key_stretching_tests;
-
 TEST(key_stretching, a_login_waits_for_its_key_and_operations_keep_their_deadlines) {
-    scripted_cluster cluster(1);
-    engine_driver driver(cluster);
+    auto [cluster, driver] = unconnected_node();
     driver.holds_keys = true;
     auto request = driver.request(operation_kind::get, "k");
     request.timeout = 250ms;
     const time_point started = driver.now;
-    const auto read = driver.start(std::move(request));
-    driver.advance(249ms);
+    const auto read = driver.after(249ms, driver.start(std::move(request)));
     ASSERT_EQ(driver.derivations.size(), 1U);
     EXPECT_EQ(cluster.count(opcode::sasl_step), 0U);
     EXPECT_EQ(read->calls, 0);
@@ -53,7 +45,7 @@ TEST(key_stretching, a_login_waits_for_its_key_and_operations_keep_their_deadlin
     EXPECT_EQ(driver.connects.size(), 1U);
 }
 
-TEST(key_stretching, connections_that_need_the_same_key_share_it_and_it_is_remembered) {
+TEST(key_stretching, connections_that_need_the_same_key_share_it_and_it_is_cached) {
     scripted_cluster cluster(3);
     engine_options options;
     options.seeds = {{"node1", {}}, {"node2", {}}, {"node3", {}}};
@@ -95,8 +87,7 @@ TEST(key_stretching, servers_that_ask_for_many_rounds_do_not_delay_the_others) {
 }
 
 TEST(key_stretching, a_key_for_a_connection_that_is_gone_is_kept_for_the_next_one) {
-    scripted_cluster cluster(1);
-    engine_driver driver(cluster);
+    auto [cluster, driver] = unconnected_node();
     driver.holds_keys = true;
     driver.connect();
     ASSERT_EQ(driver.derivations.size(), 1U);
@@ -133,8 +124,7 @@ TEST(key_stretching, late_unknown_and_repeated_answers_are_ignored) {
 }
 
 TEST(key_stretching, an_answer_after_the_engine_was_closed_starts_nothing) {
-    scripted_cluster cluster(1);
-    engine_driver driver(cluster);
+    auto [cluster, driver] = unconnected_node();
     driver.holds_keys = true;
     driver.connect();
     driver.engine().close(driver.now);
@@ -146,8 +136,7 @@ TEST(key_stretching, an_answer_after_the_engine_was_closed_starts_nothing) {
 }
 
 TEST(key_stretching, a_key_that_cannot_be_derived_fails_that_login_only) {
-    scripted_cluster cluster(1);
-    engine_driver driver(cluster);
+    auto [cluster, driver] = unconnected_node();
     driver.holds_keys = true;
     driver.connect();
     driver.engine().on_key_derived(driver.derivations.at(0).derivation, {}, driver.now);
@@ -155,23 +144,19 @@ TEST(key_stretching, a_key_that_cannot_be_derived_fails_that_login_only) {
     driver.settle();
     EXPECT_EQ(driver.closes.size(), 1U);
     driver.holds_keys = false;
-    const auto read = driver.get("k");
-    driver.advance(1s);
+    const auto read = driver.after(1s, driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
 }
 
 TEST(key_stretching, an_answer_of_the_server_while_the_key_is_derived_ends_the_connection) {
     scripted_cluster cluster(1);
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::sasl_auth) {
-            return std::nullopt;
-        }
+    cluster.answer_each(opcode::sasl_auth, [](const seen_request& seen) {
         const std::string nonce = seen.value.substr(seen.value.find(",r=") + 3);
         return answer{
             .status = status::auth_continue,
             .value = "r=" + nonce + "x,s=QQ==,i=4096",
             .copies = 2};
-    };
+    });
     engine_driver driver(cluster);
     driver.holds_keys = true;
     driver.connect();
@@ -180,16 +165,11 @@ TEST(key_stretching, an_answer_of_the_server_while_the_key_is_derived_ends_the_c
 
 TEST(key_stretching, an_option_allows_more_iterations) {
     scripted_cluster cluster(1);
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::sasl_auth) {
-            return std::nullopt;
-        }
+    cluster.answer_each(opcode::sasl_auth, [](const seen_request& seen) {
         const std::string nonce = seen.value.substr(seen.value.find(",r=") + 3);
         return answer{.status = status::auth_continue, .value = "r=" + nonce + "x,s=QQ==,i=100001"};
-    };
-    engine_options options;
-    options.scram_iterations_max = 100'001;
-    engine_driver driver(cluster, options);
+    });
+    engine_driver driver(cluster, {{.scram_iterations_max = 100'001}});
     driver.holds_keys = true;
     driver.connect();
     ASSERT_EQ(driver.derivations.size(), 1U);
@@ -197,8 +177,7 @@ TEST(key_stretching, an_option_allows_more_iterations) {
 }
 
 TEST(key_stretching, nonces_and_client_ids_come_from_the_entropy_and_never_from_the_seed) {
-    scripted_cluster cluster(1);
-    engine_driver driver(cluster);
+    auto [cluster, driver] = unconnected_node();
     std::uint8_t generated = 0;
     driver.random = randomness{1, [&](std::span<std::byte> out) {
                                    for (std::byte& each : out) {
@@ -222,8 +201,7 @@ TEST(key_stretching, nonces_and_client_ids_come_from_the_entropy_and_never_from_
 }
 
 TEST(key_stretching, without_randomness_no_login_succeeds) {
-    scripted_cluster cluster(1);
-    engine_driver driver(cluster);
+    auto [cluster, driver] = unconnected_node();
     driver.random = randomness{1, [](std::span<std::byte>) { return false; }};
     driver.connect();
     EXPECT_EQ(cluster.count(opcode::sasl_auth), 0U);
@@ -257,7 +235,7 @@ TEST(key_derivations, a_derivation_that_is_no_longer_needed_never_starts) {
         ASSERT_TRUE(keys.want(key_of("salt" + std::to_string(index)), connection_id{index}));
     }
     keys.begin(begun);
-    keys.forget(connection_id{1});  // already running: its result will be remembered
+    keys.forget(connection_id{1});  // already running: its result will be cached
     keys.forget(connection_id{3});
     EXPECT_TRUE(keys.on_derived(std::get<derive_key_action>(begun[0]).derivation, "key").empty());
     EXPECT_EQ(keys.find(key_of("salt1")), "key");
@@ -276,4 +254,4 @@ TEST(key_derivations, the_number_of_pending_keys_is_bounded) {
     EXPECT_TRUE(keys.want(key_of("salt7"), connection_id{5000})) << "shared with another one";
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::key_stretching_tests

@@ -6,8 +6,7 @@
 
 #include "engine_parts.hpp"
 
-namespace reprise::engine::testing {
-namespace kv_connection_tests {
+namespace reprise::engine::testing::kv_connection_tests {
 
 struct one_connection {
     explicit one_connection(std::size_t credit) : connection(connection_id{7}, link, credit, pool) {
@@ -30,10 +29,6 @@ struct one_connection {
             actions);
     }
 };
-
-}  // namespace kv_connection_tests
-
-using kv_connection_tests::one_connection;
 
 TEST(kv_connection, requests_one_write_until_the_driver_starts_it) {
     one_connection with(2);
@@ -89,4 +84,4 @@ TEST(kv_connection, counts_bytes_that_the_driver_accepted_as_sent) {
     EXPECT_FALSE(with.connection.outgoing.on_written(handed)) << "more bytes than there were";
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::kv_connection_tests

@@ -2,14 +2,9 @@
 
 #include <gtest/gtest.h>
 
-namespace reprise::engine {
-namespace login_pace_tests {
+namespace reprise::engine::login_pace_tests {
 
 constexpr time_point start{std::chrono::hours{1}};
-
-}  // namespace login_pace_tests
-
-using login_pace_tests::start;
 
 TEST(login_pace, allows_logins_as_long_as_servers_prove_themselves) {
     login_pace pace;
@@ -45,7 +40,7 @@ TEST(login_pace, counts_a_refusal_until_the_credentials_are_replaced) {
     EXPECT_TRUE(pace.try_begin(start)) << "it never proved itself";
 }
 
-TEST(login_pace, forgives_one_lost_connection_in_a_pause) {
+TEST(login_pace, the_first_lost_connection_in_a_pause_does_not_count) {
     login_pace pace;
     pace.on_lost(start);
     EXPECT_FALSE(pace.try_begin(start)) << "a server may restart";
@@ -67,4 +62,4 @@ TEST(login_pace, ends_with_a_proof) {
     EXPECT_FALSE(pace.try_begin(start));
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::engine::login_pace_tests

@@ -6,8 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace reprise::engine::testing {
-namespace outgoing_stream_tests {
+namespace reprise::engine::testing::outgoing_stream_tests {
 
 // A value in a block of its own, which tells whether anything else holds it.
 struct large_value {
@@ -38,10 +37,6 @@ void fill(outgoing_stream& stream, const large_value& first, const large_value& 
     writer.write_text("tail");
     stream.on_appended(writer);
 }
-
-}  // namespace outgoing_stream_tests
-
-using namespace outgoing_stream_tests;
 
 TEST(outgoing_stream, small_bytes_are_one_part) {
     outgoing_stream stream;
@@ -100,4 +95,4 @@ TEST(outgoing_stream, values_are_held_until_the_write_has_ended) {
     EXPECT_EQ(stream.offset_of_next(), 4 + 100 + 3 + 60 + 4 + 4U);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::outgoing_stream_tests

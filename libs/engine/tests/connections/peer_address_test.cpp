@@ -5,8 +5,7 @@
 
 // Without TLS, HTTP sends credentials to this machine only, unless the options allow more.
 
-namespace reprise::engine::testing {
-namespace http_plain_tests {
+namespace reprise::engine::testing::http_plain_tests {
 
 class http_plain : public ::testing::Test {
 protected:
@@ -16,8 +15,7 @@ protected:
         cluster_.answer_http({.body = R"({"results":[]})"});
     }
     engine_driver::outcome_ptr ask(engine_driver& driver) {
-        auto done = driver.start_http(readonly_request("{}"));
-        driver.settle();
+        auto done = driver.settled(driver.start_http(readonly_request("{}")));
         return done;
     }
     void expect_sent(engine_driver& driver) {
@@ -61,8 +59,7 @@ TEST_F(http_plain, to_another_machine_fails_at_once_and_sends_nothing) {
         }
         driver.advance(100ms);
         EXPECT_TRUE(cluster_.http_requests.empty());
-        const auto upserted = driver.upsert("k", "v");
-        driver.settle();
+        const auto upserted = driver.settled(driver.upsert("k", "v"));
         EXPECT_FALSE(upserted->result.ec) << "key-value has its own breaker";
     }
 }
@@ -158,5 +155,4 @@ TEST(peer_address, only_addresses_of_this_machine_are_loopback) {
     }
 }
 
-}  // namespace http_plain_tests
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::http_plain_tests

@@ -12,7 +12,6 @@
 #include <memory>
 #include <ostream>
 #include <random>
-#include <string>
 #include <vector>
 
 #include <reprise/asio/async_retry.hpp>

@@ -7,14 +7,9 @@
 #include <utility>
 #include <vector>
 
-namespace reprise::engine {
-namespace completions_tests {
+namespace reprise::engine::completions_tests {
 
 using texts = std::vector<std::string>;
-
-}  // namespace completions_tests
-
-using completions_tests::texts;
 
 TEST(completions, run_in_the_order_in_which_operations_ended) {
     completions ended;
@@ -85,4 +80,4 @@ TEST(completions, an_entry_that_is_used_again_is_empty) {
     }
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::engine::completions_tests

@@ -4,10 +4,8 @@
 
 #include "engine_driver.hpp"
 
-namespace reprise::engine::testing {
-namespace decision_log_tests {
+namespace reprise::engine::testing::decision_log_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -70,22 +68,12 @@ struct logging_scene {
     std::unique_ptr<engine_driver> driver;
 };
 
-scripted_cluster::hook answer_to(opcode op, answer with) {
-    return [=](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == op ? std::optional(with) : std::nullopt;
-    };
-}
-
 class log_text_keeper final : public log_sink {
 public:
     void on_decision(log_level, const decision_record&) noexcept override {}
     void on_message(log_level, std::string_view text) noexcept override { logged += text; }
     std::string logged;
 };
-
-}  // namespace decision_log_tests
-
-using namespace decision_log_tests;
 
 TEST(
     decision_log, RH_14_the_first_of_a_second_are_logged_and_the_rest_are_summarized_when_it_ends) {
@@ -175,7 +163,7 @@ TEST(decision_log, RH_14_with_a_limit_no_decision_is_lost_from_the_count) {
 TEST(logged_decisions, RH_14_nothing_is_left_out_by_default) {
     logging_scene scene;
     scene.driver->connect();
-    scene.cluster.on_request = answer_to(opcode::get, {.status = status::etmpfail});
+    scene.cluster.answer_all(opcode::get, {.status = status::etmpfail});
     for (int index = 0; index < 200; ++index) {
         scene.driver->get("k" + std::to_string(index));
     }
@@ -187,8 +175,7 @@ TEST(logged_decisions, RH_14_nothing_is_left_out_by_default) {
 TEST(logged_decisions, RH_14_polls_are_logged_with_their_true_attempt) {
     logging_scene scene;
     scene.driver->connect();
-    scene.cluster.on_request =
-        answer_to(opcode::get_cluster_config, {.status = status::not_my_vbucket});
+    scene.cluster.answer_all(opcode::get_cluster_config, {.status = status::not_my_vbucket});
     scene.driver->advance(4s);
     ASSERT_GE(scene.log->entries.size(), 5U);
     for (std::size_t index = 0; index < 5; ++index) {
@@ -200,7 +187,7 @@ TEST(logged_decisions, RH_14_polls_are_logged_with_their_true_attempt) {
     scene.cluster.on_request = nullptr;
     scene.driver->advance(3s);
     scene.log->entries.clear();
-    scene.cluster.on_request = answer_to(opcode::get_cluster_config, {.status = status::etmpfail});
+    scene.cluster.answer_all(opcode::get_cluster_config, {.status = status::etmpfail});
     scene.driver->advance(2500ms);
     ASSERT_EQ(scene.log->entries.size(), 1U);
     EXPECT_EQ(scene.log->entries[0].attempt, 0U);
@@ -216,7 +203,7 @@ TEST(logged_decisions, RH_14_a_poll_whose_answer_cannot_be_decoded_is_logged) {
           answer{.value = "\xff\xff\xff", .datatype = wire::datatype::snappy}}) {
         logging_scene scene;
         scene.driver->connect();
-        scene.cluster.on_request = answer_to(opcode::get_cluster_config, with);
+        scene.cluster.answer_all(opcode::get_cluster_config, with);
         scene.driver->advance(2500ms);
         ASSERT_EQ(scene.log->entries.size(), 1U);
         EXPECT_EQ(scene.log->entries[0].level, log_level::warn);
@@ -274,7 +261,7 @@ TEST(
 TEST(logged_decisions, RH_14_an_unreadable_answer_is_logged) {
     logging_scene scene;
     scene.driver->connect();
-    scene.cluster.on_request = answer_to(opcode::get, {.value = "without flags"});
+    scene.cluster.answer_all(opcode::get, {.value = "without flags"});
     const auto read = scene.driver->get("k");
     scene.driver->settle();
     EXPECT_EQ(read->result.ec, errc::decoding_failure);
@@ -295,4 +282,4 @@ TEST(decision_log, control_characters_in_names_of_nodes_are_escaped) {
     EXPECT_EQ(sink->logged.find('\x1b'), std::string::npos);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::decision_log_tests

@@ -13,8 +13,7 @@
 
 // Which requests a connection can carry, and what is refused before there is one.
 
-namespace reprise::engine::testing {
-namespace encoding_rules_tests {
+namespace reprise::engine::testing::encoding_rules_tests {
 
 using wire::hello_feature;
 
@@ -137,24 +136,24 @@ wire::frame_view sent_frame(
     return *wire::scan_frame(bytes, {})->frame;
 }
 
-TEST(encoding_rules, a_value_is_marked_as_json_if_it_is_and_the_connection_knows_json) {
+TEST(encoding_rules, a_value_is_marked_as_json_if_it_is_and_the_connection_supports_json) {
     using wire::datatype;
     operation_request request = upsert_request();
     for (const bool is_json : {false, true}) {
-        for (const bool knows_json : {false, true}) {
+        for (const bool supports_json : {false, true}) {
             request.is_json = is_json;
             encoding_context context;
-            context.features = knows_json ? wire::hello_feature_set{hello_feature::json}
-                                          : wire::hello_feature_set{hello_feature::tracing};
+            context.features = supports_json ? wire::hello_feature_set{hello_feature::json}
+                                             : wire::hello_feature_set{hello_feature::tracing};
             std::vector<std::byte> bytes;
             EXPECT_EQ(
                 sent_frame(request, context, bytes).datatype(),
-                is_json && knows_json ? datatype::json : datatype::raw);
+                is_json && supports_json ? datatype::json : datatype::raw);
         }
     }
 }
 
-TEST(encoding_rules, values_are_compressed_only_if_the_connection_knows_snappy) {
+TEST(encoding_rules, values_are_compressed_only_if_the_connection_supports_snappy) {
     operation_request request = upsert_request();
     request.value = base::slice::copy_of(base::as_bytes(std::string(1000, 'a')));
     const wire::compression_options compression;
@@ -237,5 +236,4 @@ TEST(encoding_rules, the_time_for_an_answer_of_a_scan_is_bounded_on_both_sides) 
     }
 }
 
-}  // namespace encoding_rules_tests
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::encoding_rules_tests

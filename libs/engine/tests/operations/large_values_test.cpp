@@ -6,10 +6,8 @@
 
 // A large value is written from the memory that its request owns, on every attempt.
 
-namespace reprise::engine::testing {
-namespace large_values_tests {
+namespace reprise::engine::testing::large_values_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -41,13 +39,8 @@ struct large_upsert {
     engine_driver::outcome_ptr stored;
 };
 
-}  // namespace large_values_tests
-
-using namespace large_values_tests;
-
 TEST(large_values, are_written_from_where_they_are_on_every_attempt) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster, uncompressed());
+    auto [cluster, driver] = connected_node(uncompressed());
     cluster.on_request = [left = 1](const seen_request& seen) mutable -> std::optional<answer> {
         return seen.op == opcode::set && left-- > 0
                    ? std::optional(answer{.status = status::etmpfail})
@@ -69,8 +62,7 @@ TEST(large_values, are_written_from_where_they_are_on_every_attempt) {
 }
 
 TEST(large_values, small_ones_are_copied) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster, uncompressed());
+    auto [cluster, driver] = connected_node(uncompressed());
     large_upsert call(driver, driver.made_options.large_value_size_min_bytes - 1);
     driver.settle();
     EXPECT_FALSE(call.is_written_in_place());
@@ -79,8 +71,7 @@ TEST(large_values, small_ones_are_copied) {
 
 // The server must receive the whole frame, because others follow it on the same connection.
 TEST(large_values, a_half_written_one_outlives_its_operation) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster, uncompressed());
+    auto [cluster, driver] = connected_node(uncompressed());
     driver.write_room = large_size / 2;
     large_upsert call(driver);
     const operation_id id = driver.last_id;
@@ -102,8 +93,7 @@ TEST(large_values, a_half_written_one_outlives_its_operation) {
 }
 
 TEST(large_values, a_closed_connection_releases_a_half_written_one) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster, uncompressed());
+    auto [cluster, driver] = connected_node(uncompressed());
     driver.write_room = large_size / 2;
     large_upsert call(driver);
     driver.settle();
@@ -115,4 +105,4 @@ TEST(large_values, a_closed_connection_releases_a_half_written_one) {
     EXPECT_TRUE(call.block.is_unique());
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::large_values_tests

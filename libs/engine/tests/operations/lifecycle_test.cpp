@@ -9,8 +9,7 @@
 
 // The life cycle of operations without a service: the common part of key-value and HTTP.
 
-namespace reprise::engine::testing {
-namespace lifecycle_tests {
+namespace reprise::engine::testing::lifecycle_tests {
 
 struct life_request {
     std::shared_ptr<const std::any> user_data;
@@ -83,10 +82,6 @@ engine_options with_places(std::size_t count) {
     options.parked_count_max = count;
     return options;
 }
-
-}  // namespace lifecycle_tests
-
-using namespace lifecycle_tests;  // NOLINT: one name per test file keeps unity builds apart
 
 TEST(lifecycle, starts_with_the_earlier_of_timeout_and_deadline) {
     one_life with;
@@ -273,4 +268,4 @@ TEST(lifecycle, an_operation_waits_for_a_late_answer_and_takes_only_its_own) {
     EXPECT_FALSE(lifecycle::is_awaited(with.slot, letters[0])) << "it runs";
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::lifecycle_tests

@@ -4,8 +4,7 @@
 
 // Every cause is named: in the error, in its history, in diagnostics and in the log.
 
-namespace reprise::engine::testing {
-namespace named_causes_tests {
+namespace reprise::engine::testing::named_causes_tests {
 
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
@@ -55,10 +54,6 @@ void expect_named(troubled_client& with, std::string_view words, duration timeou
     expect_in(with.seen(), words);
     expect_in(with.log->text, words);
 }
-
-}  // namespace named_causes_tests
-
-using namespace named_causes_tests;
 
 TEST(named_causes, RH_30_a_refused_connection_is_named_with_its_address_and_in_each_attempt) {
     troubled_client with;
@@ -191,15 +186,11 @@ TEST(named_causes, a_problem_is_cleared_when_the_connection_is_open) {
 
 TEST(named_causes, an_operation_that_waits_for_a_collection_reports_it) {
     scripted_cluster cluster(1, 4);
-    cluster.on_request = [](const seen_request& seen) {
-        return seen.op == wire::opcode::get_collection_id ? std::optional(answer{.is_silent = true})
-                                                          : std::nullopt;
-    };
+    cluster.answer_all(wire::opcode::get_collection_id, {.is_silent = true});
     engine_driver driver(cluster);
     auto request = driver.request(operation_kind::get, "k", {}, "shop", "orders");
     request.timeout = 100ms;
-    const auto read = driver.start(std::move(request));
-    driver.advance(200ms);
+    const auto read = driver.after(200ms, driver.start(std::move(request)));
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.error->detail, "waited for the id of collection shop.orders");
 }
@@ -211,8 +202,7 @@ TEST(named_causes, RH_25_http_calls_name_what_keeps_them_from_being_sent) {
     cluster.nodes[0].refuses_connections = true;
     auto request = query_request(R"({"statement":"SELECT 1"})");
     request.timeout = 1s;
-    const auto asked = driver.start_http(std::move(request));
-    driver.advance(1100ms);
+    const auto asked = driver.after(1100ms, driver.start_http(std::move(request)));
     ASSERT_EQ(asked->calls, 1);
     const std::string text = to_string(*asked->result.error);
     expect_in(text, "; node1:8093: connection refused");
@@ -228,4 +218,4 @@ TEST(named_causes, RH_25_http_calls_name_what_keeps_them_from_being_sent) {
     expect_in(to_string(*never->result.error), "node1:11210: connection refused");
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::named_causes_tests

@@ -4,10 +4,8 @@
 
 // Cancel, close and destruction in every state: each operation completes exactly once.
 
-namespace reprise::engine::testing {
-namespace lifetime_tests {
+namespace reprise::engine::testing::lifetime_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -71,10 +69,6 @@ struct scene {
     }
 };
 
-}  // namespace lifetime_tests
-
-using namespace lifetime_tests;
-
 TEST(lifetime, RH_29_cancel_ends_an_operation_in_every_state_exactly_once) {
     for (const place where : all_places) {
         scene now(where);
@@ -127,8 +121,7 @@ TEST(lifetime, destroying_the_engine_completes_an_operation_in_every_state_exact
 }
 
 TEST(lifetime, a_completion_never_runs_inside_start_and_may_start_the_next_operation) {
-    scripted_cluster cluster(1);
-    engine_driver driver(cluster);
+    auto [cluster, driver] = unconnected_node();
     int rounds = 0;
     std::function<void()> next = [&] {
         auto request = driver.request(operation_kind::get, "");
@@ -152,12 +145,10 @@ TEST(lifetime, a_completion_never_runs_inside_start_and_may_start_the_next_opera
 }
 
 TEST(lifetime, an_operation_whose_deadline_has_passed_is_not_sent) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     auto request = driver.request(operation_kind::upsert, "k", "v");
     request.deadline = driver.now;
-    const auto stored = driver.start(std::move(request));
-    driver.settle();
+    const auto stored = driver.settled(driver.start(std::move(request)));
     EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
     EXPECT_EQ(cluster.count(opcode::set), 0U);
 }
@@ -168,11 +159,9 @@ TEST(lifetime, arguments_are_checked_without_a_cluster) {
     engine_driver driver(cluster);
     const auto empty = driver.get("");
     const auto longest = driver.get(std::string(251, 'k'));
-    const auto named =
-        driver.start(driver.request(operation_kind::get, std::string(247, 'k'), "", "s", "c"));
-    const auto unlock = driver.start(driver.request(operation_kind::unlock, "k"));
-    const auto paths = driver.start(driver.request(operation_kind::lookup_in, "k"));
-    driver.settle();
+    const auto named = driver.start(operation_kind::get, std::string(247, 'k'), "", "s", "c");
+    const auto unlock = driver.start(operation_kind::unlock, "k");
+    const auto paths = driver.settled(driver.start(operation_kind::lookup_in, "k"));
     for (const auto& one : {empty, longest, named, unlock, paths}) {
         ASSERT_EQ(one->code(), errc::invalid_argument);
         EXPECT_FALSE(one->result.error->detail.empty());
@@ -200,4 +189,4 @@ TEST(lifetime, a_large_completion_is_called_and_destroyed_once) {
     EXPECT_EQ(calls.use_count(), 1);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::lifetime_tests

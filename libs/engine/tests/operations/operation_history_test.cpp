@@ -4,8 +4,7 @@
 
 #include "engine_driver.hpp"
 
-namespace reprise::engine {
-namespace operation_history_tests {
+namespace reprise::engine::operation_history_tests {
 
 using namespace std::chrono_literals;
 using wire::opcode;
@@ -60,19 +59,15 @@ TEST(operation_history, a_block_that_is_used_again_has_nothing_of_the_history_be
 TEST(operation_history, RH_30_an_attempt_that_found_no_node_has_no_endpoint) {
     testing::scripted_cluster cluster(1, 1);
     testing::connected_driver driver(cluster);
-    cluster.on_request = [&](const testing::seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::get) {
-            return std::nullopt;
-        }
+    cluster.answer_each(opcode::get, [&](const testing::seen_request&) {
         cluster.map = {{-1}};
         ++cluster.revision.rev;
         return answer{
             .status = status::not_my_vbucket,
             .value = cluster.configuration_text(0),
             .datatype = wire::datatype::json};
-    };
-    const auto read = driver.get("k");
-    driver.advance(3s);
+    });
+    const auto read = driver.after(3s, driver.get("k"));
     ASSERT_EQ(read->calls, 1);
     ASSERT_NE(read->result.history, nullptr);
     const retry_history& history = *read->result.history;
@@ -96,12 +91,10 @@ TEST(operation_history, RH_30_an_answer_that_cannot_be_read_is_in_the_history_wi
     for (path_spec& spec : request.terms().specs) {
         spec.path = "a";
     }
-    const auto read = driver.start(std::move(request));
-    driver.advance(100ms);
+    const auto read = driver.after(100ms, driver.start(std::move(request)));
     ASSERT_EQ(read->code(), errc::decoding_failure);
     ASSERT_NE(read->result.history, nullptr);
     EXPECT_EQ(read->result.history->entries.back().code(), 0xccU);
 }
 
-}  // namespace operation_history_tests
-}  // namespace reprise::engine
+}  // namespace reprise::engine::operation_history_tests

@@ -7,12 +7,10 @@
 
 #include "engine_driver.hpp"
 
-// What observers, logs, strategies and errors say about an operation.
+// What observers, logs, strategies and errors report about an operation.
 
-namespace reprise::engine::testing {
-namespace operation_reports_tests {
+namespace reprise::engine::testing::operation_reports_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -55,12 +53,6 @@ public:
     }
 };
 
-scripted_cluster::hook always(opcode op, answer with) {
-    return [op, with](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == op ? std::optional(with) : std::nullopt;
-    };
-}
-
 TEST(operation_reports, observers_and_logs_name_the_operation_and_its_attempt) {
     const auto seen = std::make_shared<recording_observer>();
     engine_options options;
@@ -68,7 +60,7 @@ TEST(operation_reports, observers_and_logs_name_the_operation_and_its_attempt) {
     options.log = seen;
     scripted_cluster cluster(1);
     connected_driver driver(cluster, options);
-    cluster.on_request = always(opcode::set, {.status = status::locked});
+    cluster.answer_all(opcode::set, {.status = status::locked});
     driver.upsert("k", "v");
     const std::uint64_t id = driver.last_id.value;
     driver.advance(4ms);
@@ -105,28 +97,25 @@ TEST(operation_reports, observers_learn_whether_a_request_is_idempotent) {
 }
 
 TEST(operation_reports, the_reason_of_an_earlier_operation_is_forgotten) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = always(opcode::set, {.status = status::locked});
+    auto [cluster, driver] = connected_node();
+    cluster.answer_all(opcode::set, {.status = status::locked});
     driver.upsert("k", "v");
     driver.advance(10s);
-    const auto read = driver.get("absent");
-    driver.advance(1ms);
+    const auto read = driver.after(1ms, driver.get("absent"));
     ASSERT_EQ(read->calls, 1);
     EXPECT_EQ(read->result.error->last_reason, retry_reason::unknown);
 }
 
-TEST(operation_reports, an_operation_that_was_not_sent_for_lack_of_room_says_so) {
+TEST(operation_reports, an_operation_that_was_not_sent_for_lack_of_room_reports_that) {
     engine_options options;
     options.pipeline_credit = 1;
     scripted_cluster cluster(1);
     connected_driver driver(cluster, options);
-    cluster.on_request = always(opcode::get, {.is_silent = true});
+    cluster.answer_all(opcode::get, {.is_silent = true});
     driver.get("first");
     auto request = driver.request(operation_kind::get, "second");
     request.timeout = 1s;
-    const auto second = driver.start(std::move(request));
-    driver.advance(2s);
+    const auto second = driver.after(2s, driver.start(std::move(request)));
     EXPECT_EQ(second->code(), errc::unambiguous_timeout);
     EXPECT_NE(
         to_string(*second->result.error).find("waited to be sent to node1:11210"),
@@ -140,9 +129,8 @@ TEST(operation_reports, an_operation_that_waits_after_an_answer_does_not_blame_c
     options.strategy = strategy;
     scripted_cluster cluster(1);
     connected_driver driver(cluster, options);
-    cluster.on_request = always(opcode::get, {.status = status::locked});
-    const auto read = driver.get("k");
-    driver.advance(10s);
+    cluster.answer_all(opcode::get, {.status = status::locked});
+    const auto read = driver.after(10s, driver.get("k"));
     ASSERT_EQ(read->code(), errc::unambiguous_timeout);
     EXPECT_EQ(to_string(*read->result.error).find("waited for"), std::string::npos)
         << to_string(*read->result.error);
@@ -158,8 +146,7 @@ TEST(operation_reports, an_operation_that_is_refused_before_it_is_sent_names_the
     cluster.nodes[0].refuses_connections = true;
     driver.close_node(0);
     driver.advance(100ms);
-    const auto read = driver.get("k");
-    driver.advance(1ms);
+    const auto read = driver.after(1ms, driver.get("k"));
     ASSERT_EQ(read->calls, 1);
     EXPECT_NE(read->result.error->detail.find("refused"), std::string::npos)
         << read->result.error->detail;
@@ -171,13 +158,12 @@ TEST(operation_reports, RH_38_an_operation_whose_own_node_refuses_does_not_wait_
     options.strategy = std::make_shared<one_late_retry>();
     scripted_cluster cluster(2);
     connected_driver driver(cluster, options);
-    cluster.on_request = always(opcode::set, {.status = status::locked});
+    cluster.answer_all(opcode::set, {.status = status::locked});
     std::string key = "k";
     while (wire::vbucket_of(key, cluster.map.size()).value % 2 == 0) {
         key += "k";
     }
-    const auto stored = driver.upsert(key, "v");
-    driver.advance(1ms);
+    const auto stored = driver.after(1ms, driver.upsert(key, "v"));
     ASSERT_EQ(cluster.all(opcode::set).at(0).node, 1U);
     cluster.nodes[1].sasl_status = status::auth_error;
     driver.close_node(1);
@@ -192,9 +178,8 @@ TEST(operation_reports, a_noop_keeps_its_backoff_while_another_node_is_connected
     scripted_cluster cluster(2);
     connected_driver driver(cluster, options);
     driver.advance(100ms);
-    cluster.on_request = always(opcode::noop, {.status = status::etmpfail});
-    const auto asked = driver.start(driver.request(operation_kind::noop, ""));
-    driver.advance(1ms);
+    cluster.answer_all(opcode::noop, {.status = status::etmpfail});
+    const auto asked = driver.after(1ms, driver.start(operation_kind::noop, ""));
     ASSERT_EQ(cluster.count(opcode::noop), 1U);
     cluster.on_request = nullptr;
     cluster.nodes[0].sasl_status = status::auth_error;
@@ -212,7 +197,7 @@ TEST(operation_reports, nothing_is_due_after_the_client_was_closed) {
     options.log_decisions_per_second_max = 1;
     scripted_cluster cluster(1);
     connected_driver driver(cluster, options);
-    cluster.on_request = always(opcode::set, {.status = status::locked});
+    cluster.answer_all(opcode::set, {.status = status::locked});
     for (int index = 0; index < 20; ++index) {
         driver.upsert("k", "v");
     }
@@ -222,5 +207,4 @@ TEST(operation_reports, nothing_is_due_after_the_client_was_closed) {
     EXPECT_EQ(driver.engine().next_due(), std::nullopt);
 }
 
-}  // namespace operation_reports_tests
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::operation_reports_tests

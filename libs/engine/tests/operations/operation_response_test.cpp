@@ -8,7 +8,6 @@
 namespace reprise::engine::testing {
 namespace not_my_vbucket_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -26,15 +25,12 @@ scripted_cluster::hook ever_newer(scripted_cluster& cluster) {
     };
 }
 
-// An answer to `asked` that says that the client has the newest configuration.
+// An answer to `asked`: the client has the newest configuration.
 std::vector<std::byte> nothing_newer(const seen_request& asked) {
     wire::response_header header;
     header.op = asked.op;
     header.opaque = asked.opaque;
-    std::vector<std::byte> bytes;
-    base::byte_writer writer(bytes);
-    EXPECT_TRUE(wire::empty_response{}.encode(writer, header).has_value());
-    return bytes;
+    return encoded(wire::empty_response{}, header);
 }
 
 }  // namespace not_my_vbucket_tests
@@ -42,11 +38,9 @@ std::vector<std::byte> nothing_newer(const seen_request& asked) {
 using namespace not_my_vbucket_tests;
 
 TEST(not_my_vbucket, VB_06_VB_07_ever_newer_revisions_in_the_answers_do_not_make_a_loop) {
-    scripted_cluster cluster(2, 4);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(2, 4);
     cluster.on_request = ever_newer(cluster);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(1s);
+    const auto stored = driver.after(1s, driver.upsert("k", "v"));
     // The first retry is immediate and three more skip their backoff. From then on they are 100 ms
     // apart.
     EXPECT_GE(cluster.count(opcode::set), 12U);
@@ -56,11 +50,9 @@ TEST(not_my_vbucket, VB_06_VB_07_ever_newer_revisions_in_the_answers_do_not_make
 }
 
 TEST(not_my_vbucket, VB_06_operations_that_bring_newer_revisions_do_not_wake_each_other_in_a_loop) {
-    scripted_cluster cluster(2, 4);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(2, 4);
     cluster.on_request = ever_newer(cluster);
-    const auto stored = driver.upsert_many(50, "key");
-    driver.advance(1s);
+    const auto stored = driver.after(1s, driver.upsert_many(50, "key"));
     EXPECT_LE(cluster.count(opcode::set), 50U * 16U);
     cluster.on_request = nullptr;
     driver.advance(100ms);
@@ -70,8 +62,7 @@ TEST(not_my_vbucket, VB_06_operations_that_bring_newer_revisions_do_not_wake_eac
 }
 
 TEST(not_my_vbucket, VB_07_a_node_that_does_not_answer_a_poll_is_not_asked_again_meanwhile) {
-    scripted_cluster cluster(1, 4);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(1, 4);
     driver.advance(100ms);
     const std::size_t asked = cluster.count(opcode::get_cluster_config);
     cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
@@ -93,8 +84,7 @@ TEST(not_my_vbucket, VB_07_a_node_that_does_not_answer_a_poll_is_not_asked_again
 }
 
 TEST(not_my_vbucket, VB_07_a_fetch_that_is_wanted_during_another_one_follows_its_answer) {
-    scripted_cluster cluster(1, 4);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(1, 4);
     driver.advance(100ms);
     const std::size_t asked = cluster.count(opcode::get_cluster_config);
     cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
@@ -172,8 +162,7 @@ TEST(error_map_attributes, EM_07_the_connection_is_dropped_before_a_configuratio
             driver.advance(100ms);
             cluster.answer_all(opcode::set, {.status = status(0x7ff0)});
             const std::size_t asked = cluster.count(opcode::get_cluster_config);
-            const auto stored = driver.upsert(key, "v");
-            driver.settle();
+            const auto stored = driver.settled(driver.upsert(key, "v"));
             ASSERT_EQ(stored->calls, 1);
             ASSERT_EQ(driver.closes.size(), 1U);
             ASSERT_EQ(cluster.count(opcode::get_cluster_config), asked + 1) << attribute;
@@ -187,13 +176,11 @@ TEST(error_map_attributes, EM_07_the_connection_is_dropped_before_a_configuratio
 // Whether the status 0x02 of a store without a CAS means 'locked' depends on the connection.
 TEST(error_map_attributes, EM_14_a_connection_with_xerror_has_a_status_of_its_own_for_locks) {
     for (const bool has_xerror : {true, false}) {
-        scripted_cluster cluster(1);
         engine_options options;
         options.enable_error_map = has_xerror;
-        connected_driver driver(cluster, options);
+        auto [cluster, driver] = connected_node(options);
         cluster.answer_all(opcode::set, {.status = status::key_eexists});
-        const auto stored = driver.upsert("k", "v");
-        driver.settle();
+        const auto stored = driver.settled(driver.upsert("k", "v"));
         EXPECT_EQ(stored->calls, has_xerror ? 1 : 0) << "a lock is waited for";
         if (has_xerror) {
             EXPECT_EQ(stored->result.ec, errc::cas_mismatch);

@@ -4,8 +4,7 @@
 
 #include "engine_parts.hpp"
 
-namespace reprise::engine::testing {
-namespace operation_retries_tests {
+namespace reprise::engine::testing::operation_retries_tests {
 
 struct any_request {
     std::shared_ptr<const std::any> user_data;
@@ -48,10 +47,6 @@ struct deciding {
         return all.decide(failed, all.subject_of(operation), parts.now);
     }
 };
-
-}  // namespace operation_retries_tests
-
-using operation_retries_tests::deciding;
 
 TEST(operation_retries, note_each_retry_in_the_history_and_count_it) {
     deciding with;
@@ -105,4 +100,4 @@ TEST(operation_retries, repeat_own_requests_within_their_time) {
     EXPECT_EQ(with.all.decide(what, failed, with.parts.now), 100ms);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::operation_retries_tests

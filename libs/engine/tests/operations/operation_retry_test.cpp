@@ -4,33 +4,10 @@
 
 // Retries of operations from the user's view: what was sent, when, and how the operation ended.
 
-namespace reprise::engine::testing {
-namespace retry_flow_tests {
+namespace reprise::engine::testing::retry_flow_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
-
-// Answers the first `count` requests of `op` with `code`.
-scripted_cluster::hook refuse_first(opcode op, status code, std::size_t count) {
-    return [op, code, left = count](const seen_request& seen) mutable -> std::optional<answer> {
-        if (seen.op != op || left == 0) {
-            return std::nullopt;
-        }
-        --left;
-        return answer{.status = code};
-    };
-}
-
-scripted_cluster::hook refuse_all(opcode op, status code) {
-    return refuse_first(op, code, 1'000'000);
-}
-
-scripted_cluster::hook ignore_all(opcode op) {
-    return [op](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == op ? std::optional(answer{.is_silent = true}) : std::nullopt;
-    };
-}
 
 std::vector<duration> gaps(const std::vector<seen_request>& requests) {
     std::vector<duration> result;
@@ -87,16 +64,10 @@ public:
     std::vector<std::pair<log_level, std::string>> lines;
 };
 
-}  // namespace retry_flow_tests
-
-using namespace retry_flow_tests;
-
 TEST(retry_flow, RH_19_locked_is_retried_with_best_effort_backoff_until_it_is_free) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = refuse_first(opcode::set, status::locked, 4);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(100ms);
+    auto [cluster, driver] = connected_node();
+    cluster.refuse(opcode::set, status::locked, 4);
+    const auto stored = driver.after(100ms, driver.upsert("k", "v"));
     ASSERT_TRUE(stored->has_succeeded());
     EXPECT_EQ(stored->result.retry_attempts, 4U);
     EXPECT_EQ(gaps(cluster.all(opcode::set)), (std::vector<duration>{1ms, 2ms, 4ms, 8ms}));
@@ -108,9 +79,8 @@ TEST(retry_flow, RH_12_VB_01_not_my_vbucket_uses_the_ladder_even_under_fail_fast
     const auto strategy = std::make_shared<no_strategy>();
     options.strategy = strategy;
     connected_driver driver(cluster, options);
-    cluster.on_request = refuse_first(opcode::set, status::not_my_vbucket, 5);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(2s);
+    cluster.refuse(opcode::set, status::not_my_vbucket, 5);
+    const auto stored = driver.after(2s, driver.upsert("k", "v"));
     EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(strategy->asked, 0);
     EXPECT_EQ(
@@ -118,14 +88,12 @@ TEST(retry_flow, RH_12_VB_01_not_my_vbucket_uses_the_ladder_even_under_fail_fast
 }
 
 TEST(retry_flow, RH_13_a_capped_request_times_out_at_the_deadline_and_is_not_sent_again) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = refuse_all(opcode::set, status::not_my_vbucket);
+    auto [cluster, driver] = connected_node();
+    cluster.refuse(opcode::set, status::not_my_vbucket);
     auto request = driver.request(operation_kind::upsert, "k", "v");
     request.timeout = 400ms;
     const time_point started = driver.now;
-    const auto stored = driver.start(std::move(request));
-    driver.advance(2s);
+    const auto stored = driver.after(2s, driver.start(std::move(request)));
     ASSERT_EQ(stored->calls, 1);
     EXPECT_EQ(stored->at - started, 400ms);
     EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
@@ -142,12 +110,11 @@ TEST(retry_flow, RH_13_a_capped_retry_that_nothing_wakes_is_not_charged) {
     options.strategy = std::make_shared<hour_strategy>();
     options.retry_budget = driver::token_bucket_budget(bucket);
     connected_driver driver(cluster, options);
-    cluster.on_request = refuse_all(opcode::get, status::etmpfail);
+    cluster.refuse(opcode::get, status::etmpfail);
     driver::retry_allowance allowance(1);
     auto request = driver.request(operation_kind::get, "k");
     request.outer_allowance = &allowance;
-    const auto read = driver.start(std::move(request));
-    driver.advance(5s);
+    const auto read = driver.after(5s, driver.start(std::move(request)));
     EXPECT_EQ(read->code(), errc::unambiguous_timeout);
     EXPECT_EQ(cluster.count(opcode::get), 1U);
     EXPECT_EQ(allowance.left(), 1U);
@@ -157,16 +124,12 @@ TEST(retry_flow, RH_13_a_capped_retry_that_nothing_wakes_is_not_charged) {
 // A write that never left the process, in a client whose strategy proposes to wait for an hour: its
 // cause ends when the connection is open again.
 TEST(retry_flow, RH_13_a_capped_retry_is_charged_when_it_is_woken) {
-    scripted_cluster cluster(1);
-    engine_options options;
-    options.strategy = std::make_shared<hour_strategy>();
-    connected_driver driver(cluster, options);
+    auto [cluster, driver] = connected_node({{.strategy = std::make_shared<hour_strategy>()}});
     const auto write_and_lose_connection = [&](driver::retry_allowance& allowance) {
         driver.write_room = 0;
         auto request = driver.request(operation_kind::upsert, "k", "v");
         request.outer_allowance = &allowance;
-        const auto stored = driver.start(std::move(request));
-        driver.settle();
+        const auto stored = driver.settled(driver.start(std::move(request)));
         driver.write_room = std::size_t(-1);
         driver.close_node(0);
         return stored;
@@ -192,13 +155,9 @@ TEST(retry_flow, RH_13_a_capped_retry_is_charged_when_it_is_woken) {
 }
 
 TEST(retry_flow, RH_16_a_write_lost_in_flight_is_canceled_ambiguous_and_never_sent_again) {
-    scripted_cluster cluster(1);
-    engine_options options;
-    options.strategy = std::make_shared<eager_strategy>();
-    connected_driver driver(cluster, options);
-    cluster.on_request = ignore_all(opcode::set);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(10ms);
+    auto [cluster, driver] = connected_node({{.strategy = std::make_shared<eager_strategy>()}});
+    cluster.answer_all(opcode::set, {.is_silent = true});
+    const auto stored = driver.after(10ms, driver.upsert("k", "v"));
     driver.close_node(0);
     driver.advance(2s);
     ASSERT_EQ(stored->code(), errc::request_canceled);
@@ -208,11 +167,9 @@ TEST(retry_flow, RH_16_a_write_lost_in_flight_is_canceled_ambiguous_and_never_se
 }
 
 TEST(retry_flow, RH_16_a_read_lost_in_flight_is_sent_again_when_the_connection_is_back) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = ignore_all(opcode::get);
-    const auto read = driver.get("k");
-    driver.advance(10ms);
+    auto [cluster, driver] = connected_node();
+    cluster.answer_all(opcode::get, {.is_silent = true});
+    const auto read = driver.after(10ms, driver.get("k"));
     cluster.on_request = nullptr;
     driver.close_node(0);
     driver.advance(1s);
@@ -223,11 +180,9 @@ TEST(retry_flow, RH_16_a_read_lost_in_flight_is_sent_again_when_the_connection_i
 }
 
 TEST(retry_flow, RH_15_bytes_that_never_left_the_process_count_as_not_sent) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     driver.write_room = 0;
-    const auto stored = driver.upsert("k", "v");
-    driver.settle();
+    const auto stored = driver.settled(driver.upsert("k", "v"));
     EXPECT_EQ(driver.engine().statistics().operations_on_wire, 1U);
     driver.write_room = std::size_t(-1);
     driver.close_node(0);
@@ -242,8 +197,7 @@ TEST(retry_flow, RH_15_bytes_that_never_left_the_process_count_as_not_sent) {
 }
 
 TEST(retry_flow, RH_29_a_timeout_is_ambiguous_only_for_a_write_on_the_wire) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
         if (seen.key == std::string("\0locked", 7)) {
             return answer{.status = status::locked};
@@ -254,8 +208,7 @@ TEST(retry_flow, RH_29_a_timeout_is_ambiguous_only_for_a_write_on_the_wire) {
     };
     const auto write = driver.upsert("write", "v");
     const auto read = driver.get("read");
-    const auto locked = driver.upsert("locked", "v");
-    driver.advance(2501ms);
+    const auto locked = driver.after(2501ms, driver.upsert("locked", "v"));
     ASSERT_EQ(write->calls + read->calls + locked->calls, 3);
     EXPECT_EQ(write->result.ec, errc::ambiguous_timeout);
     EXPECT_TRUE(write->result.error->is_ambiguous);
@@ -267,21 +220,16 @@ TEST(retry_flow, RH_29_a_timeout_is_ambiguous_only_for_a_write_on_the_wire) {
 TEST(retry_flow, RH_29_a_write_that_was_never_sent_times_out_unambiguous) {
     scripted_cluster cluster(1);
     cluster.nodes[0].ignores_connections = true;
-    engine_options options;
-    options.connect_timeout = 10s;
-    engine_driver driver(cluster, options);
-    const auto write = driver.upsert("k", "v");
-    driver.advance(2500ms);
+    engine_driver driver(cluster, {{.connect_timeout = 10s}});
+    const auto write = driver.after(2500ms, driver.upsert("k", "v"));
     ASSERT_EQ(write->code(), errc::unambiguous_timeout);
     EXPECT_EQ(write->result.error->last_dispatched_to, "");
 }
 
 TEST(retry_flow, RH_30_the_history_has_time_stage_endpoint_reason_and_delay) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = refuse_first(opcode::get, status::etmpfail, 3);
-    const auto read = driver.get("k");
-    driver.advance(100ms);
+    auto [cluster, driver] = connected_node();
+    cluster.refuse(opcode::get, status::etmpfail, 3);
+    const auto read = driver.after(100ms, driver.get("k"));
     ASSERT_EQ(read->calls, 1);
     ASSERT_NE(read->result.history, nullptr);
     const retry_history& history = *read->result.history;
@@ -301,9 +249,8 @@ TEST(retry_flow, RH_30_a_long_history_keeps_the_first_8_the_last_24_and_the_tota
     options.strategy = std::make_shared<best_effort_strategy>(
         [](std::uint32_t, std::uint64_t) -> duration { return 1ms; });
     connected_driver driver(cluster, options);
-    cluster.on_request = refuse_first(opcode::get, status::etmpfail, 100);
-    const auto read = driver.get("k");
-    driver.advance(1s);
+    cluster.refuse(opcode::get, status::etmpfail, 100);
+    const auto read = driver.after(1s, driver.get("k"));
     ASSERT_EQ(read->calls, 1);
     const auto& entries = read->result.history->entries;
     EXPECT_EQ(entries.total(), 100U);
@@ -321,9 +268,8 @@ TEST(retry_flow, RH_02_RH_44_a_late_answer_retries_and_one_after_the_deadline_is
     connected_driver driver(cluster, options);
     int wakes = 0;
     driver.engine().set_wake_hook([&] { ++wakes; });
-    cluster.on_request = refuse_first(opcode::set, status::locked, 3);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(10ms);
+    cluster.refuse(opcode::set, status::locked, 3);
+    const auto stored = driver.after(10ms, driver.upsert("k", "v"));
     EXPECT_EQ(driver.engine().statistics().operations_parked, 1U);
     strategy->pending.answer(driver::retry_action::after(0ms));
     EXPECT_EQ(wakes, 1);
@@ -349,9 +295,8 @@ TEST(retry_flow, RH_02_a_question_dropped_unanswered_fails_the_request) {
     const auto strategy = std::make_shared<slow_strategy>();
     options.strategy = strategy;
     connected_driver driver(cluster, options);
-    cluster.on_request = refuse_all(opcode::get, status::etmpfail);
-    const auto read = driver.get("k");
-    driver.advance(1ms);
+    cluster.refuse(opcode::get, status::etmpfail);
+    const auto read = driver.after(1ms, driver.get("k"));
     strategy->pending = {};
     driver.engine().on_wake(driver.now);
     driver.settle();
@@ -360,15 +305,13 @@ TEST(retry_flow, RH_02_a_question_dropped_unanswered_fails_the_request) {
 }
 
 TEST(retry_flow, RH_04_user_data_of_the_call_is_seen_by_the_strategy) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = refuse_all(opcode::get, status::etmpfail);
+    auto [cluster, driver] = connected_node();
+    cluster.refuse(opcode::get, status::etmpfail);
     const auto strategy = std::make_shared<no_strategy>();
     auto request = driver.request(operation_kind::get, "k");
     request.terms().strategy = strategy;
     request.terms().user_data = std::make_shared<const std::any>(std::string("robot"));
-    const auto read = driver.start(std::move(request));
-    driver.settle();
+    const auto read = driver.settled(driver.start(std::move(request)));
     ASSERT_EQ(read->code(), errc::temporary_failure);
     EXPECT_EQ(strategy->robots, 1);
     EXPECT_EQ(read->result.history->entries[0].refusal(), refusal_reason::strategy_refused);
@@ -377,9 +320,7 @@ TEST(retry_flow, RH_04_user_data_of_the_call_is_seen_by_the_strategy) {
 TEST(retry_flow, RH_03_a_strategy_that_always_answers_now_never_hangs_the_engine) {
     scripted_cluster cluster(1);
     cluster.nodes[0].refuses_connections = true;
-    engine_options options;
-    options.strategy = std::make_shared<eager_strategy>();
-    engine_driver driver(cluster, options);
+    engine_driver driver(cluster, {{.strategy = std::make_shared<eager_strategy>()}});
     const auto read = driver.get("k");
     for (int round = 0; round < 50; ++round) {
         driver.engine().on_time(driver.now);
@@ -391,13 +332,9 @@ TEST(retry_flow, RH_03_a_strategy_that_always_answers_now_never_hangs_the_engine
 }
 
 TEST(retry_flow, RH_32_beyond_the_bound_requests_fail_with_their_last_reason) {
-    scripted_cluster cluster(1);
-    engine_options options;
-    options.parked_count_max = 2;
-    connected_driver driver(cluster, options);
-    cluster.on_request = refuse_all(opcode::set, status::not_my_vbucket);
-    const auto stored = driver.upsert_many(3, "k");
-    driver.settle();
+    auto [cluster, driver] = connected_node({{.parked_count_max = 2}});
+    cluster.refuse(opcode::set, status::not_my_vbucket);
+    const auto stored = driver.settled(driver.upsert_many(3, "k"));
     int failed = 0;
     for (const auto& one : stored) {
         if (one->calls == 1) {
@@ -417,10 +354,10 @@ TEST(retry_flow, RH_14_decisions_are_logged_and_keys_only_when_asked_for) {
         options.log = log;
         options.log_keys = with_keys;
         connected_driver driver(cluster, options);
-        cluster.on_request = refuse_first(opcode::set, status::locked, 1);
+        cluster.refuse(opcode::set, status::locked, 1);
         driver.upsert("private", "v");
         driver.advance(10ms);
-        cluster.on_request = ignore_all(opcode::set);
+        cluster.answer_all(opcode::set, {.is_silent = true});
         driver.upsert("private", "v");
         driver.settle();
         driver.close_node(0);
@@ -433,8 +370,7 @@ TEST(retry_flow, RH_14_decisions_are_logged_and_keys_only_when_asked_for) {
         EXPECT_EQ(log->lines[1].first, log_level::warn);
         EXPECT_NE(log->lines[1].second.find("SOCKET_CLOSED_WHILE_IN_FLIGHT"), std::string::npos);
         EXPECT_EQ(log->lines[0].second.find("private") != std::string::npos, with_keys);
-        const auto read = driver.get("absent");
-        driver.advance(1s);
+        const auto read = driver.after(1s, driver.get("absent"));
         ASSERT_EQ(read->calls, 1);
         ASSERT_NE(read->result.error, nullptr);
         EXPECT_EQ(read->result.error->key, "absent");
@@ -443,17 +379,14 @@ TEST(retry_flow, RH_14_decisions_are_logged_and_keys_only_when_asked_for) {
 }
 
 TEST(retry_flow, EM_06_EM_13_EM_16_an_unknown_code_follows_the_map_and_shows_its_texts) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = refuse_first(opcode::get, static_cast<status>(0x7ff0), 1);
-    const auto retried = driver.get("k");
-    driver.advance(10ms);
+    auto [cluster, driver] = connected_node();
+    cluster.refuse(opcode::get, static_cast<status>(0x7ff0), 1);
+    const auto retried = driver.after(10ms, driver.get("k"));
     EXPECT_EQ(retried->code(), errc::document_not_found);
     EXPECT_TRUE(
         retried->result.error->retry_reasons.contains(retry_reason::kv_error_map_retry_indicated));
-    cluster.on_request = refuse_all(opcode::get, static_cast<status>(0x7ff1));
-    const auto failed = driver.get("k");
-    driver.advance(10ms);
+    cluster.refuse(opcode::get, static_cast<status>(0x7ff1));
+    const auto failed = driver.after(10ms, driver.get("k"));
     ASSERT_EQ(failed->code(), errc::temporary_failure);
     ASSERT_TRUE(failed->result.error->error_map.has_value());
     EXPECT_EQ(failed->result.error->error_map->name, "TEST_FAIL");
@@ -467,13 +400,9 @@ TEST(retry_flow, EM_06_EM_13_EM_16_an_unknown_code_follows_the_map_and_shows_its
 }
 
 TEST(retry_flow, EM_13_a_retry_that_is_refused_shows_the_texts_of_the_map_too) {
-    scripted_cluster cluster(1);
-    engine_options options;
-    options.strategy = std::make_shared<no_strategy>();
-    connected_driver driver(cluster, options);
-    cluster.on_request = refuse_all(opcode::get, static_cast<status>(0x7ff0));
-    const auto failed = driver.get("k");
-    driver.settle();
+    auto [cluster, driver] = connected_node({{.strategy = std::make_shared<no_strategy>()}});
+    cluster.refuse(opcode::get, static_cast<status>(0x7ff0));
+    const auto failed = driver.settled(driver.get("k"));
     ASSERT_EQ(failed->calls, 1);
     ASSERT_TRUE(failed->result.error->error_map.has_value());
     EXPECT_EQ(failed->result.error->error_map->name, "TEST_NOW");
@@ -484,8 +413,7 @@ TEST(retry_flow, EM_13_a_retry_that_is_refused_shows_the_texts_of_the_map_too) {
 }
 
 TEST(retry_flow, EM_13_EM_15_a_path_that_fails_with_an_unknown_code_shows_the_texts_of_the_map) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.answer_all(
         opcode::subdoc_multi_mutation,
         {.status = status::subdoc_multi_path_failure, .value = std::string("\1\x7f\xf1", 3)});
@@ -495,8 +423,7 @@ TEST(retry_flow, EM_13_EM_15_a_path_that_fails_with_an_unknown_code_shows_the_te
         spec.verb = path_verb::upsert;
         spec.path = "a";
     }
-    const auto failed = driver.start(std::move(request));
-    driver.settle();
+    const auto failed = driver.settled(driver.start(std::move(request)));
     ASSERT_EQ(failed->code(), errc::temporary_failure);
     EXPECT_EQ(failed->result.error->failed_path, 1U);
     ASSERT_TRUE(failed->result.error->error_map.has_value());
@@ -505,17 +432,14 @@ TEST(retry_flow, EM_13_EM_15_a_path_that_fails_with_an_unknown_code_shows_the_te
 }
 
 TEST(retry_flow, EM_07_an_invalidated_connection_is_dropped_and_the_operation_retried) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = refuse_first(opcode::set, static_cast<status>(0x7ff2), 1);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(1s);
+    auto [cluster, driver] = connected_node();
+    cluster.refuse(opcode::set, static_cast<status>(0x7ff2), 1);
+    const auto stored = driver.after(1s, driver.upsert("k", "v"));
     EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(driver.connects.size(), 2U);
     const std::size_t polls = cluster.count(opcode::get_cluster_config);
-    cluster.on_request = refuse_first(opcode::set, static_cast<status>(0x7ff3), 1);
-    const auto failed = driver.upsert("k", "v");
-    driver.advance(100ms);
+    cluster.refuse(opcode::set, static_cast<status>(0x7ff3), 1);
+    const auto failed = driver.after(100ms, driver.upsert("k", "v"));
     ASSERT_EQ(failed->calls, 1);
     EXPECT_FALSE(failed->result.has_value());
     EXPECT_EQ(cluster.count(opcode::get_cluster_config), polls + 1);
@@ -523,32 +447,28 @@ TEST(retry_flow, EM_07_an_invalidated_connection_is_dropped_and_the_operation_re
 
 TEST(retry_flow, RH_33_the_budget_of_the_client_ends_retries_with_the_operations_own_error) {
     scripted_cluster cluster(1);
-    engine_options options;
-    options.retry_budget = driver::token_bucket_budget(
-        std::make_shared<token_bucket>(token_bucket::options{.capacity = 10}));
-    connected_driver driver(cluster, options);
-    cluster.on_request = refuse_all(opcode::get, status::etmpfail);
-    const auto read = driver.get("k");
-    driver.advance(1s);
+    connected_driver driver(
+        cluster, {{.retry_budget = driver::token_bucket_budget(
+                       std::make_shared<token_bucket>(token_bucket::options{.capacity = 10}))}});
+    cluster.refuse(opcode::get, status::etmpfail);
+    const auto read = driver.after(1s, driver.get("k"));
     ASSERT_EQ(read->code(), errc::temporary_failure);
     EXPECT_EQ(cluster.count(opcode::get), 3U);
     EXPECT_EQ(read->result.history->entries.back().refusal(), refusal_reason::budget_exhausted);
 }
 
 TEST(retry_flow, no_operation_outlives_its_deadline_by_more_than_a_tick) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = ignore_all(opcode::get);
+    auto [cluster, driver] = connected_node();
+    cluster.answer_all(opcode::get, {.is_silent = true});
     for (const duration timeout : {duration{1ns}, duration{1500us}, duration{77ms}}) {
         auto request = driver.request(operation_kind::get, "k");
         request.timeout = timeout;
         const time_point started = driver.now;
-        const auto read = driver.start(std::move(request));
-        driver.advance(100ms);
+        const auto read = driver.after(100ms, driver.start(std::move(request)));
         ASSERT_EQ(read->calls, 1);
         EXPECT_GE(read->at - started, timeout);
         EXPECT_LE(read->at - started, timeout + 1ms);
     }
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::retry_flow_tests

@@ -11,10 +11,8 @@
 
 // Range scans from the user's view: which rows arrive, and what is sent.
 
-namespace reprise::engine::testing {
-namespace operation_scan_tests {
+namespace reprise::engine::testing::operation_scan_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -28,10 +26,7 @@ std::string answer_to(const seen_request& asked, status code, const Message& mes
     header.op = asked.op;
     header.opaque = asked.opaque;
     header.status = code;
-    std::vector<std::byte> bytes;
-    base::byte_writer writer(bytes);
-    EXPECT_TRUE(message.encode(writer, header));
-    return to_text(bytes);
+    return to_text(encoded(message, header));
 }
 
 wire::range_scan_create_request create_of(const seen_request& seen) {
@@ -475,8 +470,7 @@ TEST_F(range_scans, the_scan_is_created_in_its_collection) {
     cluster.collections["inventory.hotels"] = 9;
     auto request = driver.request(operation_kind::range_scan, "", "", "inventory", "hotels");
     request.scan = part_of(all());
-    const auto done = driver.start(std::move(request));
-    driver.advance(1s);
+    const auto done = driver.after(1s, driver.start(std::move(request)));
     ASSERT_TRUE(done->result.has_value()) << done->result.ec.message();
     ASSERT_EQ(creates().size(), 1u);
     EXPECT_EQ(creates().front().collection, wire::collection_id{9});
@@ -508,15 +502,13 @@ TEST_F(range_scans, a_vbucket_that_does_not_exist_and_missing_limits_are_refused
     EXPECT_EQ(of_no_vbucket->result.ec, errc::invalid_argument);
     EXPECT_EQ(run({{}, {.batch_item_limit = 0}})->result.ec, errc::invalid_argument);
     EXPECT_EQ(run({{}, {.batch_byte_limit = 0}})->result.ec, errc::invalid_argument);
-    const auto without = driver.start(driver.request(operation_kind::range_scan, ""));
-    driver.advance(1s);
+    const auto without = driver.after(1s, driver.start(operation_kind::range_scan, ""));
     EXPECT_EQ(without->result.ec, errc::invalid_argument);
 }
 
 TEST_F(range_scans, the_next_operation_has_nothing_of_the_scan) {
     ASSERT_TRUE(run(all())->result.has_value());
-    const auto read = driver.get("k");
-    driver.settle();
+    const auto read = driver.settled(driver.get("k"));
     ASSERT_EQ(read->code(), errc::document_not_found);
     EXPECT_EQ(read->result.scan, nullptr);
 }
@@ -537,11 +529,9 @@ TEST(range_scan_capability, a_bucket_without_range_scans_is_not_asked) {
     engine_driver driver{cluster};
     auto request = driver.request(operation_kind::range_scan, "");
     request.scan = vbucket_scan{std::make_shared<scan_request>()};
-    const auto done = driver.start(std::move(request));
-    driver.advance(1s);
+    const auto done = driver.after(1s, driver.start(std::move(request)));
     EXPECT_EQ(done->result.ec, errc::feature_not_available);
     EXPECT_EQ(cluster.count(opcode::range_scan_create), 0u);
 }
 
-}  // namespace operation_scan_tests
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::operation_scan_tests

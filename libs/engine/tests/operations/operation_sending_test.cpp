@@ -4,33 +4,15 @@
 
 // What counts as sent, to the byte. Errors and ambiguity depend on it.
 
-namespace reprise::engine::testing {
-namespace on_the_wire_tests {
+namespace reprise::engine::testing::on_the_wire_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
-scripted_cluster::hook temporary_once() {
-    return [left = 1](const seen_request& seen) mutable -> std::optional<answer> {
-        if (seen.op != opcode::set || left == 0) {
-            return std::nullopt;
-        }
-        --left;
-        return answer{.status = status::etmpfail};
-    };
-}
-
-}  // namespace on_the_wire_tests
-
-using namespace on_the_wire_tests;
-
 TEST(on_the_wire, RH_29_an_unwritten_request_counts_as_not_sent) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     driver.write_room = 0;
-    const auto stored = driver.upsert("k", "v");
-    driver.settle();
+    const auto stored = driver.settled(driver.upsert("k", "v"));
     cluster.nodes[0].refuses_connections = true;
     driver.close_node(0);
     driver.advance(3s);
@@ -42,11 +24,9 @@ TEST(on_the_wire, RH_29_an_unwritten_request_counts_as_not_sent) {
 }
 
 TEST(on_the_wire, RH_29_an_unwritten_retry_leaves_the_attempt_before_it_as_the_last_one) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
-    cluster.on_request = temporary_once();
-    const auto stored = driver.upsert("k", "v");
-    driver.settle();
+    auto [cluster, driver] = connected_node();
+    cluster.refuse(opcode::set, status::etmpfail, 1);
+    const auto stored = driver.settled(driver.upsert("k", "v"));
     driver.write_room = 0;
     driver.advance(2ms);  // the retry is due and passed to a write
     EXPECT_EQ(driver.engine().statistics().operations_on_wire, 1U);
@@ -62,12 +42,10 @@ TEST(on_the_wire, RH_29_an_unwritten_retry_leaves_the_attempt_before_it_as_the_l
 }
 
 TEST(on_the_wire, RH_16_RH_29_one_byte_that_left_is_enough_to_be_ambiguous) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     driver.write_room = 1;
     const auto half = driver.upsert("k", "v");
-    const auto none = driver.upsert("l", "v");
-    driver.settle();
+    const auto none = driver.settled(driver.upsert("l", "v"));
     driver.write_room = std::size_t(-1);
     cluster.nodes[0].refuses_connections = true;
     driver.close_node(0);
@@ -85,11 +63,9 @@ TEST(on_the_wire, RH_16_RH_29_one_byte_that_left_is_enough_to_be_ambiguous) {
 TEST(
     on_the_wire,
     RH_29_the_last_endpoint_sent_to_is_reported_although_a_later_attempt_was_not_sent) {
-    scripted_cluster cluster(1, 1);
-    connected_driver driver(cluster);
-    cluster.on_request = temporary_once();
-    const auto stored = driver.upsert("k", "v");
-    driver.settle();
+    auto [cluster, driver] = connected_cluster(1, 1);
+    cluster.refuse(opcode::set, status::etmpfail, 1);
+    const auto stored = driver.settled(driver.upsert("k", "v"));
     cluster.map = {{-1}};  // the key loses its owner before the retry
     cluster.revision.rev = 11;
     driver.push_configuration(driver.connections_to(0).at(0), 0, false);
@@ -99,4 +75,4 @@ TEST(
     EXPECT_EQ(stored->result.error->last_dispatched_to, "node1:11210");
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::on_the_wire_tests

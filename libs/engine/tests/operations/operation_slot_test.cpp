@@ -30,7 +30,7 @@ TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_befo
     const std::uint32_t generation = first.generation;
     const auto kept = std::make_shared<int>(1);
     first.is_silent = true;
-    first.hurry_count = 3;
+    first.skipped_backoffs = 3;
     first.decision = 4;
     first.last_reason = retry_reason::kv_locked;
     first.refusal = refusal_reason::canceled;
@@ -61,7 +61,7 @@ TEST(operation_pool, a_slot_that_is_used_again_has_nothing_of_the_operation_befo
     EXPECT_EQ(again.generation, generation + 1);
     const operation_slot fresh;
     EXPECT_FALSE(again.is_silent);
-    EXPECT_EQ(again.hurry_count, 0);
+    EXPECT_EQ(again.skipped_backoffs, 0);
     EXPECT_EQ(again.decision, 0U);
     EXPECT_EQ(again.last_reason, retry_reason::unknown);
     EXPECT_EQ(again.refusal, refusal_reason::none);

@@ -6,10 +6,8 @@
 
 // When a bucket is ready, when it is not yet ready, and when it does not exist.
 
-namespace reprise::engine::testing {
-namespace readiness_tests {
+namespace reprise::engine::testing::readiness_tests {
 
-using wire::opcode;
 using wire::status;
 
 // Sends what wait_until_ready sends.
@@ -34,20 +32,14 @@ engine_options all_seeds(scripted_cluster& cluster) {
     return options;
 }
 
-}  // namespace readiness_tests
-
-using namespace readiness_tests;
-
 TEST(readiness, a_noop_that_names_a_node_is_answered_by_that_node_and_has_no_key_on_the_wire) {
-    scripted_cluster cluster(3);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(3);
     driver.get("k");
     for (const std::size_t node : {2U, 0U, 1U, 2U}) {
         cluster.requests.clear();
         const scripted_node& wanted = cluster.nodes[node];
-        const auto asked = driver.start(
-            driver.request(operation_kind::noop, wire::to_host_port(wanted.host, wanted.port)));
-        driver.advance(10ms);
+        const auto asked = driver.after(
+            10ms, driver.start(operation_kind::noop, wire::to_host_port(wanted.host, wanted.port)));
         EXPECT_TRUE(asked->has_succeeded());
         ASSERT_EQ(cluster.count(opcode::noop), 1U);
         EXPECT_EQ(cluster.all(opcode::noop).at(0).node, node);
@@ -56,12 +48,10 @@ TEST(readiness, a_noop_that_names_a_node_is_answered_by_that_node_and_has_no_key
 }
 
 TEST(readiness, a_noop_to_a_node_that_left_is_not_answered_by_another_one) {
-    scripted_cluster cluster(2);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(2);
     auto request = driver.request(operation_kind::noop, "elsewhere:11210");
     request.timeout = 200ms;
-    const auto asked = driver.start(std::move(request));
-    driver.advance(300ms);
+    const auto asked = driver.after(300ms, driver.start(std::move(request)));
     expect_not_ready(asked);
     EXPECT_EQ(cluster.count(opcode::noop), 0U);
 }
@@ -71,8 +61,7 @@ TEST(readiness, VB_08_a_map_without_rows_is_waited_for_as_node_not_available) {
     const auto map = cluster.map;
     cluster.map.clear();
     engine_driver driver(cluster);
-    const auto read = driver.get("k");
-    driver.advance(300ms);
+    const auto read = driver.after(300ms, driver.get("k"));
     EXPECT_EQ(read->calls, 0);
     EXPECT_NE(driver.engine().configuration("travel"), nullptr);
     cluster.map = map;
@@ -83,8 +72,7 @@ TEST(readiness, VB_08_a_map_without_rows_is_waited_for_as_node_not_available) {
 }
 
 TEST(readiness, VB_09_a_map_without_rows_does_not_replace_one_with_owners) {
-    scripted_cluster cluster(1, 4);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(1, 4);
     const auto before = driver.engine().configuration("travel");
     const auto map = cluster.map;
     cluster.map.clear();
@@ -164,8 +152,7 @@ TEST(readiness, RH_27_a_misspelt_bucket_is_reported_while_a_node_is_down) {
     const engine_options options = all_seeds(cluster);
     cluster.nodes[2].refuses_connections = true;
     engine_driver driver(cluster, options);
-    const auto read = driver.get("k");
-    driver.advance(2010ms);
+    const auto read = driver.after(2010ms, driver.get("k"));
     EXPECT_EQ(read->code(), errc::bucket_access_failure);
 }
 
@@ -174,8 +161,7 @@ TEST(readiness, RH_27_one_answer_is_not_enough_if_other_nodes_cannot_be_asked) {
     const engine_options options = all_seeds(cluster);
     cluster.nodes[1].refuses_connections = true;
     engine_driver driver(cluster, options);
-    const auto read = driver.get("k");
-    driver.advance(10ms);
+    const auto read = driver.after(10ms, driver.get("k"));
     EXPECT_EQ(read->calls, 0);
     driver.advance(2300ms);  // it is asked again and gives the same answer
     EXPECT_EQ(read->code(), errc::bucket_access_failure);
@@ -187,8 +173,7 @@ TEST(readiness, RH_27_a_node_that_never_connects_does_not_block_the_report) {
     options.missing_bucket_patience = 1s;
     cluster.nodes[2].ignores_connections = true;
     engine_driver driver(cluster, options);
-    const auto read = driver.get("k");
-    driver.advance(1400ms);
+    const auto read = driver.after(1400ms, driver.get("k"));
     EXPECT_EQ(read->calls, 0);
     driver.advance(1s);
     EXPECT_EQ(read->code(), errc::bucket_access_failure);
@@ -201,15 +186,13 @@ TEST(readiness, RH_27_a_node_that_has_the_bucket_outvotes_all_others) {
     cluster.nodes[2].select_status.reset();
     cluster.map.assign(4, {2});
     engine_driver driver(cluster, options);
-    const auto read = driver.get("k");
-    driver.advance(2s);
+    const auto read = driver.after(2s, driver.get("k"));
     EXPECT_EQ(read->code(), errc::document_not_found);
 }
 
 // An operation that waits for the first connection to its node learns at once that there is none.
 TEST(readiness, an_operation_notices_that_the_connection_it_waits_for_has_failed) {
     scripted_cluster cluster(2, 2);
-    cluster.map = {{0}, {1}};
     cluster.nodes[1].ignores_connections = true;
     connected_driver driver(cluster);
     std::string key = "k";
@@ -218,8 +201,7 @@ TEST(readiness, an_operation_notices_that_the_connection_it_waits_for_has_failed
     }
     auto request = driver.request(operation_kind::get, key);
     request.terms().strategy = std::make_shared<fail_fast_strategy>();
-    const auto read = driver.start(std::move(request));
-    driver.advance(100ms);
+    const auto read = driver.after(100ms, driver.start(std::move(request)));
     EXPECT_EQ(read->calls, 0);
     const auto pending = driver.connects.back();
     ASSERT_EQ(pending.host, "node2");
@@ -233,7 +215,6 @@ TEST(readiness, an_operation_notices_that_the_connection_it_waits_for_has_failed
 // Requests that were not written yet go elsewhere when their node leaves.
 TEST(readiness, operations_in_the_queue_of_a_node_that_leaves_are_sent_to_another) {
     scripted_cluster cluster(2, 2);
-    cluster.map = {{0}, {1}};
     engine_options options;
     options.pipeline_credit = 1;
     connected_driver driver(cluster, options);
@@ -270,10 +251,7 @@ struct many_waiting {
     many_waiting() {
         cluster.nodes[0].ignores_connections = true;
         // No answer arrives, so that what was woken stays ready or on the wire.
-        cluster.on_request = [](const seen_request& seen) {
-            using answer = scripted_cluster::scripted_answer;
-            return seen.op == opcode::get ? std::optional(answer{.is_silent = true}) : std::nullopt;
-        };
+        cluster.answer_all(opcode::get, {.is_silent = true});
         for (std::size_t each = 0; each < operation_count; ++each) {
             start_one();
         }
@@ -355,4 +333,4 @@ TEST(large_wake_up, operations_that_are_still_waiting_wait_again_if_the_connecti
     EXPECT_EQ(scene.woken(), operation_count);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::readiness_tests

@@ -4,10 +4,8 @@
 
 // What observers of operations see, from start to end, of key-value and HTTP operations.
 
-namespace reprise::engine::testing {
-namespace operation_watch_tests {
+namespace reprise::engine::testing::operation_watch_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -67,10 +65,6 @@ struct watched {
     engine_driver driver;
 };
 
-}  // namespace operation_watch_tests
-
-using namespace operation_watch_tests;
-
 TEST(operation_watch, a_retried_write_is_seen_from_start_to_end) {
     scripted_cluster cluster(1);
     watched w(cluster);
@@ -81,8 +75,7 @@ TEST(operation_watch, a_retried_write_is_seen_from_start_to_end) {
     };
     auto request = w.driver.request(operation_kind::upsert, "k", "v");
     request.terms().user_data = std::make_shared<const std::any>(1);
-    const auto stored = w.driver.start(std::move(request));
-    w.driver.advance(100ms);
+    const auto stored = w.driver.after(100ms, w.driver.start(std::move(request)));
     ASSERT_TRUE(stored->result.has_value());
     ASSERT_EQ(w.book->lines.size(), 5U);
     EXPECT_TRUE(w.book->lines[0].starts_with("start kv upsert ")) << w.book->lines[0];
@@ -103,27 +96,18 @@ TEST(operation_watch, a_timeout_ends_with_its_error_and_its_late_answer_is_an_or
     scripted_cluster cluster(1);
     watched w(cluster);
     std::optional<seen_request> held;
-    cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::get) {
-            return std::nullopt;
-        }
+    cluster.answer_each(opcode::get, [&](const seen_request& seen) {
         held = seen;
         return answer{.is_silent = true};
-    };
+    });
     auto request = w.driver.request(operation_kind::get, "k");
     request.timeout = 10ms;
-    const auto read = w.driver.start(std::move(request));
-    w.driver.advance(20ms);
+    const auto read = w.driver.after(20ms, w.driver.start(std::move(request)));
     EXPECT_EQ(w.book->lines.back(), "failed kv get 0");
     EXPECT_EQ(w.book->last.error, errc::unambiguous_timeout);
     EXPECT_EQ(w.book->last.total_time, 10ms);
     EXPECT_TRUE(w.book->orphans.empty());
-    std::vector<std::byte> bytes;
-    base::byte_writer writer(bytes);
-    wire::response_header header;
-    header.opaque = held->opaque;
-    ASSERT_TRUE(wire::document_response{}.encode(writer, header).has_value());
-    w.driver.send(held->connection, bytes);
+    w.driver.send(held->connection, encoded(wire::document_response{}, header_for(held->opaque)));
     w.driver.settle();
     EXPECT_EQ(w.book->orphans, (std::vector<std::string>{w.book->endpoint}));
 }
@@ -137,8 +121,7 @@ TEST(operation_watch, http_operations_are_seen_by_their_service) {
         return rows;
     };
     watched w(cluster);
-    const auto asked = w.driver.start_http(query_request("{}"));
-    w.driver.advance(100ms);
+    const auto asked = w.driver.after(100ms, w.driver.start_http(query_request("{}")));
     ASSERT_EQ(asked->calls, 1);
     ASSERT_EQ(w.book->lines.size(), 3U);
     EXPECT_TRUE(w.book->lines[0].starts_with("start query query")) << w.book->lines[0];
@@ -147,4 +130,4 @@ TEST(operation_watch, http_operations_are_seen_by_their_service) {
     EXPECT_TRUE(w.book->endpoint.ends_with(":8093")) << w.book->endpoint;
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::operation_watch_tests

@@ -3,29 +3,23 @@
 #include <algorithm>
 
 #include <reprise/wire/compression.hpp>
+#include <reprise/wire/subdoc_messages.hpp>
 
 #include "engine_driver.hpp"
 
 // Requests and answers of each kind of operation.
 
-namespace reprise::engine::testing {
-namespace operations_tests {
+namespace reprise::engine::testing::operations_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
 template <class Message>
 std::string frame_text(const seen_request& to, status code, const Message& message) {
-    std::vector<std::byte> bytes;
-    base::byte_writer writer(bytes);
-    wire::response_header header;
-    header.op = to.op;
-    header.opaque = to.opaque;
+    auto header = header_for(to.opaque, to.op);
     header.status = code;
     header.cas = 77;
-    EXPECT_TRUE(message.encode(writer, header).has_value());
-    return std::string(base::as_text(bytes));
+    return std::string(base::as_text(encoded(message, header)));
 }
 
 struct kinds_scene {
@@ -34,16 +28,11 @@ struct kinds_scene {
     kinds_scene() { driver.connect(); }
 
     engine_driver::outcome_ptr run(operation_request request) {
-        auto result = driver.start(std::move(request));
-        driver.advance(1ms);
+        auto result = driver.after(1ms, driver.start(std::move(request)));
         EXPECT_EQ(result->calls, 1);
         return result;
     }
 };
-
-}  // namespace operations_tests
-
-using namespace operations_tests;
 
 TEST(operations, insert_replace_and_remove_fail_with_their_errors) {
     kinds_scene scene;
@@ -90,14 +79,11 @@ TEST(operations, counters_touch_lock_and_unlock_pass) {
 
 TEST(operations, mutation_tokens_and_cas_are_returned) {
     kinds_scene scene;
-    scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::set) {
-            return std::nullopt;
-        }
+    scene.cluster.answer_each(opcode::set, [](const seen_request& seen) {
         return answer{
             .raw = frame_text(
                 seen, status::success, wire::mutation_response{wire::mutation_token{11, 12}})};
-    };
+    });
     const auto stored = scene.run(scene.driver.request(operation_kind::upsert, "foo", "v"));
     ASSERT_TRUE(stored->result.token.has_value());
     EXPECT_EQ(stored->result.token->seqno, 12U);
@@ -114,8 +100,7 @@ TEST(operations, durability_is_sent_as_a_frame_info_and_needs_the_servers_suppor
         connected_driver driver(cluster);
         auto request = driver.request(operation_kind::upsert, "k", "v");
         request.durability = durability_level::majority;
-        const auto stored = driver.start(std::move(request));
-        driver.advance(1ms);
+        const auto stored = driver.after(1ms, driver.start(std::move(request)));
         ASSERT_EQ(stored->calls, 1);
         EXPECT_EQ(stored->result.has_value(), is_granted);
         if (is_granted) {
@@ -142,10 +127,7 @@ TEST(operations, values_are_compressed_if_smaller_and_inflated_when_read) {
     scene.run(scene.driver.request(operation_kind::upsert, "k", text));
     const std::string sent = scene.cluster.all(opcode::set).at(0).value;
     EXPECT_LT(sent.size(), 200U);
-    scene.cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::get) {
-            return std::nullopt;
-        }
+    scene.cluster.answer_each(opcode::get, [&](const seen_request& seen) {
         std::vector<std::byte> bytes;
         base::byte_writer writer(bytes);
         wire::response_header header;
@@ -155,7 +137,7 @@ TEST(operations, values_are_compressed_if_smaller_and_inflated_when_read) {
         body.value = base::as_bytes(sent);
         EXPECT_TRUE(body.encode(writer, header).has_value());
         return answer{.raw = std::string(base::as_text(bytes))};
-    };
+    });
     const auto read = scene.run(scene.driver.request(operation_kind::get, "k"));
     ASSERT_TRUE(read->result.has_value());
     EXPECT_EQ(read->result.value.text(), text);
@@ -167,23 +149,19 @@ TEST(operations, without_collections_keys_are_bare_and_named_collections_are_ref
     cluster.nodes[0].withheld = {wire::hello_feature::collections};
     connected_driver driver(cluster);
     driver.get("k");
-    const auto named = driver.start(driver.request(operation_kind::get, "k", "", "s", "c"));
-    driver.settle();
+    const auto named = driver.settled(driver.start(operation_kind::get, "k", "", "s", "c"));
     EXPECT_EQ(cluster.all(opcode::get).at(0).key, "k");
     EXPECT_EQ(named->code(), errc::feature_not_available);
 }
 
 TEST(operations, a_lookup_gives_each_path_its_own_result) {
     kinds_scene scene;
-    scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::subdoc_multi_lookup) {
-            return std::nullopt;
-        }
+    scene.cluster.answer_each(opcode::subdoc_multi_lookup, [](const seen_request& seen) {
         wire::subdoc_lookup_response body;
         EXPECT_TRUE(body.results.push_back({status::success, base::as_bytes("1")}));
         EXPECT_TRUE(body.results.push_back({status::subdoc_path_enoent, {}}));
         return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, body)};
-    };
+    });
     auto request = scene.driver.request(operation_kind::lookup_in, "k");
     request.terms().specs = {{.path = "a"}, {.path = "b"}};
     const auto read = scene.run(std::move(request));
@@ -195,12 +173,9 @@ TEST(operations, a_lookup_gives_each_path_its_own_result) {
 
 TEST(operations, a_lookup_with_fewer_results_than_paths_is_unreadable) {
     kinds_scene scene;
-    scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::subdoc_multi_lookup) {
-            return std::nullopt;
-        }
+    scene.cluster.answer_each(opcode::subdoc_multi_lookup, [](const seen_request& seen) {
         return answer{.raw = frame_text(seen, status::success, wire::subdoc_lookup_response{})};
-    };
+    });
     auto request = scene.driver.request(operation_kind::lookup_in, "k");
     request.terms().specs = {{.path = "a"}};
     const auto read = scene.run(std::move(request));
@@ -209,14 +184,11 @@ TEST(operations, a_lookup_with_fewer_results_than_paths_is_unreadable) {
 
 TEST(operations, a_failed_path_fails_the_whole_mutation_and_is_named) {
     kinds_scene scene;
-    scene.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        if (seen.op != opcode::subdoc_multi_mutation) {
-            return std::nullopt;
-        }
+    scene.cluster.answer_each(opcode::subdoc_multi_mutation, [](const seen_request& seen) {
         wire::subdoc_mutation_response body;
         EXPECT_TRUE(body.results.push_back({1, status::subdoc_path_eexists, {}}));
         return answer{.raw = frame_text(seen, status::subdoc_multi_path_failure, body)};
-    };
+    });
     auto request = scene.driver.request(operation_kind::mutate_in, "k");
     request.terms().specs = {
         {.verb = path_verb::upsert, .path = "a", .value = "1"},
@@ -233,7 +205,7 @@ TEST(operations, a_replica_read_goes_to_the_node_of_the_replica) {
     cluster.map = {{0, 1}};
     connected_driver driver(cluster);
     driver.advance(10ms);
-    driver.start(driver.request(operation_kind::get_replica, "k"));
+    driver.start(operation_kind::get_replica, "k");
     auto lookup = driver.request(operation_kind::lookup_in_replica, "k");
     lookup.terms().specs = {{.path = "a"}};
     driver.start(std::move(lookup));
@@ -250,7 +222,7 @@ TEST(operations, VB_02_a_replica_read_does_not_follow_the_forward_map) {
     connected_driver driver(cluster);
     driver.advance(10ms);
     cluster.answer_all(opcode::get_replica, {.status = status::not_my_vbucket});
-    driver.start(driver.request(operation_kind::get_replica, "k"));
+    driver.start(operation_kind::get_replica, "k");
     driver.settle();
     EXPECT_EQ(cluster.count(opcode::get_replica), 1U) << "it waits before it is sent again";
     driver.advance(1ms);
@@ -335,4 +307,4 @@ TEST(operations, a_large_value_that_arrives_in_parts_is_copied_once) {
     EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(before), 4), frame.substr(24, 4));
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::operations_tests

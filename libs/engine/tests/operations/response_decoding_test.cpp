@@ -8,10 +8,8 @@
 // versions add a key, a value, a few bytes of extras or a bit. A success stays a success unless a
 // required part is missing.
 
-namespace reprise::engine::testing {
-namespace liberal_answers_tests {
+namespace reprise::engine::testing::liberal_answers_tests {
 
-using wire::opcode;
 using answer = scripted_cluster::scripted_answer;
 
 struct success_parts {
@@ -112,10 +110,6 @@ public:
     std::vector<std::string> texts;
 };
 
-}  // namespace liberal_answers_tests
-
-using namespace liberal_answers_tests;
-
 TEST(liberal_answers, a_success_with_a_stray_key_or_value_is_a_success) {
     for (const answered_kind& row : answered_kinds) {
         expect_success(row, row.plain, "nothing more");
@@ -183,16 +177,14 @@ TEST(liberal_answers, a_collection_id_that_other_servers_reserve_is_used_as_give
     scripted_cluster cluster(1);
     cluster.collections["app.users"] = 3;
     connected_driver driver(cluster);
-    const auto stored =
-        driver.start(driver.request(operation_kind::upsert, "k", "v", "app", "users"));
+    const auto stored = driver.start(operation_kind::upsert, "k", "v", "app", "users");
     driver.settle();
     EXPECT_TRUE(stored->has_succeeded()) << stored->result.ec.message();
     EXPECT_EQ(cluster.all(opcode::set).at(0).key, "\3k");
 }
 
 TEST(liberal_answers, an_answer_to_a_collection_lookup_may_have_longer_extras) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
         return seen.op == opcode::get_collection_id
                    ? std::optional(answer{
@@ -201,8 +193,7 @@ TEST(liberal_answers, an_answer_to_a_collection_lookup_may_have_longer_extras) {
                                     .value = "stray"})})
                    : std::nullopt;
     };
-    const auto stored =
-        driver.start(driver.request(operation_kind::upsert, "k", "v", "app", "users"));
+    const auto stored = driver.start(operation_kind::upsert, "k", "v", "app", "users");
     driver.settle();
     EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(cluster.all(opcode::set).at(0).key, "\x09k");
@@ -218,8 +209,7 @@ TEST(liberal_answers, an_answer_to_a_collection_lookup_without_an_id_closes_the_
                    ? std::optional(answer{.raw = frame_of(seen, {.extras = "short"})})
                    : std::nullopt;
     };
-    const auto stored =
-        driver.start(driver.request(operation_kind::upsert, "k", "v", "app", "users"));
+    const auto stored = driver.start(operation_kind::upsert, "k", "v", "app", "users");
     driver.settle();
     EXPECT_EQ(driver.closes.size(), 1U);
     EXPECT_EQ(stored->calls, 0);
@@ -242,8 +232,7 @@ TEST(liberal_answers, an_opaque_that_was_never_issued_closes_the_connection_and_
         response = seen.opaque + 1;
         return answer{.opaque = response};
     };
-    const auto stored = driver.upsert("k", "v");
-    driver.settle();
+    const auto stored = driver.settled(driver.upsert("k", "v"));
     ASSERT_EQ(driver.closes.size(), 1U);
     ASSERT_EQ(stored->code(), errc::request_canceled);
     EXPECT_TRUE(stored->result.error->is_ambiguous);
@@ -252,8 +241,7 @@ TEST(liberal_answers, an_opaque_that_was_never_issued_closes_the_connection_and_
     EXPECT_TRUE(log->has(
         "the server answered opaque " + std::string(name.data()) + " that was never issued"));
     driver.advance(1s);
-    const auto read = driver.get("k");
-    driver.settle();
+    const auto read = driver.settled(driver.get("k"));
     EXPECT_EQ(read->calls, 1) << "the next connection works";
 }
 
@@ -271,8 +259,7 @@ TEST(liberal_answers, an_opaque_that_was_never_issued_is_named_during_the_bootst
 }
 
 TEST(liberal_answers, opaques_of_the_bootstrap_are_distinguished_from_invented_ones) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     const auto last = cluster.requests.back();
     ASSERT_LT(last.opaque, 0x100U);
     // Answered twice: unwelcome, but an opaque that was issued.
@@ -293,25 +280,18 @@ TEST(liberal_answers, opaques_of_the_bootstrap_are_distinguished_from_invented_o
 
 TEST(liberal_answers, the_servers_duration_is_part_of_the_result) {
     for (const bool has_duration : {true, false}) {
-        scripted_cluster cluster(1);
-        connected_driver driver(cluster);
-        cluster.on_request = [=](const seen_request& seen) -> std::optional<answer> {
-            if (seen.op != opcode::set) {
-                return std::nullopt;
-            }
+        auto [cluster, driver] = connected_node();
+        cluster.answer_each(opcode::set, [=](const seen_request& seen) {
             wire::response_header header;
             header.op = seen.op;
             header.opaque = seen.opaque;
             if (has_duration) {
                 header.frame_infos.server_duration = std::chrono::microseconds{119635};
             }
-            std::vector<std::byte> bytes;
-            base::byte_writer writer(bytes);
-            EXPECT_TRUE(wire::mutation_response{}.encode(writer, header).has_value());
-            return answer{.raw = std::string(base::as_text(bytes))};
-        };
-        const auto stored = driver.upsert("k", "v");
-        driver.settle();
+            return answer{
+                .raw = std::string(base::as_text(encoded(wire::mutation_response{}, header)))};
+        });
+        const auto stored = driver.settled(driver.upsert("k", "v"));
         ASSERT_TRUE(stored->result.has_value());
         EXPECT_EQ(stored->result.server_duration.has_value(), has_duration);
         if (has_duration) {
@@ -324,8 +304,7 @@ TEST(liberal_answers, the_servers_duration_is_part_of_the_result) {
 template <class Message>
 operation_result answered(
     operation_kind kind, const Message& message, wire::status code = wire::status::success) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.on_request = [&](const seen_request& seen) -> std::optional<answer> {
         if (seen.op != opcode_of(kind)) {
             return std::nullopt;
@@ -335,10 +314,7 @@ operation_result answered(
         header.opaque = seen.opaque;
         header.status = code;
         header.cas = 77;
-        std::vector<std::byte> bytes;
-        base::byte_writer writer(bytes);
-        EXPECT_TRUE(message.encode(writer, header).has_value());
-        return answer{.raw = std::string(base::as_text(bytes))};
+        return answer{.raw = std::string(base::as_text(encoded(message, header)))};
     };
     auto request = driver.request(kind, "k", "v");
     request.terms().specs.resize(2);
@@ -346,8 +322,7 @@ operation_result answered(
         spec.verb = kind == operation_kind::lookup_in ? path_verb::get : path_verb::counter;
         spec.path = "a";
     }
-    const auto done = driver.start(std::move(request));
-    driver.settle();
+    const auto done = driver.settled(driver.start(std::move(request)));
     EXPECT_EQ(done->calls, 1);
     return std::move(done->result);
 }
@@ -373,11 +348,10 @@ TEST(decoded_answers, all_parts_of_a_document_and_its_metadata_are_in_the_result
     }
 }
 
-TEST(decoded_answers, the_datatype_says_json_and_extended_attributes_and_nothing_else) {
+TEST(decoded_answers, the_datatype_keeps_json_and_extended_attributes_and_nothing_else) {
     for (const auto& [sent, kept] : std::vector<std::pair<std::uint8_t, std::uint8_t>>{
              {0x01, 0x01}, {0x04, 0x04}, {0x05, 0x05}, {0xf5, 0x05}}) {
-        scripted_cluster cluster(1);
-        connected_driver driver(cluster);
+        auto [cluster, driver] = connected_node();
         cluster.on_request = [sent](const seen_request& seen) -> std::optional<answer> {
             return seen.op == opcode::get ? std::optional(answer{
                                                 .raw = frame_of(
@@ -386,8 +360,7 @@ TEST(decoded_answers, the_datatype_says_json_and_extended_attributes_and_nothing
                                                            .datatype = sent})})
                                           : std::nullopt;
         };
-        const auto read = driver.get("k");
-        driver.settle();
+        const auto read = driver.settled(driver.get("k"));
         ASSERT_TRUE(read->result.has_value());
         EXPECT_EQ(static_cast<std::uint8_t>(read->result.datatype), kept);
     }
@@ -425,7 +398,7 @@ TEST(decoded_answers, a_failed_mutation_whose_path_succeeded_is_not_understood) 
     EXPECT_EQ(failed.ec, errc::decoding_failure);
 }
 
-TEST(decoded_answers, a_lookup_in_a_deleted_document_says_so) {
+TEST(decoded_answers, a_lookup_in_a_deleted_document_reports_that) {
     using wire::status;
     const std::vector<std::pair<status, bool>> rows{
         {status::success, false},
@@ -445,4 +418,4 @@ TEST(decoded_answers, a_lookup_in_a_deleted_document_says_so) {
     }
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::liberal_answers_tests

@@ -9,8 +9,7 @@
 
 // What the rules, a strategy and the orchestrator decide together about one failed attempt.
 
-namespace reprise::engine::testing {
-namespace retry_rules_tests {
+namespace reprise::engine::testing::retry_rules_tests {
 
 using namespace std::chrono_literals;
 
@@ -99,10 +98,6 @@ struct bench {
         return decided;
     }
 };
-
-}  // namespace retry_rules_tests
-
-using namespace retry_rules_tests;
 
 TEST(retry_rules, RH_12_always_retry_reasons_never_ask_the_strategy) {
     bench with(retry_reason::kv_not_my_vbucket, false);
@@ -294,7 +289,7 @@ TEST(retry_rules, RH_03_a_no_may_name_the_error_for_the_user) {
     EXPECT_EQ(with.decide().error, errc::temporary_failure);
 }
 
-TEST(retry_rules, RH_01_an_idempotent_request_says_so) {
+TEST(retry_rules, RH_01_the_strategy_sees_whether_a_request_is_idempotent) {
     for (const bool is_idempotent : {true, false}) {
         bench with(retry_reason::kv_locked, is_idempotent);
         fixed_strategy strategy(driver::retry_action::no());
@@ -312,7 +307,7 @@ TEST(retry_rules, each_reason_before_sending_has_the_error_of_a_request_that_is_
         errc expected = errc::request_canceled;
         if (facts.reason == retry_reason::service_not_available) {
             expected = errc::service_not_available;
-        } else if (const auto terminal = couchbase::terminal_error(facts.reason)) {
+        } else if (const auto terminal = facts.terminal_error) {
             expected = *terminal;
         }
         EXPECT_EQ(own_error_of(facts.reason), expected) << facts.name;
@@ -379,4 +374,4 @@ TEST(retry_rules, an_outer_allowance_is_used_and_refuses_when_empty) {
     EXPECT_TRUE(with.decide().is_retry);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::retry_rules_tests

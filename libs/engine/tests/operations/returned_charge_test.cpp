@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include <reprise/retry/circuit_breaker.hpp>
@@ -12,10 +11,8 @@
 // A retry is paid for when it is decided. If it is then not made, its price and its allowance are
 // returned, in the client as in loops: a budget must not pay for requests that nobody received.
 
-namespace reprise::engine::testing {
-namespace returned_charge_tests {
+namespace reprise::engine::testing::returned_charge_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -28,19 +25,13 @@ public:
     }
 };
 
-scripted_cluster::hook answer_reads_with(const answer& every) {
-    return [every](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::get ? std::optional(every) : std::nullopt;
-    };
-}
-
 struct paying_client {
     explicit paying_client(driver::strategy_traits traits = {})
         : driver(
               cluster, {{.strategy = std::make_shared<patient_strategy>(traits),
                          .retry_budget = driver::token_bucket_budget(bucket)}}) {
         driver.connect();
-        cluster.on_request = answer_reads_with({.status = status::etmpfail});
+        cluster.answer_all(opcode::get, {.status = status::etmpfail});
     }
     engine_driver::outcome_ptr start_read() {
         auto request = driver.request(operation_kind::get, "k");
@@ -58,10 +49,6 @@ struct paying_client {
     scripted_cluster cluster{1};
     engine_driver driver;
 };
-
-}  // namespace returned_charge_tests
-
-using namespace returned_charge_tests;
 
 TEST(returned_charge, RH_33_a_read_that_is_canceled_while_it_waits_pays_for_no_retry) {
     paying_client with;
@@ -82,7 +69,7 @@ TEST(returned_charge, RH_33_a_retry_that_was_sent_stays_paid_for) {
     with.start_read();
     with.driver.advance(5ms);
     const std::int64_t price = with.taken();
-    with.cluster.on_request = answer_reads_with({.is_silent = true});
+    with.cluster.answer_all(opcode::get, {.is_silent = true});
     with.driver.advance(10ms);
     ASSERT_EQ(with.cluster.count(opcode::get), 2U);
     with.cancel();
@@ -124,4 +111,4 @@ TEST(returned_charge, a_retry_that_a_breaker_refuses_at_its_start_is_not_paid_fo
     EXPECT_EQ(with.allowance.left(), 3U);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::returned_charge_tests

@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reprise::engine::testing {
-namespace scan_progress_tests {
+namespace reprise::engine::testing::scan_progress_tests {
 
 using namespace couchbase;
 
@@ -70,5 +69,4 @@ TEST(scan_progress, a_vbucket_must_have_the_newest_of_its_mutations) {
     EXPECT_EQ(snapshot_for(state, "travel", wire::vbucket_id{5}), std::nullopt);
 }
 
-}  // namespace scan_progress_tests
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::scan_progress_tests

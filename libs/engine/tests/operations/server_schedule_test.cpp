@@ -5,10 +5,8 @@
 
 // The opt-in strategy that follows the waiting rules of the server's error map.
 
-namespace reprise::engine::testing {
-namespace server_directed_tests {
+namespace reprise::engine::testing::server_directed_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -73,10 +71,6 @@ std::vector<duration> store_gaps(const scripted_cluster& cluster) {
     return result;
 }
 
-}  // namespace server_directed_tests
-
-using namespace server_directed_tests;
-
 TEST(server_directed, EM_08_strategies_see_the_servers_rule_as_it_is) {
     using pair = std::pair<wire::retry_spec_kind, server_backoff>;
     for (const auto& [sent, seen] :
@@ -117,8 +111,7 @@ TEST(server_directed, EM_09_retries_happen_at_the_times_the_server_planned) {
         std::vector<status> codes(expected.size(), code);
         codes.push_back(status::success);
         cluster.on_request = refuse_with(codes);
-        const auto stored = driver.upsert("k", "v");
-        driver.advance(2s);
+        const auto stored = driver.after(2s, driver.upsert("k", "v"));
         ASSERT_TRUE(stored->has_succeeded());
         EXPECT_EQ(stored->result.retry_attempts, expected.size());
         EXPECT_EQ(store_gaps(cluster), expected) << static_cast<int>(code);
@@ -135,8 +128,7 @@ TEST(server_directed, EM_09_the_default_strategies_do_not_use_the_servers_rule) 
         connected_driver driver(cluster, options);
         cluster.on_request = refuse_with(
             {constant_code, constant_code, constant_code, constant_code, status::success});
-        const auto stored = driver.upsert("k", "v");
-        driver.advance(1s);
+        const auto stored = driver.after(1s, driver.upsert("k", "v"));
         EXPECT_TRUE(stored->result.has_value());
         EXPECT_EQ(store_gaps(cluster), (std::vector<duration>{1ms, 2ms, 4ms, 8ms}));
     }
@@ -147,8 +139,7 @@ TEST(server_directed, EM_09_slow_answers_do_not_shift_the_plan) {
     connected_driver driver(cluster, directed());
     cluster.answer_all(opcode::set, {.is_silent = true});
     const time_point started = driver.now;
-    const auto stored = driver.upsert("k", "v");
-    driver.settle();
+    const auto stored = driver.settled(driver.upsert("k", "v"));
     // Each answer arrives 7 ms after its request. The first failure is at 7 ms; from there on the
     // plan is 10, 25, 25 ms, independent of the answers.
     for (std::size_t count = 1; count <= 3; ++count) {
@@ -159,10 +150,7 @@ TEST(server_directed, EM_09_slow_answers_do_not_shift_the_plan) {
         header.op = opcode::set;
         header.opaque = seen.back().opaque;
         header.status = constant_code;
-        std::vector<std::byte> bytes;
-        base::byte_writer writer(bytes);
-        ASSERT_TRUE(wire::empty_response{}.encode(writer, header).has_value());
-        driver.send(seen.back().connection, bytes);
+        driver.send(seen.back().connection, encoded(wire::empty_response{}, header));
         driver.settle();
         while (cluster.all(opcode::set).size() == count && driver.now < started + 1s) {
             driver.advance(1ms);
@@ -181,8 +169,7 @@ TEST(server_directed, EM_10_after_max_duration_the_request_fails_with_the_error_
     connected_driver driver(cluster, directed());
     cluster.on_request = refuse_with({constant_code});
     const time_point started = driver.now;
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(2s);
+    const auto stored = driver.after(2s, driver.upsert("k", "v"));
     ASSERT_EQ(stored->calls, 1);
     // Retries at 10, 35, 60 and 85 ms. The next one would be at 110 ms.
     EXPECT_EQ(cluster.count(opcode::set), 5U);
@@ -201,8 +188,7 @@ TEST(server_directed, EM_10_the_operations_timeout_wins_when_it_is_smaller) {
         auto request = driver.request(operation_kind::upsert, "k", "v");
         request.timeout = 95ms;
         const time_point started = driver.now;
-        const auto stored = driver.start(std::move(request));
-        driver.advance(2s);
+        const auto stored = driver.after(2s, driver.start(std::move(request)));
         EXPECT_EQ(stored->code(), errc::unambiguous_timeout);
         EXPECT_EQ(stored->at - started, 95ms);
     }
@@ -214,8 +200,7 @@ TEST(server_directed, EM_11_another_code_starts_its_own_plan_and_attempts_contin
     cluster.on_request = refuse_with(
         {constant_code, constant_code, linear_code, linear_code, linear_code, constant_code,
          constant_code, constant_code, constant_code, status::success});
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(2s);
+    const auto stored = driver.after(2s, driver.upsert("k", "v"));
     ASSERT_EQ(stored->calls, 1);
     // The second series of the first code also starts its max-duration again.
     EXPECT_TRUE(stored->result.has_value());
@@ -230,8 +215,7 @@ TEST(server_directed, EM_11_a_code_that_is_not_retryable_fails_at_once) {
     connected_driver driver(cluster, directed());
     cluster.on_request = refuse_with({linear_code, linear_code, final_code});
     const time_point started = driver.now;
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(2s);
+    const auto stored = driver.after(2s, driver.upsert("k", "v"));
     ASSERT_EQ(stored->calls, 1);
     EXPECT_EQ(stored->at - started, 20ms);
     EXPECT_EQ(stored->result.error->status, static_cast<std::uint16_t>(final_code));
@@ -248,8 +232,7 @@ TEST(server_directed, EM_10_a_retry_planned_for_the_very_end_is_not_made) {
     connected_driver driver(cluster, directed());
     cluster.on_request = refuse_with({constant_code});
     const time_point started = driver.now;
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(2s);
+    const auto stored = driver.after(2s, driver.upsert("k", "v"));
     ASSERT_EQ(stored->calls, 1);
     // At 50, 60, ... 490 ms. A retry at 500 ms would start when the time is over.
     EXPECT_EQ(cluster.count(opcode::set), 1U + 45U);
@@ -263,8 +246,7 @@ TEST(server_directed, EM_12_without_a_usable_rule_the_request_fails) {
         scripted_cluster cluster = make_cluster();
         connected_driver driver(cluster, directed());
         cluster.on_request = refuse_with({code});
-        const auto stored = driver.upsert("k", "v");
-        driver.settle();
+        const auto stored = driver.settled(driver.upsert("k", "v"));
         ASSERT_EQ(stored->calls, 1);
         EXPECT_EQ(cluster.count(opcode::set), 1U);
         EXPECT_EQ(stored->result.error->status, static_cast<std::uint16_t>(code));
@@ -278,8 +260,7 @@ TEST(server_directed, EM_12_codes_that_promise_no_rule_and_known_ones_are_best_e
     connected_driver driver(cluster, directed());
     cluster.on_request =
         refuse_with({ruleless_code, ruleless_code, status::locked, status::success});
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(1s);
+    const auto stored = driver.after(1s, driver.upsert("k", "v"));
     EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(store_gaps(cluster), (std::vector<duration>{1ms, 2ms, 4ms}));
 }
@@ -289,8 +270,7 @@ TEST(server_directed, EM_12_the_default_strategies_retry_without_a_usable_rule) 
     connected_driver driver(cluster);
     cluster.on_request =
         refuse_with({specless_code, unusable_code, misplaced_code, status::success});
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(1s);
+    const auto stored = driver.after(1s, driver.upsert("k", "v"));
     EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(store_gaps(cluster), (std::vector<duration>{1ms, 2ms, 4ms}));
 }
@@ -311,4 +291,4 @@ TEST(server_directed, EM_09_a_plan_that_is_late_retries_now_and_stays_on_its_tim
     EXPECT_EQ(schedule.on_failure(0x7ff0, &spec, start + 80ms)->due, start + 90ms);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::server_directed_tests

@@ -4,8 +4,7 @@
 
 #include <set>
 
-namespace reprise::engine {
-namespace mapping_tests {
+namespace reprise::engine::mapping_tests {
 
 using wire::error_attribute;
 using wire::status;
@@ -32,10 +31,6 @@ response_outcome outcome_by_map(wire::error_attributes attributes, status code) 
 }
 
 constexpr auto test_code = static_cast<status>(0x7ff0);
-
-}  // namespace mapping_tests
-
-using namespace mapping_tests;
 
 TEST(status_mapping, RH_19_each_retried_status_has_its_reason) {
     const std::vector<std::pair<status, retry_reason>> expected{
@@ -200,4 +195,4 @@ TEST(status_mapping, RH_18_idempotent_operations_are_exactly_those_of_the_list) 
     }
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::engine::mapping_tests

@@ -6,8 +6,7 @@
 
 // The error of every status and attribute, as users see it.
 
-namespace reprise::engine {
-namespace status_table_tests {
+namespace reprise::engine::status_table_tests {
 
 using wire::error_attribute;
 using wire::status;
@@ -210,5 +209,4 @@ TEST(status_table, RH_49_each_answer_to_a_range_scan_has_its_meaning) {
     }
 }
 
-}  // namespace status_table_tests
-}  // namespace reprise::engine
+}  // namespace reprise::engine::status_table_tests

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <reprise/retry/circuit_breaker.hpp>
@@ -13,10 +12,8 @@
 // What a strategy brings along works in the client as it does in loops: the delay of its initial
 // token, its circuit breaker and its observer.
 
-namespace reprise::engine::testing {
-namespace strategy_parts_tests {
+namespace reprise::engine::testing::strategy_parts_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -53,16 +50,6 @@ public:
     void on_completion(const call_summary& summary) noexcept override { ended.push_back(summary); }
 };
 
-scripted_cluster::hook refuse_sets(status code, int count) {
-    return [code, left = count](const seen_request& seen) mutable -> std::optional<answer> {
-        if (seen.op != opcode::set || left == 0) {
-            return std::nullopt;
-        }
-        --left;
-        return answer{.status = code};
-    };
-}
-
 struct equipped_client {
     explicit equipped_client(driver::strategy_traits traits = {})
         : strategy(std::make_shared<equipped_strategy>(traits)), driver(cluster, options()) {
@@ -78,10 +65,6 @@ struct equipped_client {
     scripted_cluster cluster{1};
     engine_driver driver;
 };
-
-}  // namespace strategy_parts_tests
-
-using namespace strategy_parts_tests;
 
 TEST(strategy_parts, SM_01_the_client_waits_for_the_delay_of_the_initial_token) {
     equipped_client with;
@@ -101,10 +84,25 @@ TEST(strategy_parts, SM_01_the_client_waits_for_the_delay_of_the_initial_token) 
 TEST(strategy_parts, SM_01_a_first_delay_beyond_the_deadline_ends_in_a_timeout) {
     equipped_client with;
     with.strategy->first_delay = 1h;
-    const auto stored = with.driver.upsert("k", "v");
-    with.driver.advance(10s);
+    const auto stored = with.driver.after(10s, with.driver.upsert("k", "v"));
     EXPECT_EQ(stored->code(), errc::unambiguous_timeout);
     EXPECT_TRUE(with.cluster.all(opcode::set).empty());
+}
+
+TEST(strategy_parts, the_safe_preset_retries_with_jitter_until_its_bucket_is_empty) {
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{.capacity = 12});
+    scripted_cluster cluster{1};
+    engine_options options;
+    options.strategy =
+        std::make_shared<couchbase::budgeted_strategy>(driver::token_bucket_budget(bucket));
+    engine_driver driver(cluster, options);
+    driver.connect();
+    cluster.refuse(opcode::set, status::etmpfail, 4);
+    const auto stored = driver.after(100ms, driver.upsert("k", "v"));
+    EXPECT_EQ(stored->code(), errc::temporary_failure);
+    EXPECT_EQ(stored->result.retry_attempts, 2U) << "two of five units each";
+    EXPECT_EQ(stored->result.history->refusal(), refusal_reason::budget_exhausted);
+    EXPECT_EQ(bucket->available(), 2.0);
 }
 
 TEST(strategy_parts, an_open_breaker_of_the_strategy_keeps_requests_away) {
@@ -112,21 +110,18 @@ TEST(strategy_parts, an_open_breaker_of_the_strategy_keeps_requests_away) {
         circuit_breaker breaker(
             {.volume_threshold = 2, .error_threshold_percent = 50, .sleep_window = 1s});
         equipped_client with({.only_answers = only_answers, .circuit = &breaker});
-        with.cluster.on_request = refuse_sets(status::etmpfail, 2);
-        const auto failed = with.driver.upsert("k", "v");
-        with.driver.advance(100ms);
+        with.cluster.refuse(opcode::set, status::etmpfail, 2);
+        const auto failed = with.driver.after(100ms, with.driver.upsert("k", "v"));
         ASSERT_EQ(failed->code(), errc::temporary_failure);
         EXPECT_EQ(failed->result.history->refusal(), refusal_reason::circuit_open);
         ASSERT_EQ(breaker.state(), circuit_state::open);
-        const auto refused = with.driver.upsert("k", "v");
-        with.driver.settle();
+        const auto refused = with.driver.settled(with.driver.upsert("k", "v"));
         ASSERT_EQ(refused->code(), errc::request_canceled);
         EXPECT_EQ(refused->result.error->last_reason, retry_reason::circuit_breaker_open);
         EXPECT_EQ(refused->result.history->refusal(), refusal_reason::circuit_open);
         EXPECT_EQ(with.cluster.all(opcode::set).size(), 2U) << "nothing more was sent";
         with.driver.advance(1s);
-        const auto probe = with.driver.upsert("k", "v");
-        with.driver.settle();
+        const auto probe = with.driver.settled(with.driver.upsert("k", "v"));
         EXPECT_TRUE(probe->result.has_value());
         EXPECT_EQ(breaker.state(), circuit_state::closed);
     }
@@ -136,7 +131,7 @@ TEST(strategy_parts, its_observer_sees_each_decision_and_each_end_once) {
     watching_observer observer;
     equipped_client with({.observer = &observer});
     observer.ended.clear();
-    with.cluster.on_request = refuse_sets(status::locked, 1);
+    with.cluster.refuse(opcode::set, status::locked, 1);
     with.driver.upsert("k", "v");
     with.driver.advance(100ms);
     ASSERT_EQ(observer.decisions.size(), 1U);
@@ -152,7 +147,7 @@ TEST(strategy_parts, its_observer_sees_each_decision_and_each_end_once) {
     ASSERT_EQ(observer.ended.size(), 2U);
     EXPECT_FALSE(observer.ended[1].is_success);
     EXPECT_EQ(observer.ended[1].attempts, 1U);
-    with.cluster.on_request = refuse_sets(status::locked, 100);
+    with.cluster.refuse(opcode::set, status::locked, 100);
     with.driver.upsert("k", "v");
     with.driver.advance(100ms);
     ASSERT_EQ(observer.ended.size(), 3U);
@@ -160,14 +155,10 @@ TEST(strategy_parts, its_observer_sees_each_decision_and_each_end_once) {
     EXPECT_EQ(observer.ended[2].attempts, 3U);
 }
 
-TEST(strategy_parts, its_observer_learns_why_operations_ended_that_nobody_decided_about) {
+TEST(strategy_parts, its_observer_is_notified_of_ends_without_a_decision) {
     watching_observer observer;
     equipped_client with({.observer = &observer});
-    with.cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::set || seen.op == opcode::get
-                   ? std::optional(answer{.is_silent = true})
-                   : std::nullopt;
-    };
+    with.cluster.answer_all({opcode::set, opcode::get}, {.is_silent = true});
     const auto write = with.driver.upsert("k", "v");
     const auto read = with.driver.get("k");
     observer.ended.clear();
@@ -195,4 +186,4 @@ TEST(strategy_parts, an_operation_that_is_canceled_does_not_count_against_the_br
     EXPECT_EQ(breaker.state(), circuit_state::closed);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::strategy_parts_tests

@@ -1,5 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include <reprise/retry/circuit_breaker.hpp>
+#include <reprise/retry/retry_observer.hpp>
+
 #include "engine_driver.hpp"
 
 // Circuit breakers of HTTP endpoints, in virtual time.
@@ -60,8 +67,7 @@ TEST_F(
     ASSERT_EQ(count("/query/service"), 8U);
     const time_point opened = driver.now;
     mute_nodes.clear();
-    auto done = driver.start_http(query_request("{}"));
-    driver.advance(4980ms);
+    auto done = driver.after(4980ms, driver.start_http(query_request("{}")));
     EXPECT_EQ(done->calls, 0);
     EXPECT_EQ(count("/admin/ping"), 0U);
     EXPECT_EQ(count("/query/service"), 8U) << "nothing is sent to an endpoint that is open";
@@ -85,8 +91,7 @@ TEST_F(http_breaker, RH_34_the_node_that_answers_is_used_meanwhile) {
     time_out_statements(driver, 8);
     const std::size_t before = cluster_.http_requests.size();
     for (int round = 0; round < 6; ++round) {
-        auto done = driver.start_http(query_request("{}"));
-        driver.advance(1ms);
+        auto done = driver.after(1ms, driver.start_http(query_request("{}")));
         ASSERT_TRUE(done->has_succeeded());
         EXPECT_EQ(done->result.retry_attempts, 0U);
     }
@@ -106,8 +111,7 @@ TEST_F(http_breaker, RH_34_a_canary_without_a_good_answer_opens_it_again) {
         time_out_statements(driver, 8);
         http_request asked = query_request("{}");
         asked.timeout = 60s;
-        auto done = driver.start_http(std::move(asked));
-        driver.advance(5s);
+        auto done = driver.after(5s, driver.start_http(std::move(asked)));
         EXPECT_EQ(count("/admin/ping"), 2U);
         EXPECT_EQ(done->calls, 0) << "half open admits no requests";
         EXPECT_EQ(count("/query/service"), 8U);
@@ -133,8 +137,7 @@ TEST_F(http_breaker, RH_32_a_canary_takes_no_place_among_the_operations_that_wai
         time_out_statements(driver, 1);
     }
     cluster_.nodes[0].ignores_http_connections = true;
-    const auto waiting = driver.start_http(query_request("{}"));
-    driver.advance(5s);
+    const auto waiting = driver.after(5s, driver.start_http(query_request("{}")));
     EXPECT_EQ(waiting->calls, 0);
     EXPECT_EQ(driver.engine().statistics().operations_parked, 1U);
     EXPECT_EQ(driver.engine().statistics().operations_open, 1U);
@@ -176,19 +179,81 @@ TEST_F(http_breaker, RH_34_a_strategy_may_refuse) {
     };
     http_request asked = query_request("{}");
     asked.strategy = std::make_shared<refusing>();
-    const auto refused = driver.start_http(std::move(asked));
-    driver.settle();
+    const auto refused = driver.settled(driver.start_http(std::move(asked)));
     ASSERT_EQ(refused->calls, 1);
     ASSERT_NE(refused->result.error, nullptr);
     EXPECT_EQ(refused->result.error->last_reason, retry_reason::circuit_breaker_open);
     EXPECT_FALSE(refused->result.error->is_ambiguous);
 }
 
+// Records how far apart on the stack the calls end.
+class stack_meter final : public retry_observer {
+public:
+    void on_completion(const call_summary&) noexcept override {
+        const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+        lowest_ = std::min(lowest_, here);
+        highest_ = std::max(highest_, here);
+        ++count_;
+    }
+    std::size_t spread() const noexcept { return highest_ - lowest_; }
+    std::size_t count() const noexcept { return count_; }
+
+private:
+    std::uintptr_t lowest_ = std::numeric_limits<std::uintptr_t>::max();
+    std::uintptr_t highest_ = 0;
+    std::size_t count_ = 0;
+};
+
+// A connection that became free offered itself to the next request from inside the refusal of the
+// one before. The longest queue took 15 MB of stack.
+TEST_F(http_breaker, an_open_breaker_of_the_strategy_empties_a_queue_without_recursion) {
+    constexpr std::size_t queued_count = 1000;
+    cluster_.nodes.resize(1);
+    cluster_.map = {{0}};
+    engine_options options;
+    options.http_connections_per_node_max = 1;
+    connected_driver driver(cluster_, options);
+    http_request busy = readonly_request("{}");
+    busy.timeout = 10ms;
+    driver.start_http(std::move(busy));
+    driver.settle();
+    circuit_breaker breaker({.volume_threshold = 1, .sleep_window = 1h});
+    breaker.on_failure(breaker.try_acquire(driver.now), {}, driver.now);
+    ASSERT_EQ(breaker.state(), circuit_state::open);
+    stack_meter meter;
+    class guarded final : public driver::retry_strategy {
+    public:
+        explicit guarded(driver::strategy_traits traits) : retry_strategy(traits) {}
+        void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+            sink.answer(driver::retry_action::no());
+        }
+    };
+    const auto strategy =
+        std::make_shared<guarded>(driver::strategy_traits{.circuit = &breaker, .observer = &meter});
+    std::vector<engine_driver::outcome_ptr> all;
+    for (std::size_t index = 0; index < queued_count; ++index) {
+        http_request asked = readonly_request("{}");
+        asked.strategy = strategy;
+        all.push_back(driver.start_http(std::move(asked)));
+    }
+    const auto last = driver.settled(driver.start_http(readonly_request("{}")));
+    ASSERT_EQ(meter.count(), 0U) << "they wait for the connection";
+    mute_nodes.clear();
+    driver.advance(10ms);
+    EXPECT_EQ(meter.count(), queued_count);
+    EXPECT_LT(meter.spread(), 4096U);
+    for (const auto& refused : all) {
+        ASSERT_EQ(refused->code(), errc::request_canceled);
+        ASSERT_EQ(refused->result.error->last_reason, retry_reason::circuit_breaker_open);
+    }
+    EXPECT_TRUE(last->has_succeeded()) << "the connection is free for the next one";
+    EXPECT_EQ(count("/query/service"), 2U);
+}
+
 TEST_F(http_breaker, RH_34_a_node_that_left_gets_no_more_canaries) {
     connected_driver driver(cluster_, with_http_breaker());
     time_out_statements(driver, 8);
-    auto done = driver.start_http(query_request("{}"));
-    driver.advance(100ms);
+    auto done = driver.after(100ms, driver.start_http(query_request("{}")));
     EXPECT_EQ(done->calls, 0);
     // The query service moves to another port of the first node. The old ports are gone.
     cluster_.nodes[0].services.set(wire::service::query, wire::transport::plain, 9093);
@@ -227,8 +292,7 @@ TEST_F(http_breaker, a_connection_lost_to_a_timeout_makes_room_for_waiting_calls
         driver.start_http(std::move(asked));
     }
     driver.settle();
-    const auto waiting = driver.start_http(readonly_request("{}"));
-    driver.settle();
+    const auto waiting = driver.settled(driver.start_http(readonly_request("{}")));
     mute_nodes.clear();
     EXPECT_EQ(waiting->calls, 0);
     driver.advance(10ms);
@@ -251,8 +315,7 @@ TEST_F(http_breaker, RH_34_is_off_unless_enabled) {
     connected_driver driver(cluster_);
     time_out_statements(driver, 40);
     mute_nodes.clear();
-    const auto done = driver.start_http(query_request("{}"));
-    driver.settle();
+    const auto done = driver.settled(driver.start_http(query_request("{}")));
     EXPECT_EQ(done->calls, 1);
 }
 

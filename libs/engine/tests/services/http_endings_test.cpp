@@ -4,8 +4,7 @@
 
 // Failures that end an HTTP operation without a retry are bounded, logged and part of its history.
 
-namespace reprise::engine::testing {
-namespace http_decisions_tests {
+namespace reprise::engine::testing::http_decisions_tests {
 
 struct logged_decision {
     log_level level{};
@@ -107,8 +106,7 @@ TEST_F(http_decisions, RH_32_the_last_reason_is_that_of_the_previous_retry) {
     ASSERT_EQ(sent(), 2U);
     driver.advance(150ms);  // the first one keeps its place and waits for the connection
     EXPECT_EQ(first->calls, 0);
-    auto third = driver.start_http(readonly_request("{}"));
-    driver.settle();
+    auto third = driver.settled(driver.start_http(readonly_request("{}")));
     EXPECT_EQ(third->code(), errc::retry_queue_full);
     EXPECT_EQ(first->calls, 0);
     EXPECT_EQ(second->calls, 0);
@@ -128,8 +126,7 @@ TEST_F(http_decisions, RH_14_waiting_for_the_first_configuration_beyond_the_boun
 TEST_F(http_decisions, RH_14_an_unreadable_answer_is_logged_and_in_the_history) {
     answer_with(cut_answer("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"results\":x"));
     connected_driver driver(cluster_, options_);
-    const auto done = driver.start_http(query_request("{}"));
-    driver.settle();
+    const auto done = driver.settled(driver.start_http(query_request("{}")));
     ASSERT_EQ(done->code(), errc::parsing_failure);
     ASSERT_NO_FATAL_FAILURE(expect_logged(retry_reason::unknown, errc::parsing_failure));
     EXPECT_EQ(sink_->decisions[0].endpoint, "node1:8093");
@@ -151,8 +148,7 @@ TEST_F(http_decisions, RH_14_a_request_that_cannot_be_written_is_logged) {
     connected_driver driver(cluster_, options_);
     auto request = query_request("{}");
     request.exchange = std::make_unique<unwritable>();
-    const auto done = driver.start_http(std::move(request));
-    driver.settle();
+    const auto done = driver.settled(driver.start_http(std::move(request)));
     EXPECT_EQ(done->code(), errc::invalid_argument);
     expect_logged(retry_reason::unknown, errc::invalid_argument);
 }
@@ -178,8 +174,7 @@ protected:
             return verdict;
         });
         request.on_rows = [&] { driver.engine().take_rows(driver.last_id, batch_, driver.now); };
-        auto done = driver.start_http(std::move(request));
-        driver.settle();
+        auto done = driver.settled(driver.start_http(std::move(request)));
         EXPECT_EQ(batch_.size(), 2U);
         return done;
     }
@@ -225,8 +220,7 @@ protected:
             return verdict;
         });
         request.statement = std::string(statement_size, 's');
-        const auto done = driver.start_http(std::move(request));
-        driver.settle();
+        const auto done = driver.settled(driver.start_http(std::move(request)));
         return done->result.error;
     }
     scripted_cluster cluster_{1};
@@ -249,5 +243,4 @@ TEST_F(http_error_text, the_message_of_the_service_is_cut_in_the_same_way) {
     EXPECT_EQ(failed(1, 5000)->server_context, std::string(1024, 'w') + "... (3976 more bytes)");
 }
 
-}  // namespace http_decisions_tests
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::http_decisions_tests

@@ -6,8 +6,7 @@
 
 // Bytes that answer no request, on connections that carry one answer for each request.
 
-namespace reprise::engine::testing {
-namespace http_left_over_test {
+namespace reprise::engine::testing::http_left_over_test {
 
 constexpr std::uint16_t query_port = 8093;
 
@@ -112,5 +111,4 @@ TEST_F(http_left_over, RH_47_RH_16_a_request_written_before_stray_bytes_is_lost_
     }
 }
 
-}  // namespace http_left_over_test
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::http_left_over_test

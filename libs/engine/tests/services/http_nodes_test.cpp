@@ -7,8 +7,7 @@
 
 #include "engine_parts.hpp"
 
-namespace reprise::engine::testing {
-namespace http_nodes_tests {
+namespace reprise::engine::testing::http_nodes_tests {
 
 engine_options with_default_network() {
     engine_options options;
@@ -33,10 +32,6 @@ struct two_nodes {
 
     http_pool& choose() { return *candidates.choose(slot, *known); }
 };
-
-}  // namespace http_nodes_tests
-
-using http_nodes_tests::two_nodes;
 
 TEST(http_nodes, operations_look_at_another_node_first_each_time) {
     two_nodes of;
@@ -90,4 +85,4 @@ TEST(http_nodes, without_a_configuration_nothing_can_be_said_against_a_node) {
     EXPECT_TRUE(of.candidates.would_pass(of.slot));
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::http_nodes_tests

@@ -43,8 +43,7 @@ TEST_F(http_flow, a_request_with_a_delay_is_sent_after_it_unless_it_ends_before)
     connected_driver driver(cluster_);
     auto later = query_request("{}");
     later.delay = 100ms;
-    auto done = driver.start_http(std::move(later));
-    driver.advance(99ms);
+    auto done = driver.after(99ms, driver.start_http(std::move(later)));
     EXPECT_EQ(sent(), 0U);
     driver.advance(2ms);
     EXPECT_EQ(sent(), 1U);
@@ -52,8 +51,7 @@ TEST_F(http_flow, a_request_with_a_delay_is_sent_after_it_unless_it_ends_before)
     auto short_of_time = query_request("{}");
     short_of_time.delay = 100ms;
     short_of_time.timeout = 50ms;
-    auto late = driver.start_http(std::move(short_of_time));
-    driver.advance(51ms);
+    auto late = driver.after(51ms, driver.start_http(std::move(short_of_time)));
     EXPECT_EQ(late->result.ec, errc::unambiguous_timeout);
     EXPECT_EQ(sent(), 1U);
 }
@@ -125,8 +123,7 @@ TEST_F(
         node.services = {};
     }
     connected_driver driver(cluster_);
-    auto done = driver.start_http(query_request("{}"));
-    driver.advance(20ms);
+    auto done = driver.after(20ms, driver.start_http(query_request("{}")));
     EXPECT_EQ(done->calls, 0);
     EXPECT_EQ(driver.engine().statistics().operations_parked, 1U);
     cluster_.nodes[1].services.set(wire::service::query, wire::transport::plain, query_port);
@@ -144,8 +141,7 @@ TEST_F(
 TEST_F(http_flow, RH_16_a_readonly_call_lost_in_flight_goes_to_another_node) {
     answer_with({closing(), rows()});
     connected_driver driver(cluster_);
-    auto done = driver.start_http(readonly_request("{}"));
-    driver.advance(10ms);
+    auto done = driver.after(10ms, driver.start_http(readonly_request("{}")));
     ASSERT_TRUE(done->has_succeeded()) << done->result.ec.message();
     ASSERT_EQ(sent(), 2U);
     EXPECT_NE(cluster_.http_requests[0].node, cluster_.http_requests[1].node);
@@ -154,8 +150,7 @@ TEST_F(http_flow, RH_16_a_readonly_call_lost_in_flight_goes_to_another_node) {
 TEST_F(http_flow, RH_16_any_other_call_lost_in_flight_is_ambiguous_and_sent_once) {
     answer_with({closing(), rows()});
     connected_driver driver(cluster_);
-    auto done = driver.start_http(query_request("{}"));
-    driver.advance(1s);
+    auto done = driver.after(1s, driver.start_http(query_request("{}")));
     ASSERT_EQ(done->code(), errc::request_canceled);
     EXPECT_TRUE(done->result.error->is_ambiguous);
     EXPECT_EQ(sent(), 1U);
@@ -164,8 +159,7 @@ TEST_F(http_flow, RH_16_any_other_call_lost_in_flight_is_ambiguous_and_sent_once
 TEST_F(http_flow, RH_16_a_request_that_never_left_is_sent_again_whatever_it_does) {
     connected_driver driver(cluster_);
     driver.write_room = 0;
-    auto done = driver.start_http(query_request("{}"));
-    driver.settle();
+    auto done = driver.settled(driver.start_http(query_request("{}")));
     const auto first = driver.connects.back();
     driver.close_peer(first.connection);
     driver.write_room = std::size_t(-1);
@@ -191,8 +185,7 @@ TEST_F(http_flow, RH_17_the_strategy_of_the_call_is_asked_on_http) {
     auto request = readonly_request("{}", always_retry(retry_reason::query_index_not_found));
     const auto strategy = std::make_shared<counting>();
     request.strategy = strategy;
-    auto done = driver.start_http(std::move(request));
-    driver.advance(100ms);
+    auto done = driver.after(100ms, driver.start_http(std::move(request)));
     ASSERT_TRUE(done->has_succeeded());
     EXPECT_EQ(strategy->asked, 2);
     EXPECT_EQ(done->result.retry_attempts, 2U);
@@ -206,9 +199,9 @@ TEST_F(http_flow, RH_33_each_service_charges_its_own_budget) {
     options.retry_budget = driver::token_bucket_budget(of_all);
     options.service_retry_budgets.query = driver::token_bucket_budget(of_query);
     connected_driver driver(cluster_, options);
-    auto done = driver.start_http(
-        readonly_request("{}", always_retry(retry_reason::query_index_not_found)));
-    driver.advance(1s);
+    auto done = driver.after(
+        1s, driver.start_http(
+                readonly_request("{}", always_retry(retry_reason::query_index_not_found))));
     ASSERT_EQ(done->code(), errc::temporary_failure);
     EXPECT_EQ(done->result.retry_attempts, 2U);
     EXPECT_EQ(done->result.history->entries.back().refusal(), refusal_reason::budget_exhausted);
@@ -245,8 +238,7 @@ TEST_F(http_flow, RH_43_the_minimum_is_capped_by_the_deadline) {
     auto request =
         readonly_request("{}", always_retry(retry_reason::analytics_temporary_failure, 3s));
     request.timeout = 1s;
-    auto done = driver.start_http(std::move(request));
-    driver.advance(1001ms);
+    auto done = driver.after(1001ms, driver.start_http(std::move(request)));
     EXPECT_EQ(done->code(), errc::unambiguous_timeout);
     EXPECT_EQ(sent(), 1U);
 }
@@ -259,8 +251,7 @@ TEST_F(http_flow, RH_29_a_timeout_is_ambiguous_only_on_the_wire_and_not_readonly
     auto read = readonly_request("{}");
     read.timeout = 1s;
     auto written = driver.start_http(std::move(write));
-    auto was_read = driver.start_http(std::move(read));
-    driver.advance(1001ms);
+    auto was_read = driver.after(1001ms, driver.start_http(std::move(read)));
     ASSERT_EQ(written->code(), errc::ambiguous_timeout);
     EXPECT_TRUE(written->result.error->is_ambiguous);
     ASSERT_EQ(was_read->code(), errc::unambiguous_timeout);
@@ -311,8 +302,7 @@ TEST_F(http_flow, RH_45_an_answer_whose_rows_were_taken_is_never_retried) {
     row_batch batch;
     auto request = readonly_request("{}");
     request.on_rows = [&] { driver.engine().take_rows(driver.last_id, batch, driver.now); };
-    auto done = driver.start_http(std::move(request));
-    driver.settle();
+    auto done = driver.settled(driver.start_http(std::move(request)));
     EXPECT_EQ(batch.size(), 2U);
     driver.close_peer(cluster_.http_requests[0].connection);
     driver.advance(1s);
@@ -325,8 +315,7 @@ TEST_F(http_flow, RH_45_rows_that_were_not_taken_are_dropped_and_the_request_is_
         {cut_answer("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"results\":[{\"a\":1},"),
          rows()});
     connected_driver driver(cluster_);
-    auto done = driver.start_http(readonly_request("{}"));
-    driver.advance(1s);
+    auto done = driver.after(1s, driver.start_http(readonly_request("{}")));
     ASSERT_TRUE(done->has_succeeded()) << done->result.ec.message();
     EXPECT_EQ(done->result.http->rows.size(), 1U) << "only the rows of the second answer";
     EXPECT_EQ(sent(), 2U);
@@ -386,8 +375,7 @@ TEST_F(http_flow, streamed_rows_stay_in_the_received_block_and_kept_rows_release
         if (is_streamed) {
             request.on_rows = [] {};
         }
-        const auto done = driver.start_http(std::move(request));
-        driver.settle();
+        const auto done = driver.settled(driver.start_http(std::move(request)));
         const auto block = base::block_ref::make(body.size());
         std::ranges::copy(base::as_bytes(body), block.bytes().begin());
         driver.engine().on_bytes(
@@ -410,8 +398,7 @@ protected:
         SCOPED_TRACE(raw);
         answer_with({cut_answer(raw)});
         connected_driver driver(cluster_);
-        auto done = driver.start_http(query_request("{}"));
-        driver.advance(1s);
+        auto done = driver.after(1s, driver.start_http(query_request("{}")));
         ASSERT_EQ(done->code(), errc::parsing_failure) << done->result.ec.message();
         EXPECT_TRUE(done->result.error->is_ambiguous) << "the statement may have been run";
         EXPECT_NE(done->result.error->detail.find(word), std::string::npos)
@@ -443,12 +430,27 @@ TEST_F(http_flow, redirects_are_never_followed) {
     answer_with({moved});
     connected_driver driver(cluster_);
     const std::size_t connects = driver.connects.size();
-    auto done = driver.start_http(readonly_request("{}"));
-    driver.advance(1s);
+    auto done = driver.after(1s, driver.start_http(readonly_request("{}")));
     ASSERT_EQ(done->calls, 1);
     EXPECT_EQ(done->result.error->status, 307);
     EXPECT_EQ(driver.connects.size(), connects + 1);
     EXPECT_EQ(sent(), 1U);
+}
+
+TEST_F(http_flow, a_reset_does_not_complete_a_body_without_a_length) {
+    scripted_http_answer answer;
+    answer.raw = "HTTP/1.1 200 OK\r\n\r\n{\"results\":[]}";
+    for (const close_reason reason : {close_reason::end_of_stream, close_reason::reset}) {
+        answer_with({answer});
+        connected_driver driver(cluster_);
+        const auto done = driver.settled(driver.start_http(query_request("{}")));
+        ASSERT_EQ(done->calls, 0);
+        driver.close_peer(cluster_.http_requests.back().connection, reason);
+        driver.settle();
+        const bool is_complete = reason == close_reason::end_of_stream;
+        EXPECT_EQ(done->code(), is_complete ? std::error_code() : errc::request_canceled);
+        EXPECT_TRUE(is_complete || done->result.error->is_ambiguous);
+    }
 }
 
 TEST_F(http_flow, an_informational_answer_is_skipped) {
@@ -458,8 +460,7 @@ TEST_F(http_flow, an_informational_answer_is_skipped) {
         "{\"results\":[]}";
     answer_with({answer});
     connected_driver driver(cluster_);
-    auto done = driver.start_http(readonly_request("{}"));
-    driver.settle();
+    auto done = driver.settled(driver.start_http(readonly_request("{}")));
     ASSERT_TRUE(done->has_succeeded());
 }
 
@@ -483,8 +484,7 @@ TEST_F(http_flow, a_node_that_refuses_connections_is_replaced_by_another) {
     cluster_.nodes[1].refuses_connections = true;
     connected_driver driver(cluster_);
     for (int round = 0; round < 4; ++round) {
-        auto done = driver.start_http(query_request("{}"));
-        driver.advance(50ms);
+        auto done = driver.after(50ms, driver.start_http(query_request("{}")));
         ASSERT_TRUE(done->has_succeeded()) << done->result.ec.message();
     }
     for (const auto& seen : cluster_.http_requests) {

@@ -4,8 +4,7 @@
 
 #include "engine_parts.hpp"
 
-namespace reprise::engine::testing {
-namespace http_pools_tests {
+namespace reprise::engine::testing::http_pools_tests {
 
 struct pooled {
     ~pooled() {
@@ -19,10 +18,6 @@ struct pooled {
     http_pools pools{parts.context, parts.nodes};
     http_pool& query = pools.at({"node1", 8093}, wire::service::query);
 };
-
-}  // namespace http_pools_tests
-
-using http_pools_tests::pooled;
 
 TEST(http_pools, keep_one_pool_for_each_service_of_an_address) {
     pooled with;
@@ -75,4 +70,4 @@ TEST(http_pools, describe_their_connections_and_why_there_is_none) {
     EXPECT_EQ(seen[0].state, endpoint_state::connecting);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::http_pools_tests

@@ -5,10 +5,8 @@
 // Terminal states and HTTP operations: an operation uses any usable node. Only if there is none
 // does it fail with the terminal state, and then soon.
 
-namespace reprise::engine::testing {
-namespace http_terminal_tests {
+namespace reprise::engine::testing::http_terminal_tests {
 
-using wire::opcode;
 using wire::status;
 
 constexpr std::uint16_t query_port = 8093;
@@ -69,8 +67,7 @@ TEST_F(http_terminal, RH_26_a_node_that_can_be_trusted_is_used_although_another_
     for (int first = 0; first < 2; ++first) {
         connected_driver driver(cluster_, over_tls());
         for (int round = 0; round < 2 + first; ++round) {
-            const auto done = driver.start_http(query_request("{}"));
-            driver.advance(20ms);
+            const auto done = driver.after(20ms, driver.start_http(query_request("{}")));
             ASSERT_TRUE(done->has_succeeded()) << done->result.ec.message();
         }
     }
@@ -85,8 +82,7 @@ TEST_F(http_terminal, RH_26_without_a_node_to_trust_the_call_fails_at_once) {
     cluster_.nodes[0].http_connect_failure_kind = connect_failure::tls_untrusted;
     cluster_.nodes[1].http_connect_failure_kind = connect_failure::tls_expired;
     connected_driver driver(cluster_, over_tls());
-    const auto done = driver.start_http(query_request("{}"));
-    driver.settle();
+    const auto done = driver.settled(driver.start_http(query_request("{}")));
     expect_refused(done, errc::tls_failure, retry_reason::tls_error);
 }
 
@@ -96,8 +92,7 @@ TEST_F(http_terminal, RH_26_a_handshake_alone_does_not_clear_the_state) {
     cluster_.nodes[0].http_connect_failure_kind = connect_failure::tls_untrusted;
     cluster_.answer_http({.is_silent = true});
     connected_driver driver(cluster_, over_tls());
-    const auto refused = driver.start_http(query_request("{}"));
-    driver.settle();
+    const auto refused = driver.settled(driver.start_http(query_request("{}")));
     expect_refused(refused, errc::tls_failure, retry_reason::tls_error);
 
     cluster_.nodes[0].http_connect_failure_kind.reset();
@@ -107,8 +102,7 @@ TEST_F(http_terminal, RH_26_a_handshake_alone_does_not_clear_the_state) {
     cluster_.nodes[0].ignores_http_connections = true;
     driver.close_peer(cluster_.http_requests[0].connection, close_reason::reset);
     const time_point started = driver.now;
-    const auto done = driver.start_http(query_request("{}"));
-    driver.advance(1s);
+    const auto done = driver.after(1s, driver.start_http(query_request("{}")));
     expect_refused(done, errc::tls_failure, retry_reason::tls_error);
     EXPECT_LE(done->at - started, 500ms);
 }
@@ -118,8 +112,7 @@ TEST_F(http_terminal, RH_08_authentication_is_raised_before_tls) {
     cluster_.nodes[0].http_connect_failure_kind = connect_failure::tls_untrusted;
     connected_driver driver(cluster_, over_tls());
     let_first_node_refuse(driver);
-    const auto done = driver.start_http(query_request("{}"));
-    driver.advance(500ms);
+    const auto done = driver.after(500ms, driver.start_http(query_request("{}")));
     expect_refused(done, errc::authentication_failure, retry_reason::authentication_error);
 }
 
@@ -142,8 +135,7 @@ TEST_F(http_terminal, RH_08_authentication_of_one_bucket_is_raised_before_tls_of
         break_with_tls(!is_tls_first);
         driver.engine().open("second", driver.now);
         driver.advance(1s);
-        const auto done = driver.start_http(query_request("{}"));
-        driver.advance(500ms);
+        const auto done = driver.after(500ms, driver.start_http(query_request("{}")));
         expect_refused(done, errc::authentication_failure, retry_reason::authentication_error);
     }
 }
@@ -155,8 +147,7 @@ TEST_F(http_terminal, RH_25_a_node_that_answers_is_used_although_another_refuses
     let_first_node_refuse(driver);
     cluster_.nodes[1].http_connect_failure_kind = connect_failure::refused;
     for (int round = 0; round < 3; ++round) {
-        const auto done = driver.start_http(query_request("{}"));
-        driver.advance(20ms);
+        const auto done = driver.after(20ms, driver.start_http(query_request("{}")));
         ASSERT_TRUE(done->has_succeeded()) << done->result.ec.message();
     }
 }
@@ -180,8 +171,7 @@ TEST_F(http_alert, RH_26_a_request_that_never_left_fails_with_tls_error) {
     offer_query(0);
     connected_driver driver(cluster_, over_tls());
     driver.write_room = 0;
-    const auto done = driver.start_http(query_request("{}"));
-    driver.settle();
+    const auto done = driver.settled(driver.start_http(query_request("{}")));
     alert(driver);
     expect_refused(done, errc::tls_failure, retry_reason::tls_error);
     EXPECT_EQ(done->result.retry_attempts, 0U) << "known at once, not after a retry";
@@ -191,8 +181,7 @@ TEST_F(http_alert, RH_26_a_request_that_never_left_fails_with_tls_error) {
 TEST_F(http_alert, RH_26_a_repeatable_request_fails_with_tls_error) {
     offer_query(0);
     connected_driver driver(cluster_, over_tls());
-    const auto done = driver.start_http(readonly_request("{}"));
-    driver.settle();
+    const auto done = driver.settled(driver.start_http(readonly_request("{}")));
     alert(driver);
     expect_refused(done, errc::tls_failure, retry_reason::tls_error);
     EXPECT_EQ(sent(), 1U);
@@ -201,8 +190,7 @@ TEST_F(http_alert, RH_26_a_repeatable_request_fails_with_tls_error) {
 TEST_F(http_alert, RH_16_RH_26_a_request_that_may_have_been_executed_is_ambiguous_and_sent_once) {
     offer_query(0);
     connected_driver driver(cluster_, over_tls());
-    const auto done = driver.start_http(query_request("{}"));
-    driver.settle();
+    const auto done = driver.settled(driver.start_http(query_request("{}")));
     alert(driver);
     ASSERT_EQ(done->code(), errc::request_canceled);
     EXPECT_TRUE(done->result.error->is_ambiguous);
@@ -212,8 +200,7 @@ TEST_F(http_alert, RH_16_RH_26_a_request_that_may_have_been_executed_is_ambiguou
 TEST_F(http_alert, RH_26_a_node_without_an_alert_is_used) {
     offer_query(0);
     connected_driver driver(cluster_, over_tls());
-    const auto done = driver.start_http(readonly_request("{}"));
-    driver.settle();
+    const auto done = driver.settled(driver.start_http(readonly_request("{}")));
     offer_query(1);
     ++cluster_.revision.rev;
     driver.push_configuration(driver.connections_to(0)[0], 0, false);
@@ -230,8 +217,7 @@ TEST_F(http_alert, RH_26_calls_that_wait_for_the_connection_fail_with_tls_error)
     options.http_connections_per_node_max = 1;
     connected_driver driver(cluster_, options);
     const auto out = driver.start_http(query_request("{}"));
-    const auto waiting = driver.start_http(query_request("{}"));
-    driver.settle();
+    const auto waiting = driver.settled(driver.start_http(query_request("{}")));
     ASSERT_EQ(sent(), 1U);
     alert(driver);
     EXPECT_TRUE(out->result.error->is_ambiguous);
@@ -287,8 +273,7 @@ TEST_F(http_view, RH_27_bucket_access_error_is_never_raised_for_it) {
     engine_driver driver(cluster_);
     auto request = view_of("travel");
     request.timeout = 5s;
-    const auto done = driver.start_http(std::move(request));
-    driver.advance(6s);
+    const auto done = driver.after(6s, driver.start_http(std::move(request)));
     ASSERT_EQ(done->code(), errc::unambiguous_timeout) << done->result.ec.message();
     EXPECT_FALSE(done->result.error->retry_reasons.contains(retry_reason::bucket_access_error));
 }
@@ -299,15 +284,13 @@ TEST_F(http_terminal, RH_38_a_call_waiting_for_a_connection_fails_within_500_ms)
     offer_query(1);
     cluster_.nodes[1].ignores_http_connections = true;
     connected_driver driver(cluster_);
-    const auto waiting = driver.start_http(query_request("{}"));
-    driver.advance(100ms);
+    const auto waiting = driver.after(100ms, driver.start_http(query_request("{}")));
     ASSERT_EQ(waiting->calls, 0);
     const time_point set = let_first_node_refuse(driver);
     driver.advance(set + 500ms - driver.now);
     expect_refused(waiting, errc::authentication_failure, retry_reason::authentication_error);
     // A later call finds the same state.
-    const auto later = driver.start_http(query_request("{}"));
-    driver.advance(500ms);
+    const auto later = driver.after(500ms, driver.start_http(query_request("{}")));
     expect_refused(later, errc::authentication_failure, retry_reason::authentication_error);
 }
 
@@ -315,8 +298,7 @@ TEST_F(http_terminal, RH_38_a_call_in_a_backoff_fails_within_500_ms) {
     offer_query(1);
     cluster_.nodes[1].http_connect_failure_kind = connect_failure::refused;
     connected_driver driver(cluster_, patient());
-    const auto waiting = driver.start_http(query_request("{}"));
-    driver.advance(700ms);
+    const auto waiting = driver.after(700ms, driver.start_http(query_request("{}")));
     ASSERT_EQ(waiting->calls, 0);
     const time_point set = let_first_node_refuse(driver);
     driver.advance(set + 500ms - driver.now);
@@ -329,8 +311,7 @@ TEST_F(http_terminal, RH_38_a_call_waiting_during_the_bootstrap_fails_within_500
     engine_options options = patient();
     options.reconnect_delay_max = 100ms;
     engine_driver driver(cluster_, options);
-    const auto waiting = driver.start_http(query_request("{}"));
-    driver.advance(700ms);
+    const auto waiting = driver.after(700ms, driver.start_http(query_request("{}")));
     ASSERT_EQ(waiting->calls, 0);
     cluster_.nodes[0].refuses_connections = false;
     const time_point set = let_first_node_refuse(driver);
@@ -342,8 +323,7 @@ TEST_F(http_terminal, RH_25_RH_38_a_connection_that_opens_in_time_is_used) {
     offer_query(1);
     cluster_.nodes[1].ignores_http_connections = true;
     connected_driver driver(cluster_);
-    const auto waiting = driver.start_http(query_request("{}"));
-    driver.advance(100ms);
+    const auto waiting = driver.after(100ms, driver.start_http(query_request("{}")));
     ASSERT_EQ(waiting->calls, 0);
     const connection_id opening = driver.connects.back().connection;
     let_first_node_refuse(driver);
@@ -361,8 +341,7 @@ TEST_F(http_terminal, RH_25_RH_38_a_configuration_that_arrives_in_time_is_used) 
     engine_options options;
     options.seeds = {{"node1", 11210}, {"node2", 11210}};
     engine_driver driver(cluster_, options);
-    const auto waiting = driver.start_http(query_request("{}"));
-    driver.advance(100ms);
+    const auto waiting = driver.after(100ms, driver.start_http(query_request("{}")));
     EXPECT_EQ(waiting->calls, 0) << "the second seed may still answer";
     const auto second = std::ranges::find(driver.connects, "node2", &connect_action::host);
     ASSERT_NE(second, driver.connects.end());
@@ -406,5 +385,4 @@ TEST_F(http_terminal, RH_25_RH_38_a_backoff_after_an_answer_continues) {
     ASSERT_TRUE(waiting->has_succeeded()) << waiting->result.ec.message();
 }
 
-}  // namespace http_terminal_tests
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::http_terminal_tests

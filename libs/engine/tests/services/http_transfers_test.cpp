@@ -4,8 +4,7 @@
 
 // Answers that are much larger than the bound of waiting rows, in virtual time.
 
-namespace reprise::engine::testing {
-namespace many_rows_test {
+namespace reprise::engine::testing::many_rows_test {
 
 constexpr std::uint16_t query_port = 8093;
 constexpr std::size_t rows_size_max = 64 * 1024;
@@ -112,5 +111,4 @@ TEST(many_rows, a_row_over_its_bound_after_many_rows_is_an_error) {
     EXPECT_EQ(answer.taken(), 10 * chunk_row_count);
 }
 
-}  // namespace many_rows_test
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::many_rows_test

@@ -4,8 +4,7 @@
 
 #include <reprise/base/bytes.hpp>
 
-namespace reprise::engine::testing {
-namespace incoming_answer_tests {
+namespace reprise::engine::testing::incoming_answer_tests {
 
 struct one_answer {
     http_request request;
@@ -25,10 +24,6 @@ struct one_answer {
         return answer.on_body(base::as_bytes(text), nullptr, request);
     }
 };
-
-}  // namespace incoming_answer_tests
-
-using incoming_answer_tests::one_answer;
 
 TEST(incoming_answer, rows_are_split_and_the_rest_is_the_body) {
     one_answer of;
@@ -105,4 +100,4 @@ TEST(incoming_answer, RH_45_a_restart_does_not_forget_that_rows_were_taken) {
     EXPECT_TRUE(of.answer.has_taken_rows());
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::incoming_answer_tests

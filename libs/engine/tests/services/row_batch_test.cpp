@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace reprise::engine {
-namespace row_batch_test {
+namespace reprise::engine::row_batch_test {
 
 // A block with `text` in it, like one that a connection received.
 base::block_ref received(std::string_view text) {
@@ -105,5 +104,4 @@ TEST(row_batch, a_batch_moved_from_is_empty_and_can_be_used_again) {
     EXPECT_EQ(moved.size_bytes(), 0U);
 }
 
-}  // namespace row_batch_test
-}  // namespace reprise::engine
+}  // namespace reprise::engine::row_batch_test

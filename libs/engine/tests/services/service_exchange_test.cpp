@@ -74,8 +74,7 @@ protected:
         EXPECT_TRUE(request.has_value());
         http_request sent(std::move(*request));
         sent.timeout = 1s;
-        auto done = driver.start_http(std::move(sent));
-        driver.advance(1100ms);
+        auto done = driver.after(1100ms, driver.start_http(std::move(sent)));
         EXPECT_EQ(done->calls, 1);
         return done;
     }
@@ -299,8 +298,7 @@ TEST_F(prepared_statements, are_prepared_and_run_at_once_then_run_by_name) {
     const auto first = run(driver, prepared(plan), {prepared_and_run("p1"), success()});
     EXPECT_FALSE(first->result.ec);
     EXPECT_EQ(first->result.http->rows.size(), 1U);
-    const auto second = driver.start_http(std::move(*prepared(plan)));
-    driver.advance(10ms);
+    const auto second = driver.after(10ms, driver.start_http(std::move(*prepared(plan))));
     EXPECT_FALSE(second->result.ec);
     ASSERT_EQ(cluster_.http_requests.size(), 2U);
     EXPECT_NE(body(0).find("PREPARE SELECT 1"), std::string::npos) << body(0);
@@ -372,8 +370,7 @@ TEST_F(prepared_statements, are_run_in_one_request_only_if_the_cluster_supports_
     driver.push_configuration(driver.connections_to(0)[0], 0, false);
     driver.settle();
     for (int round = 0; round < 2; ++round) {
-        const auto next = driver.start_http(std::move(*prepared(plan)));
-        driver.advance(10ms);
+        const auto next = driver.after(10ms, driver.start_http(std::move(*prepared(plan))));
         EXPECT_FALSE(next->result.ec) << next->result.ec.message();
     }
     ASSERT_EQ(cluster_.http_requests.size(), 4U);
@@ -392,8 +389,7 @@ TEST_F(service_rules, RH_43_retry_after_is_read_as_seconds_or_against_the_date_o
               {"Retry-After", "Sun, 15 Nov 2026 08:00:02 GMT"}}}) {
         busy_once_with(headers);
         connected_driver driver(cluster_);
-        auto done = driver.start_http(std::move(*readonly_analytics()));
-        driver.advance(1990ms);
+        auto done = driver.after(1990ms, driver.start_http(std::move(*readonly_analytics())));
         EXPECT_EQ(done->calls, 0);
         driver.advance(20ms);
         EXPECT_EQ(done->calls, 1);
@@ -412,8 +408,7 @@ TEST_F(service_rules, RH_43_a_retry_after_outside_the_limits_is_ignored) {
           http::header_list{{"Retry-After", "soon"}}, dated("Mon, 16 Nov 2026 08:00:01 GMT")}) {
         busy_once_with(headers);
         connected_driver driver(cluster_);
-        auto done = driver.start_http(std::move(*readonly_analytics()));
-        driver.advance(100ms);
+        auto done = driver.after(100ms, driver.start_http(std::move(*readonly_analytics())));
         ASSERT_TRUE(done->has_succeeded()) << headers.back().value << done->result.ec.message();
     }
 }

@@ -8,8 +8,7 @@
 // Bugs in HTTP operations that simulated runs (testing/sim, profile services) have found, each in
 // its smallest form and with the number of its seed.
 
-namespace reprise::engine::testing {
-namespace simulation_findings_http_tests {
+namespace reprise::engine::testing::simulation_findings_http_tests {
 
 void offer_query(scripted_cluster& cluster) {
     for (scripted_node& node : cluster.nodes) {
@@ -44,10 +43,6 @@ protected:
     scripted_cluster cluster_;
 };
 
-}  // namespace simulation_findings_http_tests
-
-using namespace simulation_findings_http_tests;
-
 // Seed 216: an answer contains rows and then asks for a retry. Rows that had not been taken could
 // be taken during the backoff, and were delivered again with the next answer.
 TEST(simulation_findings_http, RH_45_rows_of_an_answer_that_failed_cannot_be_taken_any_more) {
@@ -68,8 +63,7 @@ TEST(simulation_findings_http, RH_45_rows_of_an_answer_that_failed_cannot_be_tak
         return verdict;
     });
     request.on_rows = [] {};
-    const auto done = driver.start_http(std::move(request));
-    driver.settle();
+    const auto done = driver.settled(driver.start_http(std::move(request)));
     ASSERT_EQ(answered, 1);
     row_batch batch;
     EXPECT_TRUE(driver.engine().take_rows(driver.last_id, batch, driver.now));
@@ -138,8 +132,7 @@ TEST(simulation_findings_http, RH_16_RH_29_a_lost_request_that_only_prepares_is_
     ASSERT_TRUE(made);
     http_request request(std::move(*made));
     request.timeout = 1s;
-    const auto done = driver.start_http(std::move(request));
-    driver.advance(1001ms);
+    const auto done = driver.after(1001ms, driver.start_http(std::move(request)));
     EXPECT_EQ(answered, 2);
     ASSERT_EQ(done->code(), errc::unambiguous_timeout);
     EXPECT_FALSE(done->result.error->is_ambiguous);
@@ -157,8 +150,7 @@ TEST(
     auto request = readonly_request("{}");
     request.rows_size_max_bytes = 1;
     request.on_rows = [] {};
-    const auto done = driver.start_http(std::move(request));
-    driver.settle();
+    const auto done = driver.settled(driver.start_http(std::move(request)));
     const connection_id used = cluster.http_requests.at(0).connection;
     const auto whole = bytes_of(answer_with_status(200, R"({"results":[1,2]})"));
     const base::byte_view bytes(whole);
@@ -191,14 +183,12 @@ TEST_F(leaving_seed, RH_25_its_refusal_is_dropped_with_it) {
         {cluster_.nodes[0].host, cluster_.nodes[0].port},
         {cluster_.nodes[1].host, cluster_.nodes[1].port}};
     connected_driver driver(cluster_, options);
-    const auto before = driver.start_http(query_request("{}"));
-    driver.settle();
+    const auto before = driver.settled(driver.start_http(query_request("{}")));
     EXPECT_EQ(before->code(), errc::authentication_failure);
     let_the_first_node_leave();
     driver.advance(5s);
-    const auto after = driver.start_http(query_request("{}"));
-    driver.settle();
+    const auto after = driver.settled(driver.start_http(query_request("{}")));
     EXPECT_EQ(after->calls, 0) << "no node has the service";
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::simulation_findings_http_tests

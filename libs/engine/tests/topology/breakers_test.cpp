@@ -4,8 +4,7 @@
 
 #include "engine_parts.hpp"
 
-namespace reprise::engine::testing {
-namespace breakers_tests {
+namespace reprise::engine::testing::breakers_tests {
 
 struct one_breaker {
     one_breaker() : parts(options()) {}
@@ -30,10 +29,6 @@ public:
     }
     std::vector<std::string> lines;
 };
-
-}  // namespace breakers_tests
-
-using namespace breakers_tests;
 
 TEST(breakers, arm_the_endpoint_when_its_breaker_opens) {
     one_breaker with;
@@ -115,4 +110,4 @@ TEST(breakers, do_nothing_if_they_are_not_enabled) {
     EXPECT_FALSE(endpoint.is_armed());
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::breakers_tests

@@ -4,10 +4,8 @@
 
 #include "engine_driver.hpp"
 
-namespace reprise::engine::testing {
-namespace circuit_breaker_tests {
+namespace reprise::engine::testing::circuit_breaker_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -36,10 +34,6 @@ scripted_cluster::hook without_reads(bool answers_noop) {
         return is_mute ? std::optional(answer{.is_silent = true}) : std::nullopt;
     };
 }
-
-}  // namespace circuit_breaker_tests
-
-using namespace circuit_breaker_tests;
 
 TEST(circuit_breaker, RH_34_its_options_are_checked) {
     const auto refused_field = [](auto&& change) -> std::string {
@@ -78,21 +72,18 @@ TEST(circuit_breaker, RH_34_is_off_unless_enabled) {
     connected_driver driver(cluster, options);
     cluster.on_request = without_reads(true);
     time_out_reads(driver, 40);
-    const auto stored = driver.upsert("k", "v");
-    driver.settle();
+    const auto stored = driver.settled(driver.upsert("k", "v"));
     EXPECT_EQ(stored->calls, 1);
 }
 
 TEST(
     circuit_breaker,
     RH_15_RH_34_requests_wait_while_it_is_open_and_are_sent_after_the_canary_is_answered) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster, with_breaker());
+    auto [cluster, driver] = connected_node(with_breaker());
     cluster.on_request = without_reads(true);
     time_out_reads(driver, 20);
     const time_point opened = driver.now;
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(4999ms);
+    const auto stored = driver.after(4999ms, driver.upsert("k", "v"));
     EXPECT_EQ(stored->calls, 0);
     EXPECT_EQ(cluster.count(opcode::set), 0U);
     EXPECT_EQ(cluster.count(opcode::noop), 0U);
@@ -109,13 +100,11 @@ TEST(
 }
 
 TEST(circuit_breaker, RH_34_a_canary_without_an_answer_opens_it_again) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster, with_breaker());
+    auto [cluster, driver] = connected_node(with_breaker());
     cluster.on_request = without_reads(false);
     time_out_reads(driver, 20);
     const time_point opened = driver.now;
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(14999ms);
+    const auto stored = driver.after(14999ms, driver.upsert("k", "v"));
     EXPECT_EQ(cluster.count(opcode::noop), 1U);
     cluster.on_request = without_reads(true);
     driver.advance(1ms);
@@ -152,8 +141,7 @@ TEST(circuit_breaker, RH_34_everything_can_be_configured) {
     ASSERT_EQ(cluster.count(opcode::get), 6U) << "the first three have left the window";
     ASSERT_EQ(cluster.count(opcode::set), 1U);
     const time_point opened = driver.now;
-    const auto waiting = driver.upsert("k", "v");
-    driver.advance(5s);
+    const auto waiting = driver.after(5s, driver.upsert("k", "v"));
     EXPECT_EQ(waiting->calls, 0) << "three failures of four are 75 %";
     const auto canaries = cluster.all(opcode::noop);
     ASSERT_EQ(canaries.size(), 2U);
@@ -163,7 +151,6 @@ TEST(circuit_breaker, RH_34_everything_can_be_configured) {
 
 TEST(circuit_breaker, RH_34_each_endpoint_has_its_own) {
     scripted_cluster cluster(2, 2);
-    cluster.map = {{0}, {1}};
     connected_driver driver(cluster, with_breaker());
     cluster.on_request = without_reads(true);
     time_out_reads(driver, 20);
@@ -172,15 +159,13 @@ TEST(circuit_breaker, RH_34_each_endpoint_has_its_own) {
         other += "x";
     }
     const auto good = driver.upsert(other, "v");
-    const auto bad = driver.upsert("k", "v");
-    driver.advance(100ms);
+    const auto bad = driver.after(100ms, driver.upsert("k", "v"));
     EXPECT_EQ(good->calls, 1);
     EXPECT_EQ(bad->calls, 0);
 }
 
 TEST(circuit_breaker, RH_34_a_new_connection_closes_it_and_a_strategy_may_refuse) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster, with_breaker());
+    auto [cluster, driver] = connected_node(with_breaker());
     cluster.on_request = without_reads(true);
     time_out_reads(driver, 20);
     class says_no final : public driver::retry_strategy {
@@ -190,17 +175,15 @@ TEST(circuit_breaker, RH_34_a_new_connection_closes_it_and_a_strategy_may_refuse
     };
     auto request = driver.request(operation_kind::upsert, "k", "v");
     request.terms().strategy = std::make_shared<says_no>();
-    const auto refused = driver.start(std::move(request));
-    driver.settle();
+    const auto refused = driver.settled(driver.start(std::move(request)));
     ASSERT_EQ(refused->calls, 1);
     ASSERT_NE(refused->result.error, nullptr);
     EXPECT_EQ(refused->result.error->last_reason, retry_reason::circuit_breaker_open);
     EXPECT_FALSE(refused->result.error->is_ambiguous);
     driver.close_node(0);
     driver.advance(1s);
-    const auto stored = driver.upsert("k", "v");
-    driver.settle();
+    const auto stored = driver.settled(driver.upsert("k", "v"));
     EXPECT_TRUE(stored->has_succeeded());
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::circuit_breaker_tests

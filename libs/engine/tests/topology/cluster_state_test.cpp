@@ -4,10 +4,8 @@
 
 // Several buckets of one client, opened when an operation needs them. Each fails independently.
 
-namespace reprise::engine::testing {
-namespace buckets_tests {
+namespace reprise::engine::testing::buckets_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -42,10 +40,6 @@ struct two_buckets {
     std::map<connection_id, std::string> selected;
     std::unique_ptr<engine_driver> driver;
 };
-
-}  // namespace buckets_tests
-
-using namespace buckets_tests;
 
 TEST(buckets, a_bucket_is_opened_by_its_first_operation_and_has_its_own_connections) {
     two_buckets scene;
@@ -131,4 +125,4 @@ TEST(buckets, RH_25_a_node_that_refuses_the_credentials_affects_only_its_own_buc
     EXPECT_NE(waiting->result.error->last_reason, retry_reason::authentication_error);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::buckets_tests

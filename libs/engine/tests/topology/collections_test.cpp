@@ -4,8 +4,7 @@
 
 #include "engine_parts.hpp"
 
-namespace reprise::engine::testing {
-namespace collections_tests {
+namespace reprise::engine::testing::collections_tests {
 
 using events = std::vector<std::string>;
 
@@ -37,11 +36,6 @@ struct one_collection {
         return all.on_answer(entry, *entry.bucket->links[0]->endpoint, **frame, parts.now);
     }
 };
-
-}  // namespace collections_tests
-
-using collections_tests::events;
-using collections_tests::one_collection;
 
 TEST(collections, wait_for_the_answer_no_longer_than_the_internal_timeout) {
     one_collection of;
@@ -154,4 +148,4 @@ TEST(collections, report_an_answer_that_cannot_be_decoded) {
     EXPECT_EQ(of.parts.listener.take(), (events{"wake"}));
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::collections_tests

@@ -4,8 +4,7 @@
 
 #include "engine_parts.hpp"
 
-namespace reprise::engine::testing {
-namespace configuration_polls_tests {
+namespace reprise::engine::testing::configuration_polls_tests {
 
 struct polled_bucket {
     explicit polled_bucket(std::size_t node_count) : cluster(node_count) {
@@ -19,10 +18,6 @@ struct polled_bucket {
     bucket_state& bucket = parts.nodes.buckets().at("travel");
     const engine_options& options = parts.context.options;
 };
-
-}  // namespace configuration_polls_tests
-
-using configuration_polls_tests::polled_bucket;
 
 TEST(configuration_polls, ask_the_nodes_in_rotation) {
     polled_bucket of(2);
@@ -107,4 +102,4 @@ TEST(configuration_polls, are_more_frequent_while_no_configuration_names_owners)
     EXPECT_EQ(cluster.due(), parts.now + parts.context.options.config_poll_interval);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::configuration_polls_tests

@@ -4,18 +4,13 @@
 
 #include "engine_parts.hpp"
 
-namespace reprise::engine::testing {
-namespace endpoint_table_tests {
+namespace reprise::engine::testing::endpoint_table_tests {
 
 std::shared_ptr<const wire::error_map> error_map_of_revision(int revision) {
     auto parsed = wire::parse_error_map(
         R"({"version":2,"revision":)" + std::to_string(revision) + R"(,"errors":{}})");
     return std::make_shared<const wire::error_map>(std::move(parsed).value());
 }
-
-}  // namespace endpoint_table_tests
-
-using endpoint_table_tests::error_map_of_revision;
 
 TEST(endpoint_table, keeps_one_record_for_each_address) {
     engine_parts parts;
@@ -71,4 +66,4 @@ TEST(endpoint_record, keeps_the_newest_error_map_while_a_connection_is_alive) {
     EXPECT_FALSE(endpoint.is_in_use());
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::endpoint_table_tests

@@ -4,10 +4,8 @@
 
 // The client's own requests use the same decision core, with a fail-fast strategy.
 
-namespace reprise::engine::testing {
-namespace own_requests_tests {
+namespace reprise::engine::testing::own_requests_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -50,10 +48,6 @@ struct polling_scene {
     std::shared_ptr<own_decisions> log = std::make_shared<own_decisions>();
     std::unique_ptr<engine_driver> driver;
 };
-
-}  // namespace own_requests_tests
-
-using namespace own_requests_tests;
 
 TEST(own_requests, RH_07_a_poll_that_fails_is_not_repeated_and_the_next_asks_another_node) {
     polling_scene scene;
@@ -112,4 +106,4 @@ TEST(own_requests, RH_07_a_refused_poll_of_a_plain_error_never_reaches_the_decid
     EXPECT_TRUE(scene.log->seen.empty());
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::own_requests_tests

@@ -8,8 +8,7 @@
 // Goal: however many configurations servers push, a turn of the loop applies at most one of them,
 // after everything that is due.
 
-namespace reprise::engine::testing {
-namespace pushed_configuration_tests {
+namespace reprise::engine::testing::pushed_configuration_tests {
 
 // One open bucket with the configuration 1:10 of two nodes.
 struct with_pushes {
@@ -36,10 +35,6 @@ struct with_pushes {
     engine_parts parts;
     bucket_state& bucket = parts.nodes.buckets().at("travel");
 };
-
-}  // namespace pushed_configuration_tests
-
-using pushed_configuration_tests::with_pushes;
 
 TEST(pushed_configurations, wait_for_their_turn) {
     with_pushes of;
@@ -85,8 +80,7 @@ TEST(pushed_configurations, are_not_parsed_if_they_announce_nothing_new) {
 }
 
 TEST(pushed_configurations, of_several_buckets_are_applied_one_in_each_turn) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     driver.engine().open("", driver.now);
     driver.settle();
     const auto parsed_count = [&] {
@@ -105,4 +99,4 @@ TEST(pushed_configurations, of_several_buckets_are_applied_one_in_each_turn) {
     EXPECT_EQ(parsed_count(), before + 2);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::pushed_configuration_tests

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reprise::engine {
-namespace route_tests {
+namespace reprise::engine::route_tests {
 
 // A configuration of one vbucket. A `forward` of -2 means no forward map.
 wire::cluster_configuration configuration(
@@ -20,10 +19,6 @@ wire::cluster_configuration configuration(
     }
     return {std::move(facts), std::move(current), std::move(next)};
 }
-
-}  // namespace route_tests
-
-using namespace route_tests;
 
 TEST(route, VB_02_the_current_map_comes_first_then_the_forward_map_without_delay) {
     const auto known = configuration(5, 0, 1);
@@ -89,4 +84,4 @@ TEST(route, replicas_are_found_in_the_current_map_and_never_forwarded) {
     EXPECT_EQ(choose_node(known, 0, 2, state), std::nullopt);
 }
 
-}  // namespace reprise::engine
+}  // namespace reprise::engine::route_tests

@@ -11,8 +11,7 @@
 // Goal: a lying name server cannot lead credentials to another host. The checks of certificates
 // themselves are in libs/net/tests/srv_trust_test.cpp.
 
-namespace reprise::engine::testing {
-namespace srv_trust_tests {
+namespace reprise::engine::testing::srv_trust_tests {
 
 engine_options with_srv(wire::transport transport) {
     engine_options options;
@@ -43,10 +42,6 @@ struct with_names {
     scripted_cluster cluster;
     engine_driver driver;
 };
-
-}  // namespace srv_trust_tests
-
-using namespace srv_trust_tests;
 
 TEST(srv_trust, finds_the_name_that_the_user_wrote) {
     EXPECT_EQ(written_name("_couchbases._tcp.cluster.test"), "cluster.test");
@@ -88,7 +83,7 @@ TEST(srv_trust, RH_46_a_target_elsewhere_must_prove_the_written_name) {
     EXPECT_EQ(trust("evil.test", all), srv_trust::by_name);
 }
 
-TEST(srv_trust, RH_46_a_refusal_says_what_the_target_lacks) {
+TEST(srv_trust, RH_46_a_refusal_names_what_the_target_lacks) {
     EXPECT_NE(
         srv_refusal("evil.test", "cluster.test", srv_trust::by_certificate)
             .find("names evil.test, whose certificate is not valid for cluster.test: "),
@@ -200,4 +195,4 @@ TEST(srv_targets, RH_46_their_number_is_bounded) {
     EXPECT_LE(of.driver.connects.size(), 20 * srv_target_count_max);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::srv_trust_tests

@@ -4,10 +4,8 @@
 
 // Configurations: routing, applying, polling, pushes, wake-ups and reconnects.
 
-namespace reprise::engine::testing {
-namespace topology_tests {
+namespace reprise::engine::testing::topology_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -32,13 +30,8 @@ scripted_cluster::hook owned_by(
     };
 }
 
-}  // namespace topology_tests
-
-using namespace topology_tests;
-
 TEST(topology, keys_go_to_the_nodes_that_own_them) {
-    scripted_cluster cluster(4, 64);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(4, 64);
     for (int index = 0; index < 40; ++index) {
         driver.upsert("key_" + std::to_string(index), "v");
     }
@@ -55,8 +48,7 @@ TEST(topology, keys_go_to_the_nodes_that_own_them) {
 }
 
 TEST(topology, VB_07_a_newer_configuration_in_the_answer_is_applied_and_used_at_once) {
-    scripted_cluster cluster(2, 4);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(2, 4);
     driver.advance(100ms);
     const std::size_t polls = cluster.count(opcode::get_cluster_config);
     cluster.revision.rev = 11;
@@ -65,8 +57,7 @@ TEST(topology, VB_07_a_newer_configuration_in_the_answer_is_applied_and_used_at_
     }
     cluster.on_request = owned_by(cluster, {1, 0, 1, 0}, true);
     const time_point started = driver.now;
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(40ms);
+    const auto stored = driver.after(40ms, driver.upsert("k", "v"));
     EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(stored->at, started);
     EXPECT_EQ(stored->result.retry_attempts, 1U);
@@ -75,8 +66,7 @@ TEST(topology, VB_07_a_newer_configuration_in_the_answer_is_applied_and_used_at_
 }
 
 TEST(topology, VB_07_the_epoch_counts_before_the_revision) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.revision = {cluster.revision.epoch + 1, 1};
     driver.push_configuration_of(0);
     const auto newest = driver.engine().configuration("travel")->revision();
@@ -87,8 +77,7 @@ TEST(topology, VB_07_the_epoch_counts_before_the_revision) {
 }
 
 TEST(topology, VB_07_an_empty_answer_triggers_one_fetch_of_the_new_map) {
-    scripted_cluster cluster(2, 4);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(2, 4);
     driver.advance(100ms);
     const std::size_t polls = cluster.count(opcode::get_cluster_config);
     cluster.revision.rev = 11;
@@ -96,8 +85,7 @@ TEST(topology, VB_07_an_empty_answer_triggers_one_fetch_of_the_new_map) {
         row[0] = static_cast<std::int16_t>(1 - row[0]);
     }
     cluster.on_request = owned_by(cluster, {1, 0, 1, 0}, false);
-    const auto stored = driver.upsert_many(20, "key");
-    driver.advance(40ms);
+    const auto stored = driver.after(40ms, driver.upsert_many(20, "key"));
     for (const auto& one : stored) {
         ASSERT_TRUE(one->has_succeeded());
         EXPECT_EQ(one->result.retry_attempts, 1U);
@@ -124,8 +112,7 @@ TEST(topology, VB_07_an_older_configuration_in_the_answer_triggers_a_fetch) {
         return is_refused ? std::optional(refusal) : std::nullopt;
     };
     const time_point started = driver.now;
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(40ms);
+    const auto stored = driver.after(40ms, driver.upsert("k", "v"));
     EXPECT_EQ(cluster.count(opcode::get_cluster_config), polls + 1);
     EXPECT_TRUE(stored->has_succeeded());
     EXPECT_EQ(stored->at, started) << "the fetched configuration wakes it";
@@ -158,8 +145,7 @@ TEST(topology, VB_02_the_next_operation_starts_with_the_current_map_again) {
     driver.advance(100ms);
     cluster.on_request = owned_by(cluster, {1}, false);
     for (int round = 0; round < 2; ++round) {
-        const auto stored = driver.upsert("k", "v");
-        driver.settle();
+        const auto stored = driver.settled(driver.upsert("k", "v"));
         ASSERT_EQ(stored->calls, 1);
         EXPECT_EQ(stored->result.retry_attempts, 1U);
     }
@@ -176,8 +162,7 @@ TEST(topology, VB_03_after_a_new_revision_the_current_map_comes_first_again) {
     connected_driver driver(cluster);
     driver.advance(100ms);
     cluster.on_request = owned_by(cluster, {2}, false);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(20ms);
+    const auto stored = driver.after(20ms, driver.upsert("k", "v"));
     cluster.revision.rev = 11;
     cluster.map = {{2}};
     driver.push_configuration_of(0);
@@ -192,8 +177,7 @@ TEST(topology, VB_06_a_new_revision_wakes_all_parked_requests_within_the_credit)
     connected_driver driver(cluster, options);
     driver.advance(100ms);
     cluster.on_request = owned_by(cluster, {5, 5, 5, 5}, false);
-    const auto stored = driver.upsert_many(100, "key");
-    driver.advance(700ms);
+    const auto stored = driver.after(700ms, driver.upsert_many(100, "key"));
     EXPECT_EQ(driver.engine().statistics().operations_parked, 100U);
     cluster.revision.rev = 11;
     std::size_t most = 0;
@@ -213,13 +197,11 @@ TEST(topology, VB_06_a_new_revision_wakes_all_parked_requests_within_the_credit)
 }
 
 TEST(topology, RH_13_VB_06_a_capped_request_is_woken_by_the_end_of_its_cause) {
-    scripted_cluster cluster(2, 4);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(2, 4);
     cluster.on_request = owned_by(cluster, {5, 5, 5, 5}, false);
     auto request = driver.request(operation_kind::upsert, "k", "v");
     request.timeout = 400ms;
-    const auto stored = driver.start(std::move(request));
-    driver.advance(300ms);
+    const auto stored = driver.after(300ms, driver.start(std::move(request)));
     cluster.on_request = nullptr;
     cluster.revision.rev = 11;
     driver.push_configuration_of(0);
@@ -230,8 +212,7 @@ TEST(topology, VB_08_a_key_without_an_owner_waits_as_node_not_available) {
     scripted_cluster cluster(1, 1);
     cluster.map = {{-1}};
     engine_driver driver(cluster);
-    const auto read = driver.get("k");
-    driver.advance(100ms);
+    const auto read = driver.after(100ms, driver.get("k"));
     EXPECT_EQ(read->calls, 0);
     cluster.revision.rev = 11;
     cluster.map = {{0}};
@@ -242,8 +223,7 @@ TEST(topology, VB_08_a_key_without_an_owner_waits_as_node_not_available) {
 }
 
 TEST(topology, VB_09_older_foreign_and_malformed_configurations_are_refused_without_harm) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     const connection_id connection = driver.connections_to(0).at(0);
     const auto before = driver.engine().configuration("travel");
     ASSERT_NE(before, nullptr);
@@ -270,8 +250,7 @@ TEST(topology, VB_09_older_foreign_and_malformed_configurations_are_refused_with
 }
 
 TEST(topology, a_brief_push_is_followed_by_a_fetch) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     driver.advance(100ms);
     const std::size_t polls = cluster.count(opcode::get_cluster_config);
     driver.push_configuration(driver.connections_to(0).at(0), 0, true);
@@ -285,8 +264,7 @@ TEST(topology, a_brief_push_is_followed_by_a_fetch) {
 }
 
 TEST(topology, configurations_are_polled_at_the_interval_in_turn_and_never_below_the_floor) {
-    scripted_cluster cluster(2);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(2);
     const std::size_t bootstraps = cluster.count(opcode::get_cluster_config);
     driver.advance(10s);
     const auto polls = cluster.all(opcode::get_cluster_config);
@@ -307,10 +285,9 @@ TEST(topology, a_node_that_leaves_is_closed_after_its_answers_and_a_new_one_is_u
     connected_driver driver(cluster);
     driver.advance(10ms);
     EXPECT_EQ(driver.engine().statistics().connections_open, 3U);
-    cluster.on_request = [](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == opcode::set && seen.node == 2U ? std::optional(answer{.is_silent = true})
-                                                         : std::nullopt;
-    };
+    cluster.answer_where(
+        [](const seen_request& seen) { return seen.op == opcode::set && seen.node == 2U; },
+        {.is_silent = true});
     cluster.data_node_count = 2;
     cluster.revision.rev = 11;
     driver.push_configuration_of(0);
@@ -335,29 +312,23 @@ TEST(topology, requests_on_the_wire_of_a_leaving_node_still_get_their_answers) {
         }
         return std::nullopt;
     };
-    const auto stored = driver.upsert("k", "v");
-    driver.settle();
+    const auto stored = driver.settled(driver.upsert("k", "v"));
     ASSERT_TRUE(held.has_value());
     cluster.map = {{0}};
     cluster.data_node_count = 1;
     cluster.revision.rev = 11;
     driver.push_configuration_of(0);
     ASSERT_EQ(driver.connections_to(1).size(), 1U);
-    std::vector<std::byte> bytes;
-    base::byte_writer writer(bytes);
-    wire::response_header header;
-    header.op = opcode::set;
-    header.opaque = held->opaque;
-    ASSERT_TRUE(wire::mutation_response{}.encode(writer, header).has_value());
-    driver.send(held->connection, bytes);
+    driver.send(
+        held->connection,
+        encoded(wire::mutation_response{}, header_for(held->opaque, opcode::set)));
     driver.settle();
     EXPECT_TRUE(stored->has_succeeded());
     EXPECT_TRUE(driver.connections_to(1).empty());
 }
 
 TEST(topology, reconnects_to_a_dead_node_back_off_with_jitter) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     cluster.nodes[0].refuses_connections = true;
     driver.close_node(0);
     driver.advance(20s);
@@ -370,10 +341,7 @@ TEST(topology, reconnects_to_a_dead_node_back_off_with_jitter) {
 }
 
 TEST(topology, several_connections_per_node_share_the_load) {
-    scripted_cluster cluster(1);
-    engine_options options;
-    options.kv_connections_per_node = 3;
-    connected_driver driver(cluster, options);
+    auto [cluster, driver] = connected_node({{.kv_connections_per_node = 3}});
     driver.advance(10ms);
     EXPECT_EQ(driver.engine().statistics().connections_open, 3U);
     std::vector<engine_driver::outcome_ptr> reads;
@@ -389,22 +357,19 @@ TEST(topology, several_connections_per_node_share_the_load) {
 }
 
 TEST(topology, EM_03_a_map_is_kept_as_long_as_any_connection_to_its_node) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     const auto failing = [](const seen_request& seen) -> std::optional<answer> {
         return seen.op == opcode::get ? std::optional(answer{.status = static_cast<status>(0x7ff1)})
                                       : std::nullopt;
     };
     cluster.on_request = failing;
-    const auto known = driver.get("k");
-    driver.settle();
+    const auto known = driver.settled(driver.get("k"));
     EXPECT_TRUE(known->result.error->error_map.has_value());
     // All connections are gone and the next one gets no map, so the old map is dropped.
     cluster.nodes[0].error_map_status = status::not_supported;
     driver.close_node(0);
     driver.advance(1s);
-    const auto unknown = driver.get("k");
-    driver.settle();
+    const auto unknown = driver.settled(driver.get("k"));
     ASSERT_EQ(unknown->code(), errc::unknown_server_status);
     EXPECT_FALSE(unknown->result.error->error_map.has_value());
 }
@@ -423,8 +388,7 @@ TEST(topology, EM_03_the_highest_revision_of_a_format_wins_while_connections_are
     connected_driver driver(cluster, options);
     const auto name_now = [&] {
         cluster.answer_all(opcode::get, {.status = static_cast<status>(0x7ff1)});
-        const auto read = driver.get("k");
-        driver.settle();
+        const auto read = driver.settled(driver.get("k"));
         return read->result.error->error_map ? read->result.error->error_map->name : "none";
     };
     const auto reconnect_one = [&](std::string text) {
@@ -451,7 +415,6 @@ TEST(topology, EM_03_the_highest_revision_of_a_format_wins_while_connections_are
 
 TEST(topology, EM_03_nodes_may_have_different_maps) {
     scripted_cluster cluster(2, 2);
-    cluster.map = {{0}, {1}};
     cluster.nodes[0].error_map_text =
         R"({"version":2,"revision":1,"errors":{)"
         R"("7ff1":{"name":"FIRST","desc":"d","attrs":["retry-now"]}}})";
@@ -484,10 +447,9 @@ TEST(topology, a_bucket_without_vbuckets_is_refused_by_name) {
     engine_driver driver(cluster);
     for (const operation_kind kind : {operation_kind::get, operation_kind::noop}) {
         const std::string_view key = kind == operation_kind::noop ? "" : "k";
-        const auto asked = driver.start(driver.request(kind, key));
-        driver.advance(100ms);
+        const auto asked = driver.after(100ms, driver.start(kind, key));
         EXPECT_EQ(asked->code(), errc::feature_not_available);
     }
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::topology_tests

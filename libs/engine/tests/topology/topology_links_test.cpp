@@ -4,20 +4,14 @@
 
 // Clusters that are large, half dead, wrongly addressed or shrinking.
 
-namespace reprise::engine::testing {
-namespace many_nodes_tests {
+namespace reprise::engine::testing::many_nodes_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
 std::size_t vbucket_of_key(std::string_view key, const scripted_cluster& cluster) {
     return wire::vbucket_of(key, cluster.map.size()).value;
 }
-
-}  // namespace many_nodes_tests
-
-using namespace many_nodes_tests;
 
 TEST(many_nodes, RH_15_of_64_nodes_half_are_down_and_only_their_keys_wait) {
     scripted_cluster cluster(64, 64);
@@ -63,8 +57,7 @@ TEST(many_nodes, RH_15_with_wrong_seeds_operations_time_out_until_the_name_is_fi
     engine_options options;
     options.seeds = {{"nowhere1", 11210}, {"nowhere2", 11210}};
     engine_driver driver(cluster, options);
-    const auto read = driver.get("k");
-    driver.advance(2500ms);
+    const auto read = driver.after(2500ms, driver.get("k"));
     ASSERT_EQ(read->code(), errc::unambiguous_timeout);
     EXPECT_EQ(read->result.error->last_reason, retry_reason::node_not_available);
     EXPECT_EQ(read->result.error->last_dispatched_to, "");
@@ -72,14 +65,12 @@ TEST(many_nodes, RH_15_with_wrong_seeds_operations_time_out_until_the_name_is_fi
     EXPECT_LE(driver.connects.size(), 60U);
     cluster.nodes[0].host = "nowhere2";  // the name is fixed
     driver.advance(5s);
-    const auto found = driver.get("k");
-    driver.settle();
+    const auto found = driver.settled(driver.get("k"));
     EXPECT_EQ(found->code(), errc::document_not_found);
 }
 
 TEST(many_nodes, VB_07_a_configuration_that_shrinks_to_one_node_moves_every_operation_to_it) {
-    scripted_cluster cluster(4, 4);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_cluster(4, 4);
     driver.advance(10ms);
     scripted_cluster small(1, 4);
     small.revision = {1, 11};
@@ -93,8 +84,7 @@ TEST(many_nodes, VB_07_a_configuration_that_shrinks_to_one_node_moves_every_oper
             .value = configuration,
             .datatype = wire::datatype::json};
     };
-    const auto stored = driver.upsert_many(100, "key");
-    driver.settle();
+    const auto stored = driver.settled(driver.upsert_many(100, "key"));
     for (const auto& one : stored) {
         ASSERT_TRUE(one->has_succeeded());
     }
@@ -105,8 +95,7 @@ TEST(many_nodes, VB_07_a_configuration_that_shrinks_to_one_node_moves_every_oper
 }
 
 TEST(many_nodes, a_node_that_was_up_for_long_is_reconnected_at_once_and_a_flapping_one_is_not) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster);
+    auto [cluster, driver] = connected_node();
     driver.advance(10s);
     driver.close_node(0);
     driver.settle();
@@ -147,8 +136,7 @@ TEST(many_nodes, a_new_configuration_of_a_new_connection_wakes_operations_once) 
     auto request = driver.request(operation_kind::get, "k");
     request.terms().strategy = strategy;
     request.timeout = 1h;
-    const auto waiting = driver.start(std::move(request));
-    driver.advance(10ms);
+    const auto waiting = driver.after(10ms, driver.start(std::move(request)));
     EXPECT_EQ(strategy->asked, 1);
     ++cluster.revision.rev;
     driver.close_node(0);
@@ -166,8 +154,7 @@ TEST(many_nodes, VB_06_woken_operations_never_become_socket_not_available) {
     engine_driver driver(cluster, options);
     cluster.nodes[0].ignores_connections = true;
     cluster.nodes[1].ignores_connections = true;
-    const auto stored = driver.upsert_many(50, "key");
-    driver.settle();
+    const auto stored = driver.settled(driver.upsert_many(50, "key"));
     cluster.nodes[0].ignores_connections = false;
     cluster.nodes[1].ignores_connections = false;
     driver.advance(2400ms);
@@ -183,4 +170,4 @@ TEST(many_nodes, VB_06_woken_operations_never_become_socket_not_available) {
     }
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::many_nodes_tests

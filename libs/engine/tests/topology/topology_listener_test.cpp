@@ -4,18 +4,10 @@
 
 // A terminal state reaches requests that wait for something other than a connection.
 
-namespace reprise::engine::testing {
-namespace terminal_wake_tests {
+namespace reprise::engine::testing::terminal_wake_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
-
-scripted_cluster::hook always_answer(opcode op, answer with) {
-    return [op, with](const seen_request& seen) -> std::optional<answer> {
-        return seen.op == op ? std::optional(with) : std::nullopt;
-    };
-}
 
 // The only node closes its connection and refuses the credentials from then on, while `waiting`
 // still has a long delay ahead.
@@ -47,14 +39,9 @@ std::string key_of(std::uint16_t vbucket) {
     return key;
 }
 
-}  // namespace terminal_wake_tests
-
-using namespace terminal_wake_tests;
-
 TEST(terminal_wake, RH_38_a_request_parked_by_not_my_vbucket_fails_within_500_ms) {
-    scripted_cluster cluster(1);
-    connected_driver driver(cluster, patient());
-    cluster.on_request = always_answer(opcode::set, {.status = status::not_my_vbucket});
+    auto [cluster, driver] = connected_node(patient());
+    cluster.answer_all(opcode::set, {.status = status::not_my_vbucket});
     expect_refusal_in_time(driver, driver.upsert("k", "v"), "not my vbucket");
 }
 
@@ -62,10 +49,9 @@ TEST(terminal_wake, RH_38_a_request_parked_by_an_outdated_collection_fails_withi
     scripted_cluster cluster(1);
     cluster.collections["s.c"] = 9;
     connected_driver driver(cluster, patient());
-    cluster.on_request = always_answer(opcode::set, {.status = status::unknown_collection});
+    cluster.answer_all(opcode::set, {.status = status::unknown_collection});
     expect_refusal_in_time(
-        driver, driver.start(driver.request(operation_kind::upsert, "k", "v", "s", "c")),
-        "collection outdated");
+        driver, driver.start(operation_kind::upsert, "k", "v", "s", "c"), "collection outdated");
 }
 
 TEST(terminal_wake, RH_38_a_request_waiting_for_a_collection_id_fails_within_500_ms) {
@@ -75,28 +61,24 @@ TEST(terminal_wake, RH_38_a_request_waiting_for_a_collection_id_fails_within_500
     // Older than the manifest of the configuration: the client keeps asking.
     answer stale{.status = status::unknown_collection, .value = R"({"manifest_uid":"3"})"};
     stale.datatype = wire::datatype::json;
-    cluster.on_request = always_answer(opcode::get_collection_id, stale);
+    cluster.answer_all(opcode::get_collection_id, stale);
     expect_refusal_in_time(
-        driver, driver.start(driver.request(operation_kind::upsert, "k", "v", "s", "c")),
-        "collection id");
+        driver, driver.start(operation_kind::upsert, "k", "v", "s", "c"), "collection id");
 }
 
 TEST(terminal_wake, RH_38_requests_in_a_backoff_after_an_answer_fail_within_500_ms) {
     for (const status code : {status::locked, status::etmpfail}) {
-        scripted_cluster cluster(1);
-        connected_driver driver(cluster, patient());
-        cluster.on_request = always_answer(opcode::set, {.status = code});
+        auto [cluster, driver] = connected_node(patient());
+        cluster.answer_all(opcode::set, {.status = code});
         expect_refusal_in_time(driver, driver.upsert("k", "v"), "backoff");
     }
 }
 
 TEST(terminal_wake, RH_38_a_request_for_a_node_that_is_still_connecting_fails_within_500_ms) {
     scripted_cluster cluster(2, 2);
-    cluster.map = {{0}, {1}};
     cluster.nodes[1].ignores_connections = true;
     connected_driver driver(cluster);
-    const auto waiting = driver.upsert(key_of(1), "v");
-    driver.advance(100ms);
+    const auto waiting = driver.after(100ms, driver.upsert(key_of(1), "v"));
     ASSERT_EQ(waiting->calls, 0);
     cluster.nodes[0].sasl_status = status::auth_error;
     driver.close_node(0);
@@ -109,11 +91,9 @@ TEST(terminal_wake, RH_38_a_request_for_a_node_that_is_still_connecting_fails_wi
 
 TEST(terminal_wake, RH_25_RH_38_a_parked_request_with_a_usable_connection_keeps_its_times) {
     scripted_cluster cluster(2, 2);
-    cluster.map = {{0}, {1}};
     connected_driver driver(cluster, patient());
-    cluster.on_request = always_answer(opcode::set, {.status = status::not_my_vbucket});
-    const auto waiting = driver.upsert(key_of(0), "v");
-    driver.advance(700ms);
+    cluster.answer_all(opcode::set, {.status = status::not_my_vbucket});
+    const auto waiting = driver.after(700ms, driver.upsert(key_of(0), "v"));
     cluster.nodes[1].sasl_status = status::auth_error;
     driver.close_node(1);
     driver.advance(1s);
@@ -125,12 +105,10 @@ TEST(terminal_wake, RH_25_RH_38_a_parked_request_with_a_usable_connection_keeps_
 
 TEST(terminal_wake, RH_25_the_state_is_dropped_with_its_node) {
     scripted_cluster cluster(2, 2);
-    cluster.map = {{0}, {1}};
     cluster.nodes[1].sasl_status = status::auth_error;
     connected_driver driver(cluster);
     driver.advance(100ms);
-    const auto refused = driver.get(key_of(1));
-    driver.settle();
+    const auto refused = driver.settled(driver.get(key_of(1)));
     EXPECT_EQ(refused->code(), errc::authentication_failure);
     cluster.map = {{0}, {0}};
     cluster.data_node_count = 1;
@@ -140,8 +118,7 @@ TEST(terminal_wake, RH_25_the_state_is_dropped_with_its_node) {
     cluster.nodes[0].refuses_connections = true;
     driver.close_node(0);
     driver.advance(100ms);
-    const auto waiting = driver.get(key_of(1));
-    driver.advance(1s);
+    const auto waiting = driver.after(1s, driver.get(key_of(1)));
     EXPECT_EQ(waiting->calls, 0);
     driver.advance(2s);
     ASSERT_EQ(waiting->code(), errc::unambiguous_timeout);
@@ -159,8 +136,7 @@ TEST(terminal_wake, RH_25_RH_40_a_refused_bearer_token_is_an_authentication_fail
     driver.identity = {};
     driver.identity.bearer_token = "header.payload.signature";
     const time_point started = driver.now;
-    const auto read = driver.get("k");
-    driver.advance(1s);
+    const auto read = driver.after(1s, driver.get("k"));
     EXPECT_EQ(read->code(), errc::authentication_failure);
     EXPECT_LE(read->at - started, 500ms);
     ASSERT_FALSE(cluster.all(opcode::sasl_auth).empty());
@@ -176,8 +152,7 @@ TEST(terminal_wake, RH_15_without_any_data_node_the_reason_is_service_not_availa
         R"("serverList":["node1:11210"],"vBucketMap":[[0],[0],[0],[0]]},)"
         R"("nodesExt":[{"services":{"mgmt":8091,"n1ql":8093},"hostname":"node1"}]})";
     engine_driver driver(cluster);
-    const auto stored = driver.upsert("k", "v");
-    driver.advance(3s);
+    const auto stored = driver.after(3s, driver.upsert("k", "v"));
     ASSERT_EQ(stored->calls, 1);
     // Retried although it is a write, because nothing was sent.
     EXPECT_EQ(stored->result.ec, errc::unambiguous_timeout);
@@ -187,4 +162,4 @@ TEST(terminal_wake, RH_15_without_any_data_node_the_reason_is_service_not_availa
     EXPECT_EQ(stored->result.history->entries.back().stage(), attempt_stage::dispatch);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::terminal_wake_tests

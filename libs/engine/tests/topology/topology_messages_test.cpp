@@ -12,10 +12,9 @@
 #include "topology/configuration_polls.hpp"
 #include "topology/terminal_state.hpp"
 
-// What the topology logs and remembers about configurations, and the links of the cluster itself.
+// What the topology logs and keeps of configurations, and the links of the cluster itself.
 
-namespace reprise::engine::testing {
-namespace topology_messages_tests {
+namespace reprise::engine::testing::topology_messages_tests {
 
 using lines = std::vector<std::pair<log_level, std::string>>;
 
@@ -97,7 +96,7 @@ TEST(topology_messages, each_configuration_that_is_applied_is_logged) {
         std::pair(log_level::info, std::string("configuration 1:20 of the cluster")));
 }
 
-TEST(topology_messages, each_configuration_that_is_refused_is_logged_and_remembered) {
+TEST(topology_messages, each_configuration_that_is_refused_is_logged_and_kept) {
     logged_topology of(1);
     EXPECT_EQ(of.apply("{}"), configuration_effect::unreadable);
     ASSERT_EQ(of.log->all.size(), 1U);
@@ -264,5 +263,4 @@ TEST(topology_messages, RH_27_a_selected_bucket_is_no_longer_missing) {
     EXPECT_EQ(link.missing_answers, 0U);
 }
 
-}  // namespace topology_messages_tests
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::topology_messages_tests

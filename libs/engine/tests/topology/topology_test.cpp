@@ -7,8 +7,7 @@
 
 // The topology alone, without connections and without waiting operations.
 
-namespace reprise::engine::testing {
-namespace topology_part_tests {
+namespace reprise::engine::testing::topology_part_tests {
 
 using events = std::vector<std::string>;
 
@@ -25,11 +24,6 @@ struct with_cluster {
         return parts.nodes.apply(bucket, cluster.configuration_text(0), "node1", parts.now);
     }
 };
-
-}  // namespace topology_part_tests
-
-using topology_part_tests::events;
-using topology_part_tests::with_cluster;
 
 TEST(
     topology_part,
@@ -148,4 +142,4 @@ TEST(topology_part, finds_open_connections_in_rotation) {
     EXPECT_EQ(of.parts.nodes.any_open(of.bucket, next), &first);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::topology_part_tests

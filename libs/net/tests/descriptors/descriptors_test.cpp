@@ -17,8 +17,7 @@
 // A test that takes all descriptors releases them again, because other tests run in the same
 // process.
 
-namespace reprise::net {
-namespace descriptors_tests {
+namespace reprise::net::descriptors_tests {
 
 // Opens every descriptor that is left under a small limit.
 class all_descriptors {
@@ -47,10 +46,6 @@ private:
     rlimit before_{};
     std::vector<int> taken_;
 };
-
-}  // namespace descriptors_tests
-
-using descriptors_tests::all_descriptors;
 
 TEST(descriptors, exhaustion_is_detected) {
     EXPECT_FALSE(is_out_of_descriptors());
@@ -83,4 +78,4 @@ TEST(descriptors, a_client_that_cannot_have_a_loop_fails_with_the_reason) {
     EXPECT_NE(made.error().text.find("file"), std::string::npos) << made.error().text;
 }
 
-}  // namespace reprise::net
+}  // namespace reprise::net::descriptors_tests

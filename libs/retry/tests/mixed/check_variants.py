@@ -2,7 +2,7 @@
 """Functions with one name have one body, with and without exceptions.
 
 check_variants.py COMPILER SOURCE FLAG...: compiles the source both ways. If a function of ours is in
-both objects under the same name, a linker keeps any of the two; so they must call the same
+both objects under the same name, a linker keeps either of the two; so they must call the same
 functions of ours and catch nothing. What depends on the variant is in an inline namespace
 (reprise/retry/detail/compiler.hpp) or compiled into the library.
 """

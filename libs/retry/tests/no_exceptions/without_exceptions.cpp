@@ -56,7 +56,9 @@ void returns_the_last_error_and_its_history() {
         return std::make_error_code(std::errc::connection_refused);
     });
     check(code == std::errc::connection_refused, "the operation's own error");
-    check(history.refusal() == reprise::refusal_reason::attempts_exhausted, "the history says why");
+    check(
+        history.refusal() == reprise::refusal_reason::attempts_exhausted,
+        "the history has the reason");
 }
 
 void has_fallbacks_breakers_and_metrics() {
@@ -134,6 +136,52 @@ void closes_the_breaker_again_if_there_is_no_other_way_to_return() {
     check(breaker->state() == reprise::circuit_state::closed, "the call was the probe");
 }
 
+class delayed_start final : public reprise::driver::retry_strategy {
+    void retry_after(
+        const reprise::driver::retry_question&, reprise::driver::retry_sink& sink) override {
+        sink.answer(reprise::driver::retry_action::no(reprise::refusal_reason::attempts_exhausted));
+    }
+    reprise::driver::decision on_start(
+        reprise::driver::token_state& token, const reprise::driver::decision_context& at) override {
+        const reprise::driver::decision granted = retry_strategy::on_start(token, at);
+        token.delay = 1h;
+        return granted;
+    }
+};
+
+/// The attempt was made although the caller had asked to stop and the result can report that.
+void makes_no_attempt_for_a_caller_that_stops_during_the_first_delay() {
+    delayed_start strategy;
+    reprise::retry_history history;
+    std::stop_source stop;
+    stop.request_stop();
+    const reprise::call_options stopped{.stop = stop.get_token(), .history = &history};
+    int calls = 0;
+    const std::error_code code =
+        reprise::retry(strategy, stopped, [&] { return ++calls, std::error_code(); });
+    check(code == reprise::retry_errc::canceled && calls == 0, "no attempt is made");
+    check(history.refusal() == reprise::refusal_reason::canceled, "the history has the reason");
+}
+
+/// The clock is used first in main(), so it was destroyed before this object, whose call then ended
+/// the program.
+class flushed_at_exit {
+public:
+    flushed_at_exit() = default;
+    flushed_at_exit(const flushed_at_exit&) = delete;
+    flushed_at_exit& operator=(const flushed_at_exit&) = delete;
+    ~flushed_at_exit() {
+        int calls = 0;
+        const std::error_code code = reprise::retry(reprise::attempts(2).every(1ms), [&] {
+            return ++calls < 2 ? std::make_error_code(std::errc::connection_refused)
+                               : std::error_code();
+        });
+        if (code || calls != 2) {
+            std::_Exit(1);
+        }
+    }
+} retries_in_its_destructor;
+
 }  // namespace
 
 int main() {
@@ -143,5 +191,6 @@ int main() {
     makes_one_attempt_if_there_is_no_other_way_to_return();
     falls_back_if_there_is_no_other_way_to_return();
     closes_the_breaker_again_if_there_is_no_other_way_to_return();
+    makes_no_attempt_for_a_caller_that_stops_during_the_first_delay();
     std::puts("ok");
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include <reprise/retry/adapters/redis_reply.hpp>
@@ -12,6 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view message(reinterpret_cast<const char*>(data), size);
     const std::string_view code = redis_error_code(message);
     static_cast<void>(redis_reply_facts(message, "EVAL"));
+    if (!message.starts_with(redis_error_text(message))) {
+        std::abort();
+    }
     const auto to = parse_redis_redirection(message);
     if (!to) {
         return 0;
@@ -20,8 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         std::abort();
     }
     redis_route route({"home", 1});
-    route.on_redirection(*to, route.current());
-    if (route.take_asked().has_value() != to->is_ask) {
+    const std::string words[]{"GET", "a"};
+    route.on_redirection(*to, route.current(), words, 1);
+    if (route.take_asked(words, 2).has_value() != to->is_ask) {
         std::abort();
     }
     return 0;

@@ -1,5 +1,5 @@
-// A state in a message has five characters. An unknown outcome of a COMMIT is never safe. A text is
-// made once: what was made here stays as it is.
+// A state in a message has five characters. An unknown outcome of a COMMIT is never safe, nor is a
+// failure of a program. A text is made once: what was made here stays as it is.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +28,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             facts.safety != retry_safety::no) {
             std::abort();
         }
+        if (adapters::sqlstate_facts(state, adapters::sql_stage::program).safety !=
+            retry_safety::no) {
+            std::abort();
+        }
     }
+    if (!adapters::is_sql_program(std::string("/**/ call ").append(text)) ||
+        adapters::is_sql_program(std::string("select ").append(text))) {
+        std::abort();
+    }
+    static_cast<void>(adapters::is_sql_program(text));
     return 0;
 }

@@ -1,8 +1,5 @@
 #include "rows/json_masks.hpp"
 
-#include <bit>
-#include <cstring>
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

@@ -48,7 +48,7 @@ const char* row_run::read(
         load(group, masks);
         const std::size_t taken = kernel_.take_group(masks, group, carry_);
         if (taken < group.count) {
-            // Tries again without the blocks that are not understood.
+            // Tries again without the blocks that are not accepted.
             group.count = taken;
             load(group, masks);
             const bool is_taken = taken != 0 && kernel_.take_group(masks, group, carry_) == taken;

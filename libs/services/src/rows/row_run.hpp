@@ -59,7 +59,7 @@ struct row_run_group {
     }
 };
 // Processes the whole group. If it cannot, it changes only `masks` and returns the number of blocks
-// before the first that it does not understand.
+// before the first that it does not accept.
 using group_function =
     std::size_t (*)(json_masks& masks, const row_run_group& group, row_run_carry& carry);
 
@@ -74,9 +74,9 @@ struct row_run_kernel {
 // same results.
 std::span<const row_run_kernel> row_run_kernels() noexcept;
 
-// Reads blocks as long as it understands them. It understands less than all well-formed text: it
-// leaves to the splitter what is invalid and what is rare (unusual escapes, empty containers, white
-// space other than spaces and line feeds, rows that are not containers, the end of the rows).
+// Reads blocks as long as it accepts them. It accepts less than all well-formed text: it leaves to
+// the splitter what is invalid and what is rare (unusual escapes, empty containers, white space
+// other than spaces and line feeds, rows that are not containers, the end of the rows).
 //
 // It checks that a value is followed, after optional spaces, by a comma, a colon or a closing
 // bracket, and that these appear nowhere else; that a colon directly follows a string; that commas
@@ -94,13 +94,13 @@ public:
         const row_run_kernel& kernel = row_run_kernels().front()) noexcept;
 
     // Reads [at, end) and writes the rows found, at most `room` (group_row_count_max or more).
-    // Returns the end of the last block taken; that is `end` if it understood everything and had
-    // room for all rows. A run reads one piece once.
+    // Returns the end of the last block taken; that is `end` if it accepted everything and had room
+    // for all rows. A run reads one piece once.
     const char* read(
         const char* at, const char* end, std::string_view* rows, std::size_t room) noexcept;
 
     [[nodiscard]] std::size_t row_count() const noexcept { return carry_.row_count; }
-    // Whether it stopped before a block that it does not understand.
+    // Whether it stopped before a block that it does not accept.
     [[nodiscard]] bool is_stuck() const noexcept { return is_stuck_; }
     [[nodiscard]] row_run_state state() const noexcept;
 

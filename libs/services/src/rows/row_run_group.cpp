@@ -168,8 +168,8 @@ REPRISE_INLINE void find_unsure(
     unsure = (others & ~(others << 1)) | (zeros << 1 & scalars) | (zeros & last_bit);
 }
 
-// Each of the following functions returns the first block that it does not understand, or the
-// number of blocks.
+// Each of the following functions returns the first block that it does not accept, or the number of
+// blocks.
 
 // Finds strings and spaces, and checks which tokens are adjacent.
 REPRISE_INLINE std::size_t find_tokens(

@@ -8,8 +8,7 @@
 
 #include <reprise/services/row_splitter.hpp>
 
-namespace reprise::services::detail {
-namespace row_run_test {
+namespace reprise::services::detail::row_run_test {
 
 // Rows as services send them, of `size` bytes or a little more: the input that a run is designed
 // for.
@@ -257,5 +256,4 @@ TEST(row_run, every_split_of_one_answer_gives_the_same_rows) {
     }
 }
 
-}  // namespace row_run_test
-}  // namespace reprise::services::detail
+}  // namespace reprise::services::detail::row_run_test

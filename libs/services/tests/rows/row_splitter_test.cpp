@@ -8,8 +8,7 @@
 #include <reprise/json/parse.hpp>
 #include <reprise/services/row_splitter.hpp>
 
-namespace reprise::services {
-namespace row_splitter_test {
+namespace reprise::services::row_splitter_test {
 
 using rows = std::vector<std::string>;
 
@@ -394,5 +393,4 @@ TEST(row_splitter, errors_have_texts) {
     }
 }
 
-}  // namespace row_splitter_test
-}  // namespace reprise::services
+}  // namespace reprise::services::row_splitter_test

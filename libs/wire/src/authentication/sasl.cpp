@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
+
 #include "authentication/crypto.hpp"
 #include "authentication/scram_message.hpp"
 
@@ -30,43 +32,26 @@ bool starts_with_bearer(std::string_view text) noexcept {
 }  // namespace
 
 std::string_view to_string(sasl_errc code) noexcept {
-    switch (code) {
-        case sasl_errc::malformed_message:
-            return "malformed message";
-        case sasl_errc::repeated_attribute:
-            return "repeated attribute";
-        case sasl_errc::unknown_attribute:
-            return "unknown attribute";
-        case sasl_errc::username_invalid:
-            return "invalid user name";
-        case sasl_errc::nonce_invalid:
-            return "invalid nonce";
-        case sasl_errc::nonce_mismatch:
-            return "nonce mismatch";
-        case sasl_errc::salt_invalid:
-            return "invalid salt";
-        case sasl_errc::iterations_invalid:
-            return "invalid iteration count";
-        case sasl_errc::iterations_too_few:
-            return "too few iterations";
-        case sasl_errc::iterations_too_many:
-            return "too many iterations";
-        case sasl_errc::proof_invalid:
-            return "invalid proof";
-        case sasl_errc::credentials_refused:
-            return "credentials refused";
-        case sasl_errc::server_refused:
-            return "rejected by the server";
-        case sasl_errc::signature_missing:
-            return "server signature missing";
-        case sasl_errc::signature_mismatch:
-            return "server signature mismatch";
-        case sasl_errc::token_missing:
-            return "bearer token missing";
-        case sasl_errc::out_of_order:
-            return "message out of order";
-    }
-    return "unknown";
+    static constexpr base::enumerator_texts<sasl_errc> texts({
+        {sasl_errc::malformed_message, "malformed message"},
+        {sasl_errc::repeated_attribute, "repeated attribute"},
+        {sasl_errc::unknown_attribute, "unknown attribute"},
+        {sasl_errc::username_invalid, "invalid user name"},
+        {sasl_errc::nonce_invalid, "invalid nonce"},
+        {sasl_errc::nonce_mismatch, "nonce mismatch"},
+        {sasl_errc::salt_invalid, "invalid salt"},
+        {sasl_errc::iterations_invalid, "invalid iteration count"},
+        {sasl_errc::iterations_too_few, "too few iterations"},
+        {sasl_errc::iterations_too_many, "too many iterations"},
+        {sasl_errc::proof_invalid, "invalid proof"},
+        {sasl_errc::credentials_refused, "credentials refused"},
+        {sasl_errc::server_refused, "rejected by the server"},
+        {sasl_errc::signature_missing, "server signature missing"},
+        {sasl_errc::signature_mismatch, "server signature mismatch"},
+        {sasl_errc::token_missing, "bearer token missing"},
+        {sasl_errc::out_of_order, "message out of order"},
+    });
+    return texts[code];
 }
 
 std::string to_string(const sasl_error& error) {

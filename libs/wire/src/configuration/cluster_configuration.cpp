@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/json/parse.hpp>
 
 #include "configuration/configuration_reader.hpp"
@@ -18,35 +19,22 @@ constexpr std::size_t configuration_depth_max = 32;
 }  // namespace
 
 std::string_view to_string(configuration_errc code) noexcept {
-    switch (code) {
-        case configuration_errc::too_large:
-            return "configuration too large";
-        case configuration_errc::not_json:
-            return "not JSON";
-        case configuration_errc::missing_member:
-            return "member missing";
-        case configuration_errc::wrong_type:
-            return "wrong type";
-        case configuration_errc::revision_invalid:
-            return "invalid revision";
-        case configuration_errc::locator_unknown:
-            return "unknown node locator";
-        case configuration_errc::host_invalid:
-            return "invalid host or port";
-        case configuration_errc::too_many_nodes:
-            return "too many nodes";
-        case configuration_errc::node_list_too_short:
-            return "node list too short";
-        case configuration_errc::vbucket_map_too_long:
-            return "vbucket map too long";
-        case configuration_errc::row_too_wide:
-            return "too many replicas";
-        case configuration_errc::node_out_of_range:
-            return "index out of range";
-        case configuration_errc::forward_map_mismatch:
-            return "forward map does not fit the map";
-    }
-    return "unknown";
+    static constexpr base::enumerator_texts<configuration_errc> texts({
+        {configuration_errc::too_large, "configuration too large"},
+        {configuration_errc::not_json, "not JSON"},
+        {configuration_errc::missing_member, "member missing"},
+        {configuration_errc::wrong_type, "wrong type"},
+        {configuration_errc::revision_invalid, "invalid revision"},
+        {configuration_errc::locator_unknown, "unknown node locator"},
+        {configuration_errc::host_invalid, "invalid host or port"},
+        {configuration_errc::too_many_nodes, "too many nodes"},
+        {configuration_errc::node_list_too_short, "node list too short"},
+        {configuration_errc::vbucket_map_too_long, "vbucket map too long"},
+        {configuration_errc::row_too_wide, "too many replicas"},
+        {configuration_errc::node_out_of_range, "index out of range"},
+        {configuration_errc::forward_map_mismatch, "forward map does not fit the map"},
+    });
+    return texts[code];
 }
 
 std::string to_string(const configuration_error& error) {

@@ -1,7 +1,6 @@
 #include <reprise/wire/cluster_configuration_encode.hpp>
 
 #include <algorithm>
-#include <array>
 
 #include <reprise/base/hex.hpp>
 #include <reprise/base/percent_encoding.hpp>

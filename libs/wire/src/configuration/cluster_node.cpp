@@ -89,7 +89,7 @@ std::string select_network(
             return std::string(network);
         }
     }
-    // The client used a name that the cluster does not know, such as a load balancer's, so it is
+    // The client used a name that is not the cluster's own, such as a load balancer's, so it is
     // probably outside.
     const bool has_external = std::ranges::any_of(nodes, [&](const cluster_node& node) {
         return node.endpoint(service::key_value, over, external_network).has_value() &&

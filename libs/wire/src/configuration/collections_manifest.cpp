@@ -1,11 +1,10 @@
 #include <reprise/wire/collections_manifest.hpp>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <limits>
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
@@ -158,23 +157,16 @@ std::expected<manifest_scope, manifest_error> read_scope(
 }  // namespace
 
 std::string_view to_string(manifest_errc code) noexcept {
-    switch (code) {
-        case manifest_errc::too_large:
-            return "manifest too large";
-        case manifest_errc::not_json:
-            return "manifest is not JSON";
-        case manifest_errc::missing_member:
-            return "member missing";
-        case manifest_errc::wrong_type:
-            return "wrong type";
-        case manifest_errc::uid_invalid:
-            return "invalid uid";
-        case manifest_errc::name_invalid:
-            return "invalid name";
-        case manifest_errc::duplicate_name:
-            return "duplicate name";
-    }
-    return "unknown";
+    static constexpr base::enumerator_texts<manifest_errc> texts({
+        {manifest_errc::too_large, "manifest too large"},
+        {manifest_errc::not_json, "manifest is not JSON"},
+        {manifest_errc::missing_member, "member missing"},
+        {manifest_errc::wrong_type, "wrong type"},
+        {manifest_errc::uid_invalid, "invalid uid"},
+        {manifest_errc::name_invalid, "invalid name"},
+        {manifest_errc::duplicate_name, "duplicate name"},
+    });
+    return texts[code];
 }
 
 std::string to_string(const manifest_error& error) {

@@ -1,7 +1,6 @@
 #include "configuration/configuration_reader.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include <reprise/base/hex.hpp>

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/base/percent_encoding.hpp>
 
 namespace reprise::wire {
@@ -246,33 +247,21 @@ std::string connection_string::dns_srv_name() const {
 }
 
 std::string_view to_string(connection_string_errc code) noexcept {
-    switch (code) {
-        case errc::empty:
-            return "empty connection string";
-        case errc::too_long:
-            return "connection string too long";
-        case errc::scheme_unsupported:
-            return "unsupported scheme";
-        case errc::user_info_refused:
-            return "user info not allowed";
-        case errc::host_missing:
-            return "host missing";
-        case errc::host_invalid:
-            return "invalid host";
-        case errc::port_invalid:
-            return "invalid port";
-        case errc::mode_refused:
-            return "bootstrap mode not allowed";
-        case errc::bucket_invalid:
-            return "invalid bucket";
-        case errc::parameter_unknown:
-            return "unknown parameter";
-        case errc::parameter_repeated:
-            return "repeated parameter";
-        case errc::parameter_invalid:
-            return "invalid parameter value";
-    }
-    return "unknown";
+    static constexpr base::enumerator_texts<connection_string_errc> texts({
+        {errc::empty, "empty connection string"},
+        {errc::too_long, "connection string too long"},
+        {errc::scheme_unsupported, "unsupported scheme"},
+        {errc::user_info_refused, "user info not allowed"},
+        {errc::host_missing, "host missing"},
+        {errc::host_invalid, "invalid host"},
+        {errc::port_invalid, "invalid port"},
+        {errc::mode_refused, "bootstrap mode not allowed"},
+        {errc::bucket_invalid, "invalid bucket"},
+        {errc::parameter_unknown, "unknown parameter"},
+        {errc::parameter_repeated, "repeated parameter"},
+        {errc::parameter_invalid, "invalid parameter value"},
+    });
+    return texts[code];
 }
 
 std::string to_string(const connection_string_error& error) {

@@ -1,6 +1,4 @@
 #include <cstdint>
-#include <iterator>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <reprise/base/bytes.hpp>
+#include <reprise/base/enum_table.hpp>
 #include <reprise/base/hex.hpp>
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
@@ -325,37 +326,23 @@ bool error_map_entry::is_retry_indicated() const noexcept {
 }
 
 std::string_view to_string(error_map_errc code) noexcept {
-    switch (code) {
-        case error_map_errc::empty_body:
-            return "empty error map";
-        case error_map_errc::too_large:
-            return "error map too large";
-        case error_map_errc::not_inflatable:
-            return "error map cannot be inflated";
-        case error_map_errc::not_json:
-            return "error map is not JSON";
-        case error_map_errc::not_an_object:
-            return "error map is not an object";
-        case error_map_errc::version_invalid:
-            return "invalid version";
-        case error_map_errc::revision_invalid:
-            return "invalid revision";
-        case error_map_errc::errors_invalid:
-            return "invalid errors";
-        case error_map_errc::code_invalid:
-            return "invalid code";
-        case error_map_errc::code_out_of_range:
-            return "code out of range";
-        case error_map_errc::duplicate_member:
-            return "duplicate";
-        case error_map_errc::entry_invalid:
-            return "invalid entry";
-        case error_map_errc::text_invalid:
-            return "invalid name or description";
-        case error_map_errc::attributes_invalid:
-            return "invalid attributes";
-    }
-    return "unknown";
+    static constexpr base::enumerator_texts<error_map_errc> texts({
+        {error_map_errc::empty_body, "empty error map"},
+        {error_map_errc::too_large, "error map too large"},
+        {error_map_errc::not_inflatable, "error map cannot be inflated"},
+        {error_map_errc::not_json, "error map is not JSON"},
+        {error_map_errc::not_an_object, "error map is not an object"},
+        {error_map_errc::version_invalid, "invalid version"},
+        {error_map_errc::revision_invalid, "invalid revision"},
+        {error_map_errc::errors_invalid, "invalid errors"},
+        {error_map_errc::code_invalid, "invalid code"},
+        {error_map_errc::code_out_of_range, "code out of range"},
+        {error_map_errc::duplicate_member, "duplicate"},
+        {error_map_errc::entry_invalid, "invalid entry"},
+        {error_map_errc::text_invalid, "invalid name or description"},
+        {error_map_errc::attributes_invalid, "invalid attributes"},
+    });
+    return texts[code];
 }
 
 std::string to_string(const error_map_error& error) {

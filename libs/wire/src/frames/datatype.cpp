@@ -1,6 +1,5 @@
 #include <reprise/wire/datatype.hpp>
 
-#include <array>
 #include <string_view>
 
 #include <reprise/base/hex.hpp>

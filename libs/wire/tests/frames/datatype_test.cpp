@@ -1,7 +1,5 @@
 #include <reprise/wire/datatype.hpp>
 
-#include <string>
-
 #include <gtest/gtest.h>
 
 namespace datatype_test {

@@ -1,4 +1,3 @@
-#include <array>
 #include <random>
 #include <string>
 #include <utility>

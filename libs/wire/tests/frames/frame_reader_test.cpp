@@ -178,7 +178,7 @@ TEST(frame_reader, a_gathered_frame_lives_as_long_as_its_block) {
     }
 }
 
-TEST(frame_reader, a_small_block_that_nobody_shares_is_used_again) {
+TEST(frame_reader, an_unshared_small_block_is_used_again) {
     frame_reader reader({});
     for (const auto& [size, kept] : {std::pair{10'000u, true}, std::pair{100'000u, false}}) {
         const auto stream = document_of(size);

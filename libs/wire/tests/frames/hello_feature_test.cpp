@@ -1,7 +1,6 @@
 #include <reprise/wire/hello_feature.hpp>
 
 #include <set>
-#include <string>
 
 #include <gtest/gtest.h>
 

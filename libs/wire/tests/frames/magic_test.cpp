@@ -1,6 +1,5 @@
 #include <reprise/wire/magic.hpp>
 
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 #include <reprise/wire/opcode.hpp>
 
 #include <set>
-#include <string>
 
 #include <gtest/gtest.h>
 

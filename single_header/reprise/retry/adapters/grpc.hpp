@@ -105,8 +105,7 @@ inline void grpc_limit_time(::grpc::ClientContext& context, const attempt& curre
 ///     };
 /// ```
 /// Keeps context, response and handler until the call has ended. The handler is called from a
-/// thread of gRPC. A cancellation of the loop waits for the call to end; the attempt's time limits
-/// it.
+/// thread of gRPC. A signal to its cancellation slot cancels the call.
 template <class Response, class Handler, class Start>
 void grpc_start(const attempt& current, Handler handler, Start start) {
     struct pending_call {
@@ -117,7 +116,21 @@ void grpc_start(const attempt& current, Handler handler, Start start) {
     };
     const auto call = std::make_shared<pending_call>(std::move(handler));
     grpc_limit_time(call->context, current);
-    start(&call->context, &call->response, [call](::grpc::Status status) {
+    if constexpr (requires { call->handler.get_cancellation_slot(); }) {
+        if (auto slot = call->handler.get_cancellation_slot(); slot.is_connected()) {
+            static_cast<void>([pending = std::weak_ptr(call)](auto /*type*/) {
+                if (const auto canceled = pending.lock()) {
+                    canceled->context.TryCancel();
+                }
+            });
+        }
+    }
+    start(&call->context, &call->response, [call, current](::grpc::Status status) {
+        // The loop cancels at the limit that gRPC has as well; either may be first.
+        if (status.error_code() == ::grpc::StatusCode::CANCELLED &&
+            current.time_left() == duration::zero()) {
+            status = {::grpc::StatusCode::DEADLINE_EXCEEDED, "the attempt's time is over"};
+        }
         grpc_result result(std::move(status), call->context);
         std::move(call->handler)(std::move(result), std::move(call->response));
     });

@@ -38,23 +38,29 @@
 
 namespace reprise::adapters {
 
-/// What libpq or the server reported. It has facts for the retry loops, and
-/// histories and logs show its SQLSTATE and its message.
+/// What libpq or the server reported. It has facts for the retry loops. `what()`, which histories
+/// and logs show, is one line: the SQLSTATE and the message without DETAIL, HINT and CONTEXT, which
+/// may contain values of keys. An application's own RAISE, and some errors in values (22P02), name
+/// values in the message itself.
 class pq_error : public std::runtime_error, public failure_description {
 public:
     pq_error(const std::string& message, std::string state, failure_facts facts, bool is_unknown)
         : std::runtime_error(sqlstate_text(message, state)),
+          details_(message),
           state_(std::move(state)),
           facts_(facts),
           is_commit_unknown_(is_unknown) {}
 
+    /// All lines of the message, for where values of keys may be seen.
+    [[nodiscard]] const std::string& details() const noexcept { return details_; }
     /// Five characters; empty if the failure did not come from the server.
     [[nodiscard]] const std::string& state() const noexcept { return state_; }
-    /// The work may have been applied, although it failed.
+    /// The work, or a part of it, may have been applied, although it failed.
     [[nodiscard]] bool is_commit_unknown() const noexcept { return is_commit_unknown_; }
     [[nodiscard]] failure_facts retry_facts() const noexcept override { return facts_; }
 
 private:
+    std::string details_;
     std::string state_;
     failure_facts facts_;
     bool is_commit_unknown_;
@@ -74,7 +80,8 @@ public:
     /// `parameters` as for PQconnectdb.
     explicit pq_connection(std::string parameters) : parameters_(std::move(parameters)) {}
 
-    /// Everything from now on must end before the attempt's deadline, by the call's clock.
+    /// Everything from now on must end before the attempt's deadline, by the call's clock. After
+    /// the call, `limit_time({})` removes the limit.
     void limit_time(const attempt& current) noexcept {
         deadline_ = current.deadline;
         clock_ = &current.clock_or_real();
@@ -116,16 +123,19 @@ public:
 
     /// Executes one statement with the values of $1, $2, ... Throws `pq_error`. Outside of a
     /// transaction the statement commits on its own; if its answer is lost it is repeated only if
-    /// you state here that it is repeatable. The mark of a call does not reach a connection. A COPY
-    /// from or to the program fails and closes the connection; copy with libpq's own functions on
-    /// `native()`.
+    /// you state here that it is repeatable. So is a CALL or a DO that fails in any other way,
+    /// because it may have committed a part of its work (`is_sql_program`). The mark of a call does
+    /// not reach a connection. A COPY from or to the program fails and closes the connection; copy
+    /// with libpq's own functions on `native()`.
     pq_result execute(
         const std::string& statement, const std::vector<std::string>& values = {},
         repeatability repeat = repeatability::unspecified) {
         open();
         const bool is_alone = PQtransactionStatus(native()) == PQTRANS_IDLE;
-        return run(
-            statement, values, is_alone ? sql_stage::alone : sql_stage::in_transaction, repeat);
+        const sql_stage stage = !is_alone                   ? sql_stage::in_transaction
+                                : is_sql_program(statement) ? sql_stage::program
+                                                            : sql_stage::alone;
+        return run(statement, values, stage, repeat);
     }
     /// The same for a statement of a known stage, on a connection that is open.
     pq_result run(
@@ -202,7 +212,7 @@ private:
             }
             unsent = PQconsumeInput(native()) != 0 ? PQflush(native()) : -1;
         }
-        // If the connection was lost, the results say more about it than libpq does here.
+        // If the connection was lost, the results describe it better than libpq's message here.
         static_cast<void>(PQsetnonblocking(native(), 0));
     }
     [[nodiscard]] pq_result next_result(sql_stage stage, repeatability repeat) {
@@ -213,7 +223,7 @@ private:
                 fail_timeout(stage, repeat);
             }
             if (PQconsumeInput(native()) == 0) {
-                break;  // Lost; PQgetResult has what there is.
+                break;  // Lost; PQgetResult returns what arrived.
             }
         }
         return pq_result(PQgetResult(native()));
@@ -287,7 +297,8 @@ struct pq_transaction_options {
     std::string begin = "begin";
     /// Asked on a new connection after the answer to COMMIT was lost: has the work been applied?
     /// For example, look for a row with an id that your work inserts. Empty: asks the server for
-    /// the state of the transaction id (PostgreSQL 13 and later).
+    /// the state of the transaction id (PostgreSQL 13 and later), so that every transaction uses
+    /// one, also if it only reads.
     std::function<bool(class pq_connection&)> was_applied{};
 };
 
@@ -319,14 +330,14 @@ public:
         !reprise::detail::is_or_holds_result<std::remove_cvref_t<result>>,
         "a transaction is committed whatever its body returns, but this result can report a "
         "failure; let the body throw if it fails, which rolls back, and return what it found");
-    /// What was committed has succeeded, whatever value the body returned.
+    /// A committed transaction has succeeded, whatever value the body returned.
     static constexpr bool fails_only_by_throwing = true;
 
     pq_transaction(pq_connection& connection, Body body, pq_transaction_options options = {})
         : connection_(&connection), body_(std::move(body)), options_(std::move(options)) {}
 
     result operator()(const attempt& current) {
-        connection_->limit_time(current);
+        const attempt_limit limit(*connection_, current);
         if (!is_applied()) {
             run();
         }
@@ -337,9 +348,29 @@ public:
 
 private:
     using stored = std::conditional_t<std::is_void_v<result>, char, result>;
+    /// Limits the time of the connection as long as the attempt runs. Its clock may end with the
+    /// call, and later statements are not part of it.
+    class attempt_limit {
+    public:
+        attempt_limit(pq_connection& on, const attempt& current)
+            : on_(&on), deadline_(on.deadline_), clock_(on.clock_) {
+            on.limit_time(current);
+        }
+        ~attempt_limit() {
+            on_->deadline_ = deadline_;
+            on_->clock_ = clock_;
+        }
+        attempt_limit(const attempt_limit&) = delete;
+        attempt_limit& operator=(const attempt_limit&) = delete;
+
+    private:
+        pq_connection* on_;
+        time_point deadline_;
+        retry_clock* clock_;
+    };
     /// A COMMIT that was sent and whose answer was lost.
     struct lost_commit {
-        std::string transaction_id;  ///< Empty: nothing was written.
+        std::string transaction_id;  ///< Empty: on a standby, which applies nothing.
         std::string server_epoch;    ///< Changes when the server crashes.
     };
 
@@ -428,13 +459,14 @@ private:
         const failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::client};
         throw pq_error(message, state, facts, is_unknown);
     }
-    /// Asks for what is needed to find out about a lost answer.
+    /// Asks for what is needed to find out about a lost answer. Assigns the transaction an id, even
+    /// if it has written nothing so far: a NOTIFY is written by COMMIT.
     [[nodiscard]] lost_commit prepare_commit() {
         if (options_.was_applied) {
             return {};
         }
         const pq_result answer = connection_->execute(
-            "select pg_current_xact_id_if_assigned()::text, "
+            "select (case when not pg_is_in_recovery() then pg_current_xact_id() end)::text, "
             "(select stats_reset from pg_stat_bgwriter)::text");
         return {PQgetvalue(answer.get(), 0, 0), PQgetvalue(answer.get(), 0, 1)};
     }
@@ -467,7 +499,7 @@ private:
             if (is_lost_connection(error.state())) {
                 facts.safety = retry_safety::yes;
             }
-            throw pq_error(error.what(), error.state(), facts, true);
+            throw pq_error(error.details(), error.state(), facts, true);
         }
     }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include <reprise/base/enum_table.hpp>
 #include <reprise/sandbox/audit_log.hpp>
 #include <reprise/sandbox/fault_rule.hpp>
 
@@ -36,31 +37,7 @@ void reset(audit_entry& entry) {
 }  // namespace
 
 std::string_view to_string(answer_fate fate) noexcept {
-    switch (fate) {
-        case answer_fate::sent:
-            return "sent";
-        case answer_fate::delayed:
-            return "delayed";
-        case answer_fate::withheld:
-            return "withheld";
-        case answer_fate::closed:
-            return "closed";
-        case answer_fate::doubled:
-            return "doubled";
-        case answer_fate::misaddressed:
-            return "misaddressed";
-        case answer_fate::truncated:
-            return "truncated";
-        case answer_fate::garbled:
-            return "garbled";
-        case answer_fate::trickled:
-            return "trickled";
-        case answer_fate::pending:
-            return "pending";
-        case answer_fate::committed:
-            return "committed";
-    }
-    return "unknown";
+    return base::name_of(fate);
 }
 
 audit_log::audit_log(std::size_t entry_count_max)

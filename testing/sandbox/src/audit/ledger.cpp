@@ -2,18 +2,12 @@
 
 #include <utility>
 
+#include <reprise/base/enum_table.hpp>
+
 namespace reprise::sandbox {
 
 std::string_view to_string(ledger_fault fault) noexcept {
-    switch (fault) {
-        case ledger_fault::lost:
-            return "lost";
-        case ledger_fault::duplicated:
-            return "duplicated";
-        case ledger_fault::phantom:
-            return "phantom";
-    }
-    return "unknown";
+    return base::name_of(fault);
 }
 
 void ledger::begin(std::uint64_t write, std::string label) {

@@ -39,7 +39,7 @@ bool is_retried(wire::status code) noexcept {
         case wire::status::sync_write_in_progress:
         case wire::status::sync_write_re_commit_in_progress:
             return true;
-        default:  // All others are final, unless only the error map knows them.
+        default:  // All others are final, unless only the error map has them.
             return !wire::status_info(code).is_listed;
     }
 }

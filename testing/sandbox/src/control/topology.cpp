@@ -1,7 +1,6 @@
 #include "control/topology.hpp"
 
 #include <chrono>
-#include <string>
 #include <utility>
 #include <vector>
 

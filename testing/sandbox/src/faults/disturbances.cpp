@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include <reprise/sandbox/node_disturbances.hpp>
+
+#include <reprise/base/enum_table.hpp>
 
 #include "cluster_state.hpp"
 #include "key_value/session.hpp"
@@ -16,33 +17,11 @@ using detail::node_record;
 }  // namespace
 
 std::string_view to_string(tls_disturbance kind) noexcept {
-    switch (kind) {
-        case tls_disturbance::none:
-            return "none";
-        case tls_disturbance::untrusted:
-            return "untrusted";
-        case tls_disturbance::wrong_host:
-            return "wrong_host";
-        case tls_disturbance::expired:
-            return "expired";
-        case tls_disturbance::alert:
-            return "alert";
-        case tls_disturbance::reset:
-            return "reset";
-    }
-    return "unknown";
+    return base::name_of(kind);
 }
 
 std::string_view to_string(bucket_presence presence) noexcept {
-    switch (presence) {
-        case bucket_presence::full:
-            return "full";
-        case bucket_presence::absent:
-            return "absent";
-        case bucket_presence::config_only:
-            return "config_only";
-    }
-    return "unknown";
+    return base::name_of(presence);
 }
 
 std::expected<void, cluster_errc> node_disturbances::set(

@@ -171,24 +171,21 @@ void dispatch(request& current) {
     refresh_rights(current);
     const wire::opcode_facts& facts = wire::opcode_info(current.op());
     if (!current.conv.user && !facts.is_allowed_before_auth) {
-        current.reject(status::eaccess, "Not authenticated");
-        return;
+        return current.reject(status::eaccess, "Not authenticated");
     }
     const command_facts& chosen = table[slot(current.op())];
     if (chosen.handle == nullptr) {
-        current.reject(facts.is_known ? status::not_supported : status::unknown_command);
-        return;
+        return current.reject(facts.is_known ? status::not_supported : status::unknown_command);
     }
     if (current.conv.local != nullptr &&
         current.conv.local->presence == bucket_presence::config_only &&
         !facts.is_allowed_before_auth && current.op() != opcode::get_cluster_config &&
         current.op() != opcode::select_bucket) {
-        current.fail(status::econfig_only, "The node has only the configuration of the bucket");
-        return;
+        return current.fail(
+            status::econfig_only, "The node has only the configuration of the bucket");
     }
     if (!is_datatype_agreed(current.conv, current.frame.datatype())) {
-        current.reject(status::einval, "Datatype not negotiated by HELLO");
-        return;
+        return current.reject(status::einval, "Datatype not negotiated by HELLO");
     }
     current.needs = chosen.needs;
     // Commands on documents check again once the collection is known.
@@ -196,8 +193,7 @@ void dispatch(request& current) {
         !has_all(
             current.conv.user->rights.somewhere_in(current.conv.bucket->options.name),
             chosen.needs)) {
-        current.reject(status::eaccess, "No role of the user permits this");
-        return;
+        return current.reject(status::eaccess, "No role of the user permits this");
     }
     if (take_frame_infos(current)) {
         chosen.handle(current);

@@ -86,8 +86,7 @@ void answer_vbucket_stats(request& current, bool with_seqnos) {
 void handle_cluster_config(request& current) {
     const auto message = wire::get_cluster_config_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     conversation& conv = current.conv;
     if (conv.local != nullptr) {
@@ -101,8 +100,7 @@ void handle_cluster_config(request& current) {
 
 void handle_manifest(request& current) {
     if (const auto message = wire::empty_request::decode(current.frame); !message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     if (!has_named_bucket(current)) {
         return;
@@ -114,8 +112,7 @@ void handle_manifest(request& current) {
 void handle_collection_id(request& current) {
     const auto message = wire::get_collection_id_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     if (!has_named_bucket(current)) {
         return;
@@ -127,20 +124,17 @@ void handle_collection_id(request& current) {
         dot == std::string_view::npos ? std::string_view(".") : path.substr(dot + 1);
     // A second dot is not allowed in a name.
     if (!is_name_or_empty(scope) || !is_name_or_empty(name)) {
-        current.fail(status::einval, "Not a collection path");
-        return;
+        return current.fail(status::einval, "Not a collection path");
     }
     const wire::collections_manifest& manifest = manifest_here(current);
     if (manifest.find_scope(scope) == nullptr) {
-        current.unknown_name(status::unknown_scope);
-        return;
+        return current.unknown_name(status::unknown_scope);
     }
     const wire::manifest_collection* found = manifest.find_collection(scope, name);
     const bool can_know = current.conv.user->rights.in_collection(
                               current.conv.bucket->options.name, scope, name) != privilege::none;
     if (found == nullptr || !can_know) {
-        current.unknown_name(status::unknown_collection);
-        return;
+        return current.unknown_name(status::unknown_collection);
     }
     answer_id(current, manifest.uid, found->id);
 }
@@ -148,22 +142,19 @@ void handle_collection_id(request& current) {
 void handle_scope_id(request& current) {
     const auto message = wire::get_scope_id_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     if (!has_named_bucket(current)) {
         return;
     }
     const std::string_view scope = message->scope.substr(0, message->scope.find('.'));
     if (!is_name_or_empty(scope)) {
-        current.fail(status::einval, "Not a scope name");
-        return;
+        return current.fail(status::einval, "Not a scope name");
     }
     const wire::collections_manifest& manifest = manifest_here(current);
     const wire::manifest_scope* found = manifest.find_scope(scope);
     if (found == nullptr) {
-        current.unknown_name(status::unknown_scope);
-        return;
+        return current.unknown_name(status::unknown_scope);
     }
     answer_id(current, manifest.uid, found->id);
 }
@@ -171,13 +162,11 @@ void handle_scope_id(request& current) {
 void handle_stat(request& current) {
     const auto message = wire::stat_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     const bool needs_bucket = message->group.starts_with("vbucket");
     if (needs_bucket && current.conv.bucket == nullptr) {
-        current.fail(status::no_bucket, "No bucket selected");
-        return;
+        return current.fail(status::no_bucket, "No bucket selected");
     }
     if (message->group.empty()) {
         answer_main_stats(current);
@@ -186,8 +175,7 @@ void handle_stat(request& current) {
     } else if (message->group == "vbucket-seqno") {
         answer_vbucket_stats(current, true);
     } else {
-        current.fail(status::key_enoent);
-        return;
+        return current.fail(status::key_enoent);
     }
     current.answer({});
 }

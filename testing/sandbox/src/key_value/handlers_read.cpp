@@ -19,8 +19,7 @@ std::uint64_t shown_cas(const document& content, time_point now) noexcept {
 void read_document(request& current, vbucket_state wanted) {
     const auto message = wire::document_request::decode(current.frame, current.conv.key_form());
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     vbucket* in = open_vbucket(current, message->key, wanted);
     if (in == nullptr) {
@@ -28,8 +27,7 @@ void read_document(request& current, vbucket_state wanted) {
     }
     const document* found = find_alive(current, *in, message->key);
     if (found == nullptr) {
-        current.fail(status::key_enoent);
-        return;
+        return current.fail(status::key_enoent);
     }
     answer_document(current, *found, shown_cas(*found, current.now));
 }
@@ -72,8 +70,7 @@ void handle_get_replica(request& current) {
 void handle_get_meta(request& current) {
     const auto message = wire::get_meta_request::decode(current.frame, current.conv.key_form());
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
     if (in == nullptr) {
@@ -83,8 +80,7 @@ void handle_get_meta(request& current) {
     (void)find_alive(current, *in, message->key);
     const document* found = in->find(view_of(message->key));
     if (found == nullptr) {
-        current.fail(status::key_enoent);
-        return;
+        return current.fail(status::key_enoent);
     }
     std::vector<std::byte> extras;
     base::byte_writer writer(extras);
@@ -108,23 +104,19 @@ void handle_get_meta(request& current) {
 void handle_observe(request& current) {
     const auto message = wire::observe_request::decode(current.frame, current.conv.key_form());
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     if (current.conv.bucket == nullptr) {
-        current.fail(status::no_bucket, "No bucket selected");
-        return;
+        return current.fail(status::no_bucket, "No bucket selected");
     }
     wire::observe_response response;
     for (const wire::observe_key& wanted : message->keys) {
         if (!current.conv.local->knows(*current.conv.bucket, wanted.key.collection.value)) {
-            current.unknown_name(status::unknown_collection);
-            return;
+            return current.unknown_name(status::unknown_collection);
         }
         const vbucket* in = find_any_copy(current, wanted.vbucket.value);
         if (in == nullptr) {
-            current.not_my_vbucket();
-            return;
+            return current.not_my_vbucket();
         }
         (void)response.results.push_back(observe_one(current, *in, wanted));
     }
@@ -146,18 +138,15 @@ void handle_observe(request& current) {
 void handle_observe_seqno(request& current) {
     const auto message = wire::observe_seqno_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     if (current.conv.bucket == nullptr) {
-        current.fail(status::no_bucket, "No bucket selected");
-        return;
+        return current.fail(status::no_bucket, "No bucket selected");
     }
     const std::uint16_t number = current.frame.vbucket().value;
     const vbucket* in = find_any_copy(current, number);
     if (in == nullptr) {
-        current.not_my_vbucket();
-        return;
+        return current.not_my_vbucket();
     }
     // The history is sorted from new to old: the entry before a uuid's own contains the seqno where
     // that uuid ended.
@@ -166,8 +155,7 @@ void handle_observe_seqno(request& current) {
         ++age;
     }
     if (age == in->failover_log.size()) {
-        current.fail(status::key_enoent);
-        return;
+        return current.fail(status::key_enoent);
     }
     std::vector<std::byte> body;
     base::byte_writer writer(body);

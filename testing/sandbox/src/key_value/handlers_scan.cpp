@@ -144,8 +144,7 @@ void send_items(
 void handle_scan_create(request& current) {
     const auto message = wire::range_scan_create_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     vbucket* in = has_disk(current)
                       ? open_vbucket(current, {message->collection, {}}, vbucket_state::active)
@@ -157,16 +156,14 @@ void handle_scan_create(request& current) {
         return scan.created + scan_lifetime_max <= current.now;
     });
     if (in->scans.size() >= scan_count_max) {
-        current.fail(status::ebusy, "Too many scans");
-        return;
+        return current.fail(status::ebusy, "Too many scans");
     }
     std::vector<scanned_document> found = take_snapshot(current, *in, *message);
     if (const auto* sampling = std::get_if<wire::scan_sampling>(&message->what)) {
         keep_sample(found, *sampling);
     }
     if (found.empty()) {
-        current.fail(status::key_enoent);
-        return;
+        return current.fail(status::key_enoent);
     }
     open_scan& created = in->scans.emplace_back();
     const std::uint64_t halves[] = {current.cluster.random.next(), current.cluster.random.next()};
@@ -182,8 +179,7 @@ void handle_scan_create(request& current) {
 void handle_scan_continue(request& current) {
     const auto message = wire::range_scan_continue_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     vbucket* in = open_scanned(current, message->id);
     if (in == nullptr) {
@@ -219,8 +215,7 @@ void handle_scan_continue(request& current) {
 void handle_scan_cancel(request& current) {
     const auto message = wire::range_scan_cancel_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     if (vbucket* in = open_scanned(current, message->id)) {
         in->end_scan(message->id);

@@ -81,13 +81,11 @@ bool is_offered_feature(const wire::hello_feature_facts& facts) noexcept {
 
 void handle_hello(request& current) {
     if (is_disturbing(current)) {
-        current.reject(status::not_supported, "Other commands are in flight");
-        return;
+        return current.reject(status::not_supported, "Other commands are in flight");
     }
     const auto hello = wire::hello_request::decode(current.frame);
     if (!hello) {
-        current.reject(hello.error());
-        return;
+        return current.reject(hello.error());
     }
     // Servers do not validate the name that a client reports: the ids of the C++ SDK, for example,
     // are longer than the documented 16 digits.
@@ -96,10 +94,9 @@ void handle_hello(request& current) {
         agent = wire::agent_identity{std::string(hello->agent), {}, {}};
     }
     if (const auto missing = wire::find_missing_prerequisite(hello->features)) {
-        current.reject(
+        return current.reject(
             status::einval, std::string(to_string(missing->feature)) + " needs " +
                                 std::string(to_string(missing->prerequisite)));
-        return;
     }
     conversation& conv = current.conv;
     conv.agent = std::move(*agent);
@@ -127,12 +124,11 @@ void handle_hello(request& current) {
 
 void handle_sasl_list(request& current) {
     if (const auto message = wire::empty_request::decode(current.frame); !message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     if (current.conv.is_certificate_login) {
-        current.reject(status::not_supported, "SASL is disabled: authenticated by certificate");
-        return;
+        return current.reject(
+            status::not_supported, "SASL is disabled: authenticated by certificate");
     }
     const std::string list =
         wire::to_mechanism_list(offered_mechanisms(current.cluster.options, current.conv.over));
@@ -142,19 +138,17 @@ void handle_sasl_list(request& current) {
 void handle_sasl_auth(request& current) {
     const auto message = wire::sasl_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     if (current.conv.is_certificate_login) {
-        current.reject(status::not_supported, "SASL is disabled: authenticated by certificate");
-        return;
+        return current.reject(
+            status::not_supported, "SASL is disabled: authenticated by certificate");
     }
     // An earlier login ends even if this one fails.
     current.conv.user.reset();
     if (const auto refusal = disturbed_login(current, message->mechanism)) {
         current.conv.sasl = {};
-        current.reject(*refusal);
-        return;
+        return current.reject(*refusal);
     }
     answer_sasl(
         current,
@@ -165,17 +159,15 @@ void handle_sasl_auth(request& current) {
 void handle_sasl_step(request& current) {
     const auto message = wire::sasl_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     if (current.conv.is_certificate_login) {
-        current.reject(status::not_supported, "SASL is disabled: authenticated by certificate");
-        return;
+        return current.reject(
+            status::not_supported, "SASL is disabled: authenticated by certificate");
     }
     if (current.node.disturbance.rejects_credentials) {
         current.conv.sasl = {};
-        current.reject(status::auth_error);
-        return;
+        return current.reject(status::auth_error);
     }
     answer_sasl(
         current, current.conv.sasl.on_step(
@@ -185,19 +177,16 @@ void handle_sasl_step(request& current) {
 void handle_select_bucket(request& current) {
     const auto message = wire::select_bucket_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     conversation& conv = current.conv;
     if (is_disturbing(current)) {
-        current.reject(status::not_supported, "Other commands are in flight");
-        return;
+        return current.reject(status::not_supported, "Other commands are in flight");
     }
     if (message->bucket == no_bucket_name) {
         conv.bucket = nullptr;
         conv.local = nullptr;
-        current.answer({});
-        return;
+        return current.answer({});
     }
     if (current.now < current.node.silent_until) {
         current.audit.fate = answer_fate::withheld;
@@ -208,17 +197,14 @@ void handle_select_bucket(request& current) {
     // user may not see.
     if (bucket == nullptr || !conv.user->rights.can_see(message->bucket) ||
         bucket->is_denied(conv.user->name)) {
-        current.reject(status::eaccess, "No access to the bucket");
-        return;
+        return current.reject(status::eaccess, "No access to the bucket");
     }
     node_bucket* local = current.cluster.find_present(current.node, message->bucket);
     if (local == nullptr || current.now < current.node.absent_until) {
-        current.fail(status::key_enoent);
-        return;
+        return current.fail(status::key_enoent);
     }
     if (!bucket->options.has_collections && conv.has(hello_feature::collections)) {
-        current.fail(status::not_supported, "The bucket has no collections");
-        return;
+        return current.fail(status::not_supported, "The bucket has no collections");
     }
     conv.bucket = bucket;
     conv.local = local;
@@ -231,12 +217,10 @@ void handle_select_bucket(request& current) {
 void handle_error_map(request& current) {
     const auto message = wire::get_error_map_request::decode(current.frame);
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     if (message->version_max == 0) {
-        current.fail(status::key_enoent);
-        return;
+        return current.fail(status::key_enoent);
     }
     std::string_view text = current.cluster.error_codes.text(message->version_max);
     if (current.node.disturbance.is_error_map_corrupt) {

@@ -52,8 +52,7 @@ void answer_counter(
 void handle_store(request& current) {
     const auto message = wire::store_request::decode(current.frame, current.conv.key_form());
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
@@ -61,14 +60,12 @@ void handle_store(request& current) {
     }
     auto value = take_value(current, message->value, current.frame.datatype());
     if (!value) {
-        current.fail(value.error(), "The value is too large or cannot be decompressed");
-        return;
+        return current.fail(value.error(), "The value is too large or cannot be decompressed");
     }
     const document* existing = find_alive(current, *in, message->key);
     if (const status bad = check_store(current.op(), existing, current.frame.cas(), current.now);
         bad != status::success) {
-        current.fail(bad);
-        return;
+        return current.fail(bad);
     }
     if (!is_durability_possible(current)) {
         return;
@@ -89,8 +86,7 @@ void handle_store(request& current) {
 void handle_concat(request& current) {
     const auto message = wire::concat_request::decode(current.frame, current.conv.key_form());
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
@@ -98,18 +94,15 @@ void handle_concat(request& current) {
     }
     const auto given = take_value(current, message->value, current.frame.datatype());
     if (!given) {
-        current.fail(given.error(), "The value is too large or cannot be decompressed");
-        return;
+        return current.fail(given.error(), "The value is too large or cannot be decompressed");
     }
     const document* existing = find_alive(current, *in, message->key);
     if (existing == nullptr) {
-        current.fail(status::not_stored);
-        return;
+        return current.fail(status::not_stored);
     }
     if (const status bad = check_cas(*existing, current.frame.cas(), current.now);
         bad != status::success) {
-        current.fail(bad);
-        return;
+        return current.fail(bad);
     }
     document piece;
     put_value(piece, *given);
@@ -118,8 +111,7 @@ void handle_concat(request& current) {
     std::string joined(plain_value(*existing, old_scratch));
     const std::string_view added = plain_value(piece, new_scratch);
     if (joined.size() + added.size() > current.cluster.options.value_size_max_bytes) {
-        current.fail(status::e2big);
-        return;
+        return current.fail(status::e2big);
     }
     joined.insert(current.op() == opcode::append ? joined.size() : 0, added);
     if (!is_durability_possible(current)) {
@@ -139,8 +131,7 @@ void handle_remove(request& current) {
     const auto& [message, in, existing] = *opened;
     if (const status bad = check_cas(existing, current.frame.cas(), current.now);
         bad != status::success) {
-        current.fail(bad);
-        return;
+        return current.fail(bad);
     }
     if (!is_durability_possible(current)) {
         return;
@@ -153,8 +144,7 @@ void handle_remove(request& current) {
 void handle_counter(request& current) {
     const auto message = wire::counter_request::decode(current.frame, current.conv.key_form());
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
@@ -165,20 +155,17 @@ void handle_counter(request& current) {
     std::uint64_t number = message->initial;
     if (existing == nullptr) {
         if (message->expiry == wire::expiry_do_not_create) {
-            current.fail(status::key_enoent);
-            return;
+            return current.fail(status::key_enoent);
         }
         content.expiry = absolute_expiry(current, message->expiry, message->key.collection);
     } else {
         if (existing->is_locked(current.now)) {
-            current.fail(status::locked);
-            return;
+            return current.fail(status::locked);
         }
         std::string scratch;
         const auto old = parse_counter(plain_value(*existing, scratch));
         if (!old) {
-            current.fail(status::delta_badval);
-            return;
+            return current.fail(status::delta_badval);
         }
         // Incrementing wraps around, decrementing stops at zero.
         const bool is_up = current.op() == opcode::increment;

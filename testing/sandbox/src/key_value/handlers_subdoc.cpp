@@ -60,9 +60,8 @@ status check_agreement(const conversation& conv, const subdoc_command& command) 
     return status::success;
 }
 
-subdoc_surroundings surroundings_of(
-    const request& current, const vbucket& in, const document* existing) {
-    subdoc_surroundings around;
+subdoc_context context_of(const request& current, const vbucket& in, const document* existing) {
+    subdoc_context around;
     around.can_access_system_xattrs = current.conv.user->can_access_system_xattrs;
     around.macros.cas = in.cas_next(current.now);
     around.macros.seqno = in.seqno_high + 1;
@@ -93,19 +92,17 @@ void run_lookups(request& current, const subdoc_command& command) {
         found = in->find(view_of(command.key));
     }
     if (found == nullptr) {
-        current.fail(status::key_enoent);
-        return;
+        return current.fail(status::key_enoent);
     }
     const subdoc_subject subject = subject_of(*found);
-    const subdoc_surroundings around = surroundings_of(current, *in, found);
+    const subdoc_context around = context_of(current, *in, found);
     const std::uint64_t cas = found->is_locked(current.now) ? wire::cas_locked : found->cas;
     const status done = found->is_deleted ? status::subdoc_success_deleted : status::success;
     if (!command.is_multi) {
         const subdoc_spec& spec = command.specs.front();
         const auto result = run_lookup(subject, spec, around);
         if (!result) {
-            current.fail(result.error());
-            return;
+            return current.fail(result.error());
         }
         const bool is_json = !result->empty() && !wire::has(spec.flags, path_flags::binary_value);
         current.answer(
@@ -199,7 +196,7 @@ struct path_failure {
 
 // Returns the answers of all paths in order; empty for a path without an answer.
 std::expected<std::vector<std::string>, path_failure> run_paths(
-    const subdoc_command& command, subdoc_subject& subject, const subdoc_surroundings& around) {
+    const subdoc_command& command, subdoc_subject& subject, const subdoc_context& around) {
     std::vector<std::string> answers;
     for (std::size_t i = 0; i < command.specs.size(); ++i) {
         auto result = run_mutation(subject, command.specs[i], around);
@@ -247,8 +244,7 @@ void answer_path_failure(
     request& current, const subdoc_command& command, const mutation_base& from,
     const path_failure& failure) {
     if (!command.is_multi) {
-        current.fail(failure.status);
-        return;
+        return current.fail(failure.status);
     }
     std::vector<std::byte> body;
     base::byte_writer writer(body);
@@ -292,10 +288,9 @@ void run_mutations(request& current, const subdoc_command& command) {
     const document* tombstone = alive == nullptr ? in->find(view_of(command.key)) : nullptr;
     const auto from = find_base(current, command, alive, tombstone);
     if (!from) {
-        current.fail(from.error());
-        return;
+        return current.fail(from.error());
     }
-    subdoc_surroundings around = surroundings_of(current, *in, from->existing);
+    subdoc_context around = context_of(current, *in, from->existing);
     around.creates_parents = command.has(doc_flags::create);
     subdoc_subject subject = mutation_subject(command, *from);
     auto answers = run_paths(command, subject, around);
@@ -307,12 +302,10 @@ void run_mutations(request& current, const subdoc_command& command) {
         answers = run_paths(command, subject, around);
     }
     if (!answers) {
-        answer_path_failure(current, command, *from, answers.error());
-        return;
+        return answer_path_failure(current, command, *from, answers.error());
     }
     if (subject.body.size() > current.cluster.options.value_size_max_bytes) {
-        current.fail(status::e2big);
-        return;
+        return current.fail(status::e2big);
     }
     if (!is_durability_possible(current)) {
         return;
@@ -336,8 +329,7 @@ bool is_acceptable(request& current, const subdoc_command& command, status rules
 void handle_subdoc_single(request& current) {
     const auto message = wire::subdoc_request::decode(current.frame, current.conv.key_form());
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     subdoc_command command;
     command.key = message->key;
@@ -358,8 +350,7 @@ void handle_subdoc_lookup(request& current) {
     const auto message =
         wire::subdoc_lookup_request::decode(current.frame, current.conv.key_form());
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     subdoc_command command;
     command.key = message->key;
@@ -376,8 +367,7 @@ void handle_subdoc_mutation(request& current) {
     const auto message =
         wire::subdoc_mutation_request::decode(current.frame, current.conv.key_form());
     if (!message) {
-        current.reject(message.error());
-        return;
+        return current.reject(message.error());
     }
     subdoc_command command;
     command.key = message->key;

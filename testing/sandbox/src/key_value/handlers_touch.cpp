@@ -28,8 +28,7 @@ void handle_touch(request& current) {
     }
     const auto& [message, in, existing] = *opened;
     if (existing.is_locked(current.now)) {
-        current.fail(status::locked);
-        return;
+        return current.fail(status::locked);
     }
     if (!is_durability_possible(current)) {
         return;
@@ -51,8 +50,7 @@ void handle_get_locked(request& current) {
     }
     const auto& [message, in, existing] = *opened;
     if (existing.is_locked(current.now)) {
-        current.fail(status::locked);
-        return;
+        return current.fail(status::locked);
     }
     // A lock is a new CAS that only its holder knows. It has no new seqno and is not replicated.
     existing.cas = in.cas_next(current.now);
@@ -69,12 +67,10 @@ void handle_unlock(request& current) {
     }
     const auto& [message, in, existing] = *opened;
     if (!existing.is_locked(current.now)) {
-        current.fail(status::not_locked);
-        return;
+        return current.fail(status::not_locked);
     }
     if (existing.cas != current.frame.cas()) {
-        current.fail(status::locked);
-        return;
+        return current.fail(status::locked);
     }
     existing.locked_until = time_point{};
     current.audit.is_applied = true;

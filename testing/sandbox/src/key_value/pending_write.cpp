@@ -19,7 +19,7 @@ std::size_t majority_of(const bucket_record& bucket) noexcept {
 }
 
 // Moves the time of the next check to `when` if that is earlier.
-void look_again(cluster_state& cluster, time_point now, time_point when) noexcept {
+void check_no_later_than(cluster_state& cluster, time_point now, time_point when) noexcept {
     if (when > now) {
         cluster.pending_due = std::min(cluster.pending_due, when);
     }
@@ -60,7 +60,7 @@ bool is_acknowledged(
     if (majority_of(bucket) == 1) {
         return true;
     }
-    look_again(cluster, now, write.acknowledged_at);
+    check_no_later_than(cluster, now, write.acknowledged_at);
     return !cluster.is_replication_held && now >= write.acknowledged_at &&
            cluster.copies_up(bucket, write.vbucket_number) >= majority_of(bucket);
 }
@@ -71,7 +71,7 @@ bool is_recommitted(cluster_state& cluster, pending_write& write, time_point now
         // The client waits at a node that no longer owns the vbucket or has lost its state.
         report_ambiguous(cluster, write);
     }
-    look_again(cluster, now, *write.recommitted_at);
+    check_no_later_than(cluster, now, *write.recommitted_at);
     return !cluster.is_recommit_held && now >= *write.recommitted_at;
 }
 
@@ -134,7 +134,7 @@ bool settle(cluster_state& cluster, pending_write& write, time_point now) {
         if (now >= write.deadline) {
             report_ambiguous(cluster, write);
         } else {
-            look_again(cluster, now, write.deadline);
+            check_no_later_than(cluster, now, write.deadline);
         }
     }
     return false;
@@ -176,8 +176,8 @@ std::uint64_t cluster_state::add_pending(
     write.level = wanted.level;
     write.acknowledged_at = time_seen + options.replication_delay;
     write.deadline = time_seen + wanted.timeout.value_or(durability_timeout_default);
-    look_again(*this, time_seen, write.acknowledged_at);
-    look_again(*this, time_seen, write.deadline);
+    check_no_later_than(*this, time_seen, write.acknowledged_at);
+    check_no_later_than(*this, time_seen, write.deadline);
     pending.push_back(std::move(write));
     return pending.back().id;
 }

@@ -117,8 +117,7 @@ void request::fail(status code, std::string_view text) {
         if (!older) {
             audit.status = code;
             audit.fate = answer_fate::closed;
-            close();
-            return;
+            return close();
         }
         code = *older;
     }
@@ -168,8 +167,7 @@ void request::answer_configuration(
     const known_configuration& configuration, configuration_progress& progress,
     const std::optional<wire::configuration_revision>& known) {
     if (!configuration.is_known()) {
-        fail(status::key_enoent);
-        return;
+        return fail(status::key_enoent);
     }
     answer_parts parts;
     if (!known || *known < configuration.revision()) {

@@ -77,8 +77,7 @@ void session::on_bytes(time_point now, base::byte_view bytes, std::vector<std::b
         return;
     }
     if (node_.disturbance.is_silent()) {
-        hold(bytes);
-        return;
+        return hold(bytes);
     }
     send_due(now, out);
     send_pushes(out);
@@ -108,8 +107,7 @@ void session::on_time(time_point now, std::vector<std::byte>& out) {
 
 void session::hold(base::byte_view bytes) {
     if (held_.size() + bytes.size() > connection::held_size_max_bytes) {
-        close();
-        return;
+        return close();
     }
     held_.insert(held_.end(), bytes.begin(), bytes.end());
 }
@@ -201,8 +199,7 @@ void session::on_frame(time_point now, const wire::frame_view& frame, std::vecto
     if (effect != nullptr && std::holds_alternative<fault_close_before>(*effect)) {
         entry.fate = answer_fate::closed;
         close();
-        cluster_.audit.commit(entry);
-        return;
+        return cluster_.audit.commit(entry);
     }
     conversation_.has_commands_in_flight = !delayed_.empty() || !awaited_.empty();
     request current(cluster_, node_, conversation_, frame, now, entry, out);

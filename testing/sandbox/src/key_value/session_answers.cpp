@@ -158,8 +158,7 @@ void session::on_ambiguous(time_point now, std::uint64_t pending_id) {
     if (!conversation_.has(wire::hello_feature::xerror)) {
         // There is no equivalent older status.
         close();
-        cluster_.wake(*this);
-        return;
+        return cluster_.wake(*this);
     }
     wire::frame_parts parts;
     parts.magic = wire::magic::response;

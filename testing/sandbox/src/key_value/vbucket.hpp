@@ -20,8 +20,8 @@ struct failover_entry {
     std::uint64_t seqno = 0;
 };
 
-// A durable write that waits: the future document. It is kept beside the committed one, which
-// readers continue to see.
+// A durable write that waits: the future document. It is kept in addition to the committed one,
+// which readers continue to see.
 struct prepared_write {
     document content;
     // This copy became active while it had the write, which is now being re-committed.

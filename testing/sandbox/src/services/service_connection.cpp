@@ -104,8 +104,7 @@ private:
         while (state_ == state::idle) {
             auto next = parser_.next();
             if (!next) {
-                refuse(next.error(), out);
-                return;
+                return refuse(next.error(), out);
             }
             if (!*next) {
                 held_size_ = 0;
@@ -274,8 +273,7 @@ private:
     void send_wrong_length(
         service_response response, std::int64_t difference, std::vector<std::byte>& out) {
         if (response.more || response.continues) {
-            send(std::move(response), out);
-            return;
+            return send(std::move(response), out);
         }
         const auto size = static_cast<std::int64_t>(response.body.size());
         send_head(
@@ -289,8 +287,7 @@ private:
         time_point now, service_response response, const service_fault_stray_bytes& stray,
         std::vector<std::byte>& out) {
         if (response.more || response.continues) {
-            send(std::move(response), out);
-            return;
+            return send(std::move(response), out);
         }
         append_text(out, stray.before);
         send(std::move(response), out);

@@ -29,7 +29,7 @@ std::string_view xattr_text(const subdoc_subject& subject) noexcept {
 }
 
 answer lookup_xattr(
-    const subdoc_subject& subject, const subdoc_spec& spec, const subdoc_surroundings& around) {
+    const subdoc_subject& subject, const subdoc_spec& spec, const subdoc_context& around) {
     const auto key = xattr_key(spec.path);
     if (!key) {
         return std::unexpected(key.error());
@@ -58,7 +58,7 @@ answer lookup_xattr(
 }
 
 // The value to store at an xattr path: as given, the expansion of a macro, or encoded bytes.
-answer xattr_value(const subdoc_spec& spec, const subdoc_surroundings& around) {
+answer xattr_value(const subdoc_spec& spec, const subdoc_context& around) {
     if (wire::has(spec.flags, path_flags::expand_macros)) {
         return expand_macro(spec.value, around.macros);
     }
@@ -88,7 +88,7 @@ answer replace_body(subdoc_subject& subject, const subdoc_spec& spec) {
 }
 
 answer mutate_xattr(
-    subdoc_subject& subject, const subdoc_spec& spec, const subdoc_surroundings& around) {
+    subdoc_subject& subject, const subdoc_spec& spec, const subdoc_context& around) {
     const auto key = xattr_key(spec.path);
     if (!key) {
         return std::unexpected(key.error());
@@ -120,7 +120,7 @@ answer mutate_xattr(
 }  // namespace
 
 answer run_lookup(
-    const subdoc_subject& subject, const subdoc_spec& spec, const subdoc_surroundings& around) {
+    const subdoc_subject& subject, const subdoc_spec& spec, const subdoc_context& around) {
     if (spec.is_xattr()) {
         return lookup_xattr(subject, spec, around);
     }
@@ -137,7 +137,7 @@ answer run_lookup(
 }
 
 answer run_mutation(
-    subdoc_subject& subject, const subdoc_spec& spec, const subdoc_surroundings& around) {
+    subdoc_subject& subject, const subdoc_spec& spec, const subdoc_context& around) {
     if (spec.is_xattr()) {
         return mutate_xattr(subject, spec, around);
     }

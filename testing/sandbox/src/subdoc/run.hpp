@@ -30,7 +30,7 @@ struct subdoc_subject {
     bool is_removed = false;  // the command deleted the whole document
 };
 
-struct subdoc_surroundings {
+struct subdoc_context {
     macro_source macros;
     bool can_access_system_xattrs = true;
     bool creates_parents = false;  // set for all paths by a command that creates the document
@@ -38,11 +38,11 @@ struct subdoc_surroundings {
 
 // Returns the value of one path. Errors are path statuses.
 std::expected<std::string, wire::status> run_lookup(
-    const subdoc_subject& subject, const subdoc_spec& spec, const subdoc_surroundings& around);
+    const subdoc_subject& subject, const subdoc_spec& spec, const subdoc_context& around);
 
 // Changes one path and returns the answer of the path (counters only). On an error this path leaves
 // the subject unchanged, and the command must discard it.
 std::expected<std::string, wire::status> run_mutation(
-    subdoc_subject& subject, const subdoc_spec& spec, const subdoc_surroundings& around);
+    subdoc_subject& subject, const subdoc_spec& spec, const subdoc_context& around);
 
 }  // namespace reprise::sandbox::detail

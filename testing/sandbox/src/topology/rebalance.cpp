@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <reprise/base/assert.hpp>
+#include <reprise/base/enum_table.hpp>
 #include <reprise/sandbox/cluster.hpp>
 
 #include "cluster_state.hpp"
@@ -17,17 +18,7 @@ std::string_view to_string(rebalance_kind kind) noexcept {
 }
 
 std::string_view to_string(rebalance_end end) noexcept {
-    switch (end) {
-        case rebalance_end::none:
-            return "none";
-        case rebalance_end::finished:
-            return "finished";
-        case rebalance_end::stopped:
-            return "stopped";
-        case rebalance_end::failed:
-            return "failed";
-    }
-    return "unknown";
+    return base::name_of(end);
 }
 
 namespace detail {

@@ -3,6 +3,8 @@
 
 #include <reprise/sandbox/cluster_topology.hpp>
 
+#include <reprise/base/enum_table.hpp>
+
 #include "cluster_state.hpp"
 #include "key_value/session.hpp"
 
@@ -37,17 +39,7 @@ void lose_data(
 }  // namespace
 
 std::string_view to_string(node_state state) noexcept {
-    switch (state) {
-        case node_state::up:
-            return "up";
-        case node_state::down:
-            return "down";
-        case node_state::failed_over:
-            return "failed_over";
-        case node_state::left:
-            return "left";
-    }
-    return "unknown";
+    return base::name_of(state);
 }
 
 std::vector<node_id> cluster_topology::nodes() const {

@@ -44,8 +44,7 @@ struct disturbances : testing::Test {
 // --- nodes --------------------------------------------------------------------------------------
 
 TEST_F(disturbances, a_frozen_node_reads_and_later_continues_where_it_stopped) {
-    peer client(cluster, 0);
-    client.ready();
+    peer client = ready_on(cluster, 0);
     disturb({.is_frozen = true});
     const auto set = client.bytes_of(
         wire::store_request{opcode::set, client.key(key), 0, 0, base::as_bytes("1")},
@@ -68,8 +67,7 @@ TEST_F(disturbances, a_frozen_node_reads_and_later_continues_where_it_stopped) {
 }
 
 TEST_F(disturbances, a_frozen_node_sends_no_delayed_answers) {
-    peer client(cluster, 0);
-    client.ready();
+    peer client = ready_on(cluster, 0);
     cluster.faults().add(
         {.ops = {opcode::noop}, .when = {.limit = 1}, .effect = sandbox::fault_delay{10ms}});
     client.send(client.bytes_of(wire::empty_request{opcode::noop}));
@@ -81,19 +79,16 @@ TEST_F(disturbances, a_frozen_node_sends_no_delayed_answers) {
 }
 
 TEST_F(disturbances, a_partitioned_node_neither_reads_nor_sends) {
-    peer client(cluster, 0);
-    client.ready();
+    peer client = ready_on(cluster, 0);
     disturb({.is_partitioned = true});
     EXPECT_TRUE(client.send(client.bytes_of(wire::empty_request{opcode::noop})).empty());
-    peer elsewhere(cluster, 1);
-    elsewhere.ready();
+    peer elsewhere = ready_on(cluster, 1);
     disturb({});
     EXPECT_EQ(client.tick().size(), 1u);
 }
 
 TEST_F(disturbances, a_node_that_refuses_connections_keeps_existing_ones) {
-    peer client(cluster, 0);
-    client.ready();
+    peer client = ready_on(cluster, 0);
     disturb({.refuses_connections = true});
     EXPECT_EQ(cluster.accept(node_id{0}).error(), cluster_errc::connections_refused);
     EXPECT_EQ(client.set(key, "1").status, status::success);
@@ -160,8 +155,7 @@ TEST_F(disturbances, EM_04_a_map_is_corrupt_only_on_that_node_and_while_set) {
 // --- logins -------------------------------------------------------------------------------------
 
 TEST_F(disturbances, RH_25_a_node_that_rejects_credentials_rejects_all_of_them) {
-    peer before(cluster, 0);
-    before.ready();
+    peer before = ready_on(cluster, 0);
     peer halfway(cluster, 0);
     wire::sasl_client scram(
         wire::sasl_mechanism::scram_sha512, {"app", "secret", {}}, "66388cf5bfcf7522",
@@ -207,8 +201,7 @@ TEST_F(disturbances, RH_40_the_next_logins_are_answered_stale_as_often_as_set) {
 }
 
 TEST_F(disturbances, a_changed_password_applies_to_new_logins_only) {
-    peer before(cluster, 0);
-    before.ready();
+    peer before = ready_on(cluster, 0);
     cluster.accounts().put_user({.name = "app", .password = "changed"});
     EXPECT_EQ(before.set(key, "1").status, status::success);
     peer old(cluster, 0);
@@ -240,8 +233,7 @@ TEST_F(disturbances, RH_27_a_bucket_denied_to_a_user_or_to_all_cannot_be_selecte
 }
 
 TEST_F(disturbances, RH_27_an_absent_bucket_is_not_found_on_that_node_only) {
-    peer bound(cluster, 0);
-    bound.ready();
+    peer bound = ready_on(cluster, 0);
     ASSERT_TRUE(cluster.buckets().set_presence(node_id{0}, "travel", bucket_presence::absent));
     EXPECT_TRUE(bound.connection().is_closing());
     peer client(cluster, 0);
@@ -250,8 +242,7 @@ TEST_F(disturbances, RH_27_an_absent_bucket_is_not_found_on_that_node_only) {
     EXPECT_EQ(client.select(), status::key_enoent);
     EXPECT_EQ(http_status("/pools/default/b/travel"), 404);
     EXPECT_FALSE(cluster.topology().configuration_text(node_id{0}, "travel"));
-    peer elsewhere(cluster, 1);
-    elsewhere.ready();
+    peer elsewhere = ready_on(cluster, 1);
     ASSERT_TRUE(cluster.buckets().set_presence(node_id{0}, "travel", bucket_presence::full));
     EXPECT_EQ(client.select(), status::success);
     EXPECT_EQ(
@@ -261,8 +252,7 @@ TEST_F(disturbances, RH_27_an_absent_bucket_is_not_found_on_that_node_only) {
 
 TEST_F(disturbances, a_config_only_bucket_answers_only_configuration_requests) {
     ASSERT_TRUE(cluster.buckets().set_presence(node_id{0}, "travel", bucket_presence::config_only));
-    peer client(cluster, 0);
-    client.ready();
+    peer client = ready_on(cluster, 0);
     EXPECT_EQ(client.get(key).status, status::econfig_only);
     EXPECT_EQ(client.set(key, "1").status, status::econfig_only);
     EXPECT_EQ(client.ask(wire::empty_request{opcode::noop}).status, status::econfig_only);
@@ -285,8 +275,7 @@ TEST_F(disturbances, RH_28_an_outdated_node_answers_with_its_older_manifest) {
         cluster.buckets().manifest("travel")->find_collection("inventory", "route")->id;
     ASSERT_TRUE(
         cluster.buckets().hide_collection(node_id{0}, "travel", "inventory", "route", true));
-    peer client(cluster, 0);
-    client.ready();
+    peer client = ready_on(cluster, 0);
     const auto get = [&] {
         return client.ask(
             wire::document_request{opcode::get, client.key(key, route)}, peer::at(key));
@@ -302,8 +291,7 @@ TEST_F(disturbances, RH_28_an_outdated_node_answers_with_its_older_manifest) {
         client.ask(wire::empty_request{opcode::get_collections_manifest}).value);
     ASSERT_TRUE(manifest);
     EXPECT_EQ(manifest->find_collection("inventory", "route"), nullptr);
-    peer ahead(cluster, 1);
-    ahead.ready();
+    peer ahead = ready_on(cluster, 1);
     EXPECT_EQ(
         ahead.ask(wire::get_collection_id_request{"inventory.route"}).status, status::success);
     // Later collections are known to the node, but its uid stays behind.
@@ -320,8 +308,7 @@ TEST_F(disturbances, RH_28_an_outdated_node_answers_with_its_older_manifest) {
 TEST_F(disturbances, a_recreated_collection_has_another_id_and_no_documents) {
     const std::uint32_t old_id =
         cluster.buckets().manifest("travel")->find_collection("inventory", "airline")->id;
-    peer client(cluster, 0);
-    client.ready();
+    peer client = ready_on(cluster, 0);
     const auto get = [&](std::uint32_t id) {
         return client.ask(wire::document_request{opcode::get, client.key(key, id)}, peer::at(key))
             .status;
@@ -351,8 +338,7 @@ TEST_F(disturbances, replaying_pushes_an_older_configuration_and_changes_nothing
     client.ready(with(
         with(usual_features(), hello_feature::duplex),
         hello_feature::clustermap_change_notification));
-    peer deaf(cluster, 0);
-    deaf.ready();
+    peer deaf = ready_on(cluster, 0);
     const auto current = *cluster.topology().configuration_revision(node_id{0}, "travel");
     ASSERT_TRUE(cluster.disturbances().replay_configuration(node_id{0}));
     EXPECT_EQ(wakeups(), (std::vector{client.connection().id()}));

@@ -97,7 +97,7 @@ TEST_F(service_fault, RH_43_any_status_headers_and_body_can_replace_the_answer) 
     EXPECT_TRUE(is_closing);
 }
 
-TEST_F(service_fault, answers_are_truncated_where_the_rule_says) {
+TEST_F(service_fault, answers_are_truncated_where_the_rule_specifies) {
     bool is_closing = false;
     EXPECT_EQ(disturbed(sandbox::fault_close_before{}, &is_closing), "");
     EXPECT_TRUE(is_closing);
@@ -127,7 +127,7 @@ TEST_F(service_fault, a_streamed_body_is_truncated_too) {
     EXPECT_FALSE(text.ends_with("0\r\n\r\n"));
 }
 
-TEST_F(service_fault, framing_is_wrong_as_the_rule_says) {
+TEST_F(service_fault, framing_is_wrong_as_the_rule_specifies) {
     bool is_closing = false;
     const std::string longer = disturbed(sandbox::service_fault_wrong_length{5}, &is_closing);
     EXPECT_TRUE(is_closing);

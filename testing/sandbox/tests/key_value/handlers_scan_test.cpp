@@ -1,4 +1,3 @@
-#include <set>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,5 @@
 #include "conversation.hpp"
 
-#include <algorithm>
-
 #include <reprise/sandbox/ledger.hpp>
 
 // Durable writes that must wait: these tests cause real contention on a key instead of using a
@@ -181,8 +179,7 @@ TEST_F(pending_write, a_write_whose_client_is_gone_is_still_applied) {
     cluster.durability().set_replication_delay(50ms);
     const auto due = writer.now + 50ms;
     {
-        peer gone(cluster, 0);
-        gone.ready();
+        peer gone = ready_on(cluster, 0);
         gone.send(gone.bytes_of(
             wire::store_request{opcode::set, gone.key(key), 0, 0, base::as_bytes("new")},
             durable(key)));
@@ -354,8 +351,7 @@ TEST_F(pending_write, a_restart_re_commits_the_prepares_it_kept) {
     set_durable("kept");
     ASSERT_TRUE(cluster.topology().restart(node_id{0}, sandbox::restart_kind::with_data));
     EXPECT_EQ(stored(), "kept");
-    peer again(cluster, 0);
-    again.ready();
+    peer again = ready_on(cluster, 0);
     again.send(again.bytes_of(
         wire::store_request{opcode::set, again.key(key), 0, 0, base::as_bytes("lost")},
         durable(key)));

@@ -24,8 +24,7 @@ std::vector<std::uint16_t> codes_of(const reply& hello) {
 }
 
 TEST(hello, grants_the_offered_features_in_ascending_order) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
+    auto [cluster, client] = one_peer();
     const reply answer = client.hello(
         {hello_feature::tls, hello_feature::json, hello_feature::xerror, hello_feature::tcp_delay,
          hello_feature::report_unit_usage, hello_feature::collections,
@@ -35,8 +34,7 @@ TEST(hello, grants_the_offered_features_in_ascending_order) {
 }
 
 TEST(hello, a_missing_prerequisite_fails_the_whole_hello) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
+    auto [cluster, client] = one_peer();
     const reply refused = client.hello({hello_feature::vattr, hello_feature::xerror});
     EXPECT_EQ(refused.status, status::einval);
     EXPECT_NE(refused.value.find("\"context\""), std::string::npos);
@@ -44,8 +42,7 @@ TEST(hello, a_missing_prerequisite_fails_the_whole_hello) {
 }
 
 TEST(hello, brief_notification_wins_over_the_full_one) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
+    auto [cluster, client] = one_peer();
     const reply answer = client.hello(
         {hello_feature::duplex, hello_feature::clustermap_change_notification,
          hello_feature::clustermap_change_notification_brief});
@@ -53,17 +50,14 @@ TEST(hello, brief_notification_wins_over_the_full_one) {
 }
 
 TEST(hello, each_hello_replaces_all_features) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
-    client.ready();
+    auto [cluster, client] = ready_peer();
     EXPECT_EQ(client.set("k", "1").extras.size(), 16u);
     client.hello(without(usual_features(), hello_feature::mutation_seqno));
     EXPECT_EQ(client.set("k", "1").extras.size(), 0u);
 }
 
 TEST(hello, tracing_adds_the_server_duration_to_answers) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
+    auto [cluster, client] = one_peer();
     client.ready(with(usual_features(), hello_feature::tracing));
     const reply answer = client.get("none");
     EXPECT_EQ(answer.magic, wire::magic::alt_response);
@@ -72,8 +66,7 @@ TEST(hello, tracing_adds_the_server_duration_to_answers) {
 }
 
 TEST(hello, the_audit_identifies_the_connection_by_the_ids_of_the_agent) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
+    auto [cluster, client] = one_peer();
     client.hello(usual_features(), R"({"a":"x/1","i":"66388CF5BFCF7522/18CC8791579B567C"})");
     client.ask(wire::empty_request{opcode::noop});
     const auto entries = cluster.audit().entries({.op = opcode::noop});
@@ -144,8 +137,7 @@ TEST(login, plain_is_offered_without_tls_unless_disabled) {
 }
 
 TEST(login, messages_out_of_order_are_malformed_not_refused) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
+    auto [cluster, client] = one_peer();
     const auto step = [&client](opcode op, std::string_view data) {
         return client.ask(wire::sasl_request{op, "SCRAM-SHA256", base::as_bytes(data)}).status;
     };
@@ -157,9 +149,7 @@ TEST(login, messages_out_of_order_are_malformed_not_refused) {
 }
 
 TEST(login, a_new_authentication_ends_the_previous_login) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
-    client.ready();
+    auto [cluster, client] = ready_peer();
     client.ask(
         wire::sasl_request{opcode::sasl_auth, "SCRAM-SHA256", base::as_bytes("n,,n=app,r=abc")});
     EXPECT_EQ(client.get("k").status, status::eaccess);
@@ -176,8 +166,7 @@ TEST(login, a_certificate_replaces_sasl) {
 }
 
 TEST(login, only_five_opcodes_are_answered_before_login) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
+    auto [cluster, client] = one_peer();
     for (unsigned byte = 0; byte <= 0xff; ++byte) {
         const auto op = static_cast<opcode>(byte);
         const reply answer = client.ask_raw({.op = op});
@@ -244,8 +233,7 @@ TEST(select_bucket, collections_are_not_granted_on_a_bucket_without_them) {
 }
 
 TEST(bootstrap, a_pipelined_bootstrap_is_answered_in_order) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
+    auto [cluster, client] = one_peer();
     wire::sasl_client sasl(
         wire::sasl_mechanism::scram_sha512, {"app", "secret", ""}, "abcdef", {.iterations_min = 1});
     const std::string first = sasl.start().value();
@@ -304,8 +292,7 @@ TEST(bootstrap, any_split_of_the_bytes_gives_the_same_answers) {
 }
 
 TEST(error_map, versions_can_be_selected_and_version_zero_is_unknown) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
+    auto [cluster, client] = one_peer();
     const auto ask = [&client](std::uint16_t version) {
         return client.ask(wire::get_error_map_request{version});
     };
@@ -337,8 +324,7 @@ TEST(configuration, is_global_without_a_bucket_and_empty_if_known) {
 }
 
 TEST(configuration, is_compressed_for_connections_with_snappy_everywhere) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
+    auto [cluster, client] = one_peer();
     client.ready(with(usual_features(), hello_feature::snappy_everywhere));
     const reply answer = client.ask(wire::get_cluster_config_request{});
     EXPECT_EQ(answer.datatype, wire::datatype::json | wire::datatype::snappy);
@@ -348,9 +334,7 @@ TEST(configuration, is_compressed_for_connections_with_snappy_everywhere) {
 }
 
 TEST(collections, ids_and_manifest_are_found_by_name) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
-    client.ready();
+    auto [cluster, client] = ready_peer();
     const auto id = [&client](std::string_view path) {
         return client.ask(wire::get_collection_id_request{path});
     };
@@ -369,9 +353,7 @@ TEST(collections, ids_and_manifest_are_found_by_name) {
 }
 
 TEST(collections, a_recreated_collection_has_another_id_and_no_documents) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
-    client.ready();
+    auto [cluster, client] = ready_peer();
     const wire::store_request store{opcode::set, client.key("k", 8), 0, 0, base::as_bytes("1")};
     EXPECT_EQ(client.ask(store, peer::at("k")).status, status::success);
     ASSERT_TRUE(cluster.buckets().drop_collection("travel", "inventory", "airline"));
@@ -383,9 +365,7 @@ TEST(collections, a_recreated_collection_has_another_id_and_no_documents) {
 }
 
 TEST(stat, groups_end_with_an_empty_frame) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
-    client.ready();
+    auto [cluster, client] = ready_peer();
     for (const char* group : {"", "vbucket", "vbucket-seqno"}) {
         const auto answers = client.send(client.bytes_of(wire::stat_request{group, {}}));
         ASSERT_GT(answers.size(), 1u) << group;
@@ -397,18 +377,14 @@ TEST(stat, groups_end_with_an_empty_frame) {
 }
 
 TEST(session, quit_answers_and_closes) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
-    client.ready();
+    auto [cluster, client] = ready_peer();
     EXPECT_EQ(client.ask(wire::empty_request{opcode::quit}).status, status::success);
     EXPECT_TRUE(client.connection().is_closing());
     EXPECT_TRUE(client.send(client.bytes_of(wire::empty_request{opcode::noop})).empty());
 }
 
 TEST(session, many_large_answers_wait_for_the_peer_to_read) {
-    sandbox::cluster cluster = make_cluster();
-    peer client(cluster);
-    client.ready();
+    auto [cluster, client] = ready_peer();
     client.set("big", std::string(8 << 20, 'x'));
     std::vector<std::byte> burst;
     for (int i = 0; i < 10; ++i) {

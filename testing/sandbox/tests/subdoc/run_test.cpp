@@ -352,11 +352,9 @@ TEST_F(subdoc, single_path_commands_answer_in_the_header) {
 TEST(subdoc_replica, a_replica_serves_lookups_on_request) {
     sandbox::cluster cluster = make_cluster(small_options(2));
     const std::string key = key_on(cluster, 0);
-    peer active(cluster, 0);
-    active.ready();
+    peer active = ready_on(cluster, 0);
     active.set(key, R"({"a":1})");
-    peer replica(cluster, 1);
-    replica.ready();
+    peer replica = ready_on(cluster, 1);
     wire::subdoc_lookup_request request;
     request.key = replica.key(key);
     ASSERT_TRUE(request.specs.push_back({get, path_flags::none, "a"}));

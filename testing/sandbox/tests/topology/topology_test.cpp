@@ -56,8 +56,7 @@ TEST_F(topology, announced_ports_follow_the_front) {
 
 TEST_F(topology, other_nodes_answer_not_my_vbucket_with_their_configuration) {
     const std::string key = key_on(cluster, 0);
-    peer wrong(cluster, 3);
-    wrong.ready();
+    peer wrong = ready_on(cluster, 3);
     const reply first = wrong.get(key);
     EXPECT_EQ(first.status, status::not_my_vbucket);
     EXPECT_EQ(parsed(first.value)->bucket_name(), "travel");
@@ -92,15 +91,13 @@ TEST_F(topology, a_configuration_that_the_peer_has_is_left_out_on_request) {
 TEST_F(topology, documents_move_with_their_vbucket) {
     const std::string key = key_on(cluster, 0);
     const wire::vbucket_id vb = wire::vbucket_of(key, 16);
-    peer old_owner(cluster, 0);
-    old_owner.ready();
+    peer old_owner = ready_on(cluster, 0);
     const reply stored = old_owner.set(key, "1");
     ASSERT_TRUE(cluster.topology().move_vbucket("travel", vb, node_id{3}));
     const reply refused = old_owner.get(key);
     EXPECT_EQ(refused.status, status::not_my_vbucket);
     EXPECT_EQ(parsed(refused.value)->active_node(vb.value), 3);
-    peer new_owner(cluster, 3);
-    new_owner.ready();
+    peer new_owner = ready_on(cluster, 3);
     EXPECT_EQ(new_owner.get(key).cas, stored.cas);
     const reply again = new_owner.set(key, "2", stored.cas);
     EXPECT_EQ(again.status, status::success);
@@ -114,8 +111,7 @@ TEST_F(topology, documents_move_with_their_vbucket) {
 TEST_F(topology, swapping_with_the_replica_keeps_both_copies) {
     const std::string key = key_on(cluster, 0);
     const wire::vbucket_id vb = wire::vbucket_of(key, 16);
-    peer zero(cluster, 0);
-    zero.ready();
+    peer zero = ready_on(cluster, 0);
     zero.set(key, "1");
     const std::int16_t replica = cluster.topology().copies_of("travel", vb)[1];
     ASSERT_TRUE(cluster.topology().move_vbucket(
@@ -145,8 +141,7 @@ TEST_F(topology, replicas_serve_replica_reads_and_nothing_else) {
     const std::string key = key_on(cluster, 0);
     const std::int16_t replica =
         cluster.topology().copies_of("travel", wire::vbucket_of(key, 16))[1];
-    peer active(cluster, 0);
-    active.ready();
+    peer active = ready_on(cluster, 0);
     peer second(cluster, static_cast<std::uint32_t>(replica));
     second.ready();
     active.set(key, "1");
@@ -166,8 +161,7 @@ TEST_F(topology, failover_promotes_replicas_and_closes_connections) {
     const std::string key = key_on(cluster, 1);
     const wire::vbucket_id vb = wire::vbucket_of(key, 16);
     const std::int16_t replica = cluster.topology().copies_of("travel", vb)[1];
-    peer client(cluster, 1);
-    client.ready();
+    peer client = ready_on(cluster, 1);
     const reply stored = client.set(key, "1");
     client.ask(wire::get_locked_request{client.key(key), 10}, peer::at(key));
     ASSERT_TRUE(cluster.topology().failover(node_id{1}));
@@ -200,8 +194,7 @@ TEST_F(topology, failover_promotes_replicas_and_closes_connections) {
 
 TEST_F(topology, a_failover_loses_changes_that_were_not_replicated) {
     const std::string key = key_on(cluster, 1);
-    peer client(cluster, 1);
-    client.ready();
+    peer client = ready_on(cluster, 1);
     client.set(key, "kept");
     cluster.durability().hold_replication(true);
     client.set(key, "lost");
@@ -225,16 +218,14 @@ TEST_F(topology, a_vbucket_without_a_replica_loses_its_owner_and_the_last_node_s
 TEST_F(topology, a_node_that_is_down_refuses_and_comes_back_with_its_data) {
     const std::string key = key_on(cluster, 2);
     {
-        peer client(cluster, 2);
-        client.ready();
+        peer client = ready_on(cluster, 2);
         client.set(key, "1");
         ASSERT_TRUE(cluster.topology().set_node_state(node_id{2}, false));
         EXPECT_TRUE(client.connection().is_closing());
     }
     EXPECT_EQ(cluster.accept(node_id{2}).error(), sandbox::cluster_errc::node_down);
     ASSERT_TRUE(cluster.topology().set_node_state(node_id{2}, true));
-    peer again(cluster, 2);
-    again.ready();
+    peer again = ready_on(cluster, 2);
     EXPECT_EQ(again.get(key).value, "1");
 }
 
@@ -242,8 +233,7 @@ TEST_F(topology, durability_requires_a_majority_of_copies) {
     const std::string key = key_on(cluster, 0);
     const std::int16_t replica =
         cluster.topology().copies_of("travel", wire::vbucket_of(key, 16))[1];
-    peer client(cluster, 0);
-    client.ready();
+    peer client = ready_on(cluster, 0);
     wire::request_header header = peer::at(key);
     header.frame_infos.emplace().durability = wire::durability_requirement{};
     const wire::store_request store{opcode::set, client.key(key), 0, 0, base::as_bytes("1")};
@@ -256,8 +246,7 @@ TEST_F(topology, durability_requires_a_majority_of_copies) {
 
 TEST_F(topology, a_durable_write_survives_a_failover_and_a_held_plain_one_does_not) {
     const std::string key = key_on(cluster, 1);
-    peer client(cluster, 1);
-    client.ready();
+    peer client = ready_on(cluster, 1);
     wire::request_header header = peer::at(key);
     const auto set = [&](std::string_view value) {
         const wire::store_request store{opcode::set, client.key(key), 0, 0, base::as_bytes(value)};
@@ -278,8 +267,7 @@ TEST_F(topology, an_ephemeral_bucket_cannot_persist) {
     ASSERT_TRUE(
         cluster.buckets().create({.name = "cache", .type = sandbox::bucket_type::ephemeral}));
     const std::string key = key_on(cluster, 0, "cache");
-    peer client(cluster, 0);
-    client.ready();
+    peer client = ready_on(cluster, 0);
     EXPECT_EQ(client.select("cache"), status::success);
     wire::request_header header = peer::at(key);
     header.frame_infos.emplace().durability =
@@ -365,8 +353,7 @@ TEST_F(pushes, an_overtaken_revision_is_not_pushed_to_a_peer_that_reads_slowly) 
 }
 
 TEST_F(pushes, connections_without_a_subscription_get_nothing) {
-    peer quiet(cluster, 0);
-    quiet.ready();
+    peer quiet = ready_on(cluster, 0);
     peer not_logged_in(cluster, 0);
     not_logged_in.hello({hello_feature::duplex, hello_feature::clustermap_change_notification});
     ASSERT_TRUE(cluster.topology().move_vbucket("travel", wire::vbucket_id{0}, node_id{3}));
@@ -407,8 +394,7 @@ TEST_F(pushes, a_held_node_pushes_when_released) {
 }
 
 TEST_F(topology, dropping_a_bucket_closes_its_connections) {
-    peer client(cluster, 0);
-    client.ready();
+    peer client = ready_on(cluster, 0);
     ASSERT_TRUE(cluster.buckets().drop("travel"));
     EXPECT_TRUE(client.connection().is_closing());
     peer later(cluster, 0);

@@ -14,8 +14,7 @@
 
 // What a sandbox that runs for days does with the memory of documents that are gone.
 
-namespace reprise::sandbox {
-namespace memory_test {
+namespace reprise::sandbox::memory_test {
 
 using raw::raw_client;
 using wire::status;
@@ -82,5 +81,4 @@ TEST(returned_memory, a_removed_document_leaves_a_tombstone_without_its_value) {
     EXPECT_LT(::mallinfo2().uordblks, full - documents_size_bytes * 9 / 10) << full;
 }
 
-}  // namespace memory_test
-}  // namespace reprise::sandbox
+}  // namespace reprise::sandbox::memory_test

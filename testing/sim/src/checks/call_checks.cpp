@@ -52,14 +52,14 @@ bool is_range(call_kind kind) noexcept {
 // RH-20, RH-42, stated independently: the codes of the query service that are sent before anything
 // is executed. They refuse the request, its text, its names, or the user's rights and limits.
 bool is_code_of_refusal(std::int64_t code, std::string_view text) noexcept {
-    constexpr std::array<std::int64_t, 12> single = {1191, 1192,  1193,  1194,  1197,  1201,
-                                                     2120, 12003, 12004, 12016, 12021, 13014};
+    constexpr std::array<std::int64_t, 11> single = {1191, 1192,  1193,  1194,  1197, 1201,
+                                                     2120, 12003, 12004, 12021, 13014};
     if (code == 5000) {
         return text.find("queryport.indexNotFound") != std::string_view::npos;
     }
     const std::int64_t thousand = code / 1000;
-    return (code >= 1000 && code < 1080) || thousand == 3 || thousand == 4 || thousand == 10 ||
-           std::ranges::find(single, code) != single.end();
+    return (code >= 1000 && code < 1080) || thousand == 3 || (thousand == 4 && code != 4036) ||
+           code / 100 == 100 || std::ranges::find(single, code) != single.end();
 }
 
 // Whether an answer proves that a write was not executed: by the code of its first error, or by its
@@ -135,7 +135,7 @@ void call_checks::on_judged(
     client_view& view = views_[record.plan.client];
     view.prepared_count += call.prepares ? 1U : 0U;
     if (verdict.server_code == prepared_unknown) {
-        call.unknown_heard = world_.now;
+        call.reported_unknown_at = world_.now;
         call.prepared_by_then = view.prepared_count;
     }
 }
@@ -345,7 +345,8 @@ void call_checks::on_audit(std::uint32_t index, const sandbox::service_audit_ent
     // operation has prepared it in the meantime, the server may have forgotten that, too.
     const call_record& call = *record.call;
     const bool is_unknown = entry.error_code == prepared_unknown && entry.fault_id == 0;
-    if (is_unknown && call.unknown_heard && *call.unknown_heard > world_.prepared_forgotten &&
+    if (is_unknown && call.reported_unknown_at &&
+        *call.reported_unknown_at > world_.prepared_forgotten &&
         call.prepared_by_then == views_[record.plan.client].prepared_count) {
         world_.record.report(
             checker::repetition, record.number, "runs a statement again that the server forgot");

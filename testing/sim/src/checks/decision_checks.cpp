@@ -118,10 +118,10 @@ void decision_checks::on_asked(std::uint32_t operation, const driver::retry_ques
                     " times before, not " + std::to_string(request.server_rule->retries));
         }
     }
-    if (couchbase::info(reason).is_terminal) {
+    if (couchbase::info(reason).is_terminal()) {
         check_terminal(record, reason);
     }
-    if (!couchbase::info(reason).is_terminal) {
+    if (!couchbase::info(reason).is_terminal()) {
         waits_.check_not_early(record);
     }
     check_stage(record, reason, engine::detail::stage_of(reason), request.status);
@@ -202,7 +202,7 @@ void decision_checks::on_decision(
     if (decision.attempt != record.retries) {
         world_.record.report(checker::history, record.number, "the retry count is wrong");
     }
-    if (!couchbase::info(decision.reason).is_terminal) {
+    if (!couchbase::info(decision.reason).is_terminal()) {
         waits_.check_not_early(record);
     }
     if (carries_earlier_reason(decision) || is_too_late) {

@@ -14,9 +14,9 @@
 
 namespace reprise::sim {
 
-// The checkers. They see what a user, a server and the network see. They know the client's rules
-// from its documentation, and nothing of its implementation. Each rule is deliberately stated here
-// a second time.
+// The checkers. They see what a user, a server and the network see. They rely on the client's
+// documented rules, and on nothing of its implementation. Each rule is deliberately stated here a
+// second time.
 struct inspection {
     explicit inspection(world& owner)
         : views(owner),

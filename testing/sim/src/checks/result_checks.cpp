@@ -30,22 +30,9 @@ bool is_repeatable(operation_kind kind) noexcept {
         case operation_kind::range_scan:
         case operation_kind::range_scan_cancel:
             return true;
-        case operation_kind::get_and_touch:
-        case operation_kind::get_and_lock:
-        case operation_kind::unlock:
-        case operation_kind::touch:
-        case operation_kind::upsert:
-        case operation_kind::insert:
-        case operation_kind::replace:
-        case operation_kind::remove:
-        case operation_kind::append:
-        case operation_kind::prepend:
-        case operation_kind::increment:
-        case operation_kind::decrement:
-        case operation_kind::mutate_in:
-            break;
+        default:  // all others change a document, its expiry or its lock
+            return false;
     }
-    return false;
 }
 
 bool is_timeout(const engine::operation_result& result) noexcept {

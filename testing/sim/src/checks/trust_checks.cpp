@@ -1,5 +1,5 @@
 // Nothing that a server sends counts before it has proved that it knows the password: invariant 7,
-// RH-25 and RH-39. Whoever answers for the name server gets no credentials and causes few queries:
+// RH-25 and RH-39. An impostor of the name server gets no credentials and causes few queries:
 // RH-46.
 
 #include "checks/trust_checks.hpp"

@@ -48,7 +48,7 @@ sandbox::fault_effect corrupt_answer(random_stream& random) {
         case 5:
             return sandbox::fault_status{wire::status::success, {}};
         default:
-            // The client believes it whatever it requested.
+            // The client accepts it for any request.
             return sandbox::fault_status{misplaced[random.below(misplaced.size())], {}};
     }
 }
@@ -368,7 +368,7 @@ wire::cluster_node fault_injector::offered_endpoints(std::uint32_t node) const {
     return at;
 }
 
-void fault_injector::heal_disturbances() {
+void fault_injector::end_disturbances() {
     hide_services(false);
     if (are_calls_hidden_) {
         are_calls_hidden_ = false;

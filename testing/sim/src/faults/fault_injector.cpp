@@ -365,13 +365,13 @@ void fault_injector::fail_over(const planned_fault& fault) {
     (void)world_.cluster.topology().failover(node_of(fault));
 }
 
-void fault_injector::heal() {
+void fault_injector::end_all() {
     if (world_.record.is_tracing()) {
         world_.record.line("all faults end");
     }
     world_.cluster.on_time(world_.server_now());
     world_.cluster.faults().clear();
-    heal_disturbances();
+    end_disturbances();
     for (std::uint32_t node = 0; node < world_.plan.node_slots(); ++node) {
         (void)world_.cluster.disturbances().hold_configuration(node_id{node}, false);
     }

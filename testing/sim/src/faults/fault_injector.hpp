@@ -25,7 +25,7 @@ public:
     void step(const planned_fault& fault, std::uint32_t index);
     void end(const planned_fault& fault, std::uint32_t index);
     // Ends everything that is still active, and recreates what is missing.
-    void heal();
+    void end_all();
     // Creates the definitions for searches and views, which are lost with the bucket.
     void make_definitions();
 
@@ -42,8 +42,8 @@ private:
     void end_disturbance(const planned_fault& fault, std::uint32_t index);
     void begin_rebalance(const planned_fault& fault, std::uint32_t index);
     void change_disturbance(const planned_fault& fault, bool is_begin);
-    // Ends those that are still active; part of `heal`.
-    void heal_disturbances();
+    // Ends those that are still active; part of `end_all`.
+    void end_disturbances();
     void hide_services(bool is_begin);
     void announce();
     void announce(std::uint32_t node);

@@ -48,10 +48,11 @@ std::string poisoned_text(const std::string& host, wire::configuration_revision 
     configuration.bucket_uuid = std::string(32, 'e');
     wire::cluster_node node;
     node.hostname = host;
-    node.ports.set(wire::service::key_value, wire::transport::plain, 11210);
-    node.ports.set(wire::service::key_value, wire::transport::tls, 11207);
-    node.ports.set(wire::service::management, wire::transport::plain, 8091);
-    node.ports.set(wire::service::query, wire::transport::plain, 8093);
+    for (const wire::service each : wire::list_services(wire::is_used_service)) {
+        node.ports.set(
+            each, wire::transport::plain, wire::default_port(each, wire::transport::plain));
+        node.ports.set(each, wire::transport::tls, wire::default_port(each, wire::transport::tls));
+    }
     configuration.nodes = {node};
     configuration.kv_node_count = 1;
     configuration.vbucket_map.assign(16, {0});

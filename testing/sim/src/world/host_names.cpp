@@ -112,7 +112,7 @@ std::vector<std::string> lying_srv_answer(const scenario& plan, std::size_t clie
     switch (plan.clients[client].srv) {
         case srv_answer::honest:
             return nodes;
-        case srv_answer::foreign_beside:
+        case srv_answer::own_and_foreign:
             list = nodes;
             add_foreign(random, list, random.between(1, 6));
             list.insert(list.end(), random.below(2), ".");  // means nothing among others

@@ -65,9 +65,9 @@ struct call_record {
     // Rows.
     std::uint64_t rows_taken = 0;
     std::vector<std::string> rows_seen{};  // for rows whose order is not known in advance
-    // Prepared statements: when it last learned that the server does not know it, and how many
-    // answers to PREPARE its client had received by then.
-    std::optional<time_point> unknown_heard{};
+    // Prepared statements: when it was last reported as unknown, and how many answers to PREPARE
+    // its client had received by then.
+    std::optional<time_point> reported_unknown_at{};
     std::uint64_t prepared_by_then = 0;
 };
 
@@ -181,8 +181,10 @@ inline std::string_view name_of(const operation_record& record) noexcept {
     if (!record.call) {
         return engine::to_string(record.plan.kind);
     }
-    const wire::service of = service_of(record.call->plan.kind);
-    return of == wire::service::views ? "view" : wire::to_string(of);
+    const call_facts& facts = facts_of(record.call->plan.kind);
+    // Without statement and path it is the one call of its service.
+    const bool is_only = facts.statement.empty() && facts.target.empty();
+    return is_only ? facts.name : wire::to_string(facts.service);
 }
 
 // The use of a document.

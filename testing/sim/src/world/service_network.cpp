@@ -30,17 +30,17 @@ std::optional<std::uint32_t> number_in(std::string_view head) {
 }
 
 // Whether the effect makes an answer unreadable.
-bool is_spoiling(const sandbox::service_fault_effect& effect) noexcept {
+bool corrupts_answer(const sandbox::service_fault_effect& effect) noexcept {
     const auto* wrong = std::get_if<sandbox::service_fault_wrong_length>(&effect);
     return (wrong != nullptr && wrong->difference < 0) ||
            std::holds_alternative<sandbox::service_fault_bad_chunk>(effect) ||
            std::holds_alternative<sandbox::service_fault_unasked_encoding>(effect);
 }
 
-bool is_spoiled_by(sandbox::cluster& cluster, std::uint64_t rule) {
+bool is_corrupted_by(sandbox::cluster& cluster, std::uint64_t rule) {
     const auto& rules = cluster.services().faults().entries();
     const auto found = std::ranges::find(rules, rule, &sandbox::service_fault_list::entry::id);
-    return found != rules.end() && is_spoiling(found->rule.effect);
+    return found != rules.end() && corrupts_answer(found->rule.effect);
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ void service_network::on_audit(const sandbox::service_audit_entry& entry) {
     service_side& side = *net_.link(serving_).http;
     side.is_being_sent = true;
     side.parser = http::response_parser();
-    if (entry.fault_id != 0 && is_spoiled_by(world_.cluster, entry.fault_id)) {
+    if (entry.fault_id != 0 && is_corrupted_by(world_.cluster, entry.fault_id)) {
         side.is_corrupt = true;
     }
     world_.checks.calls.on_audit(serving_, entry);

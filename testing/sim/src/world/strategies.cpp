@@ -111,7 +111,7 @@ void observed_strategy::play_broken(const driver::retry_question& asked, driver:
     const std::uint32_t number = *asked.at.user_data_as<std::uint32_t>();
     switch (asked.at.random % 8) {
         case 0:
-            // The exception reports it to the engine; the checker must know it earlier.
+            // The exception reports it to the engine; the checker needs it earlier.
             world_.checks.decisions.on_strategy_answer(number, sink);
             throw std::runtime_error("the simulated strategy threw");
         case 1:

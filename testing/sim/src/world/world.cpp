@@ -67,7 +67,7 @@ sandbox::cluster make_cluster(const scenario& plan) {
     return std::move(*made);
 }
 
-enum class phase_number : std::uint32_t { heal, final_round, finish };
+enum class phase_number : std::uint32_t { end_faults, final_round, finish };
 
 }  // namespace
 
@@ -332,8 +332,8 @@ void world::dispatch(const event& next) {
             break;
     }
     switch (static_cast<phase_number>(next.index)) {
-        case phase_number::heal:
-            faults_.heal();
+        case phase_number::end_faults:
+            faults_.end_all();
             queue.push(now + settle_time(), event_kind::phase, 1);
             return;
         case phase_number::final_round:

@@ -30,12 +30,25 @@ consteval bool is_enumerator() noexcept {
     return first < '0' || first > '9';
 }
 
-/// The name of an enumerator as written in the source.
+namespace detail {
+
+// With a zero byte, which the text of the compiler does not have here.
+template <auto Value>
+inline constexpr auto name_text = [] {
+    constexpr std::string_view text = text_of<Value>();
+    constexpr std::string_view name = text.substr(text.rfind(':') + 1);
+    std::array<char, name.size() + 1> made{};
+    name.copy(made.data(), name.size());
+    return made;
+}();
+
+}  // namespace detail
+
+/// The name of an enumerator as written in the source. A zero byte follows it.
 template <auto Value>
 consteval std::string_view enumerator_name() noexcept {
     static_assert(is_enumerator<Value>());
-    constexpr std::string_view text = detail::text_of<Value>();
-    return text.substr(text.rfind(':') + 1);
+    return detail::name_text<Value>.data();
 }
 
 /// The number of enumerators of an enumeration that counts up from 0 without gaps.
@@ -75,6 +88,70 @@ consteval bool has_row_per_enumerator(
         }
     }
     return true;
+}
+
+namespace detail {
+
+// An enumeration may count up from 1, so that 0 is not an error.
+template <class Enum>
+inline constexpr std::size_t first_enumerator = is_enumerator<static_cast<Enum>(0)>() ? 0 : 1;
+
+template <class Enum>
+inline constexpr std::size_t text_count =
+    enumerator_count<Enum, first_enumerator<Enum>>() - first_enumerator<Enum>;
+
+}  // namespace detail
+
+/// One text for each enumerator of an enumeration that counts up from 0 or 1 without gaps. A text
+/// that is missing or in the wrong place does not compile.
+template <class Enum>
+class enumerator_texts {
+public:
+    struct row {
+        Enum value;
+        std::string_view text;
+    };
+
+    consteval explicit enumerator_texts(const row (&rows)[detail::text_count<Enum>]) {
+        for (std::size_t index = 0; index < texts_.size(); ++index) {
+            const std::size_t number = index + detail::first_enumerator<Enum>;
+            if (rows[index].value != static_cast<Enum>(number)) {
+                throw "the texts are in the order of the enumeration";
+            }
+            if (rows[index].text.empty()) {
+                throw "each enumerator has a text";
+            }
+            texts_[index] = rows[index].text;
+        }
+    }
+
+    /// "unknown" for a number without a name.
+    constexpr std::string_view operator[](Enum value) const noexcept {
+        const std::size_t index = static_cast<std::size_t>(value) - detail::first_enumerator<Enum>;
+        return index < texts_.size() ? texts_[index] : "unknown";
+    }
+
+private:
+    std::array<std::string_view, detail::text_count<Enum>> texts_{};
+};
+
+namespace detail {
+
+template <class Enum>
+inline constexpr auto names = []<std::size_t... Index>(std::index_sequence<Index...>) {
+    constexpr std::size_t first = first_enumerator<Enum>;
+    return enumerator_texts<Enum>(
+        {{static_cast<Enum>(first + Index),
+          enumerator_name<static_cast<Enum>(first + Index)>()}...});
+}(std::make_index_sequence<text_count<Enum>>{});
+
+}  // namespace detail
+
+/// The name of an enumerator as written in the source, "unknown" for a number without a name. The
+/// enumeration counts up from 0 or 1 without gaps. A zero byte follows the name.
+template <class Enum>
+constexpr std::string_view name_of(Enum value) noexcept {
+    return detail::names<Enum>[value];
 }
 
 }  // namespace reprise::base

@@ -238,14 +238,31 @@ template <class Handler>
     return ticket;
 }
 
+// The same for a call that starts operations one after another.
+template <class Handler>
+[[nodiscard]] step_cancellation assign_steps(
+    Handler& handler, const std::shared_ptr<session>& client) {
+    step_cancellation cancellation;
+    assign_cancellation(handler, [&] {
+        cancellation = step_cancellation(client);
+        return [cancellation] { cancellation.request(); };
+    });
+    return cancellation;
+}
+
 template <class Result, auto Start = &start_call<Result>>
 struct start_stored_call {
     template <class Handler>
     void operator()(Handler&& handler, stored_call&& stored) const {
-        const call_ticket ticket = assign_ticket(handler, stored.target());
+        call_cancellation<Result> cancellation{};
+        if constexpr (is_of_replicas<Result>) {
+            cancellation = assign_steps(handler, stored.target().client);
+        } else {
+            cancellation = assign_ticket(handler, stored.target());
+        }
         Start(
             stored.target(), stored.release(),
-            make_receiver<Result>(std::forward<Handler>(handler)), ticket);
+            make_receiver<Result>(std::forward<Handler>(handler)), std::move(cancellation));
     }
 };
 
@@ -306,11 +323,7 @@ struct start_stored {
     template <class Handler>
     void operator()(
         Handler&& handler, const std::shared_ptr<session>& client, const Start& start) const {
-        step_cancellation cancellation;
-        assign_cancellation(handler, [&] {
-            cancellation = step_cancellation(client);
-            return [cancellation] { cancellation.request(); };
-        });
+        const step_cancellation cancellation = assign_steps(handler, client);
         start(make_receiver<Result>(std::forward<Handler>(handler)), cancellation);
     }
 };

@@ -110,8 +110,8 @@ private:
     std::string name_;
 };
 
-/// A bucket, as a handle like scope. Creating the handle starts to connect; whether the bucket
-/// exists shows with the first operation or with wait_until_ready.
+/// A bucket, as a handle like scope. Creating the handle starts to connect; wait_until_ready, or
+/// the first operation, reports whether the bucket exists.
 class bucket {
 public:
     [[nodiscard]] couchbase::collection default_collection() const;
@@ -194,10 +194,9 @@ private:
 class cluster {
 public:
     /// Checks its arguments and starts the client. The client connects in the background, and
-    /// operations wait for it within their timeouts. Fails with
-    /// errc::connection_string_invalid, option_invalid, certificate_unreadable or
-    /// no_resources. Whether the cluster can be reached shows with wait_until_ready or with the
-    /// first operation.
+    /// operations wait for it within their timeouts. Fails with errc::connection_string_invalid,
+    /// option_invalid, certificate_unreadable or no_resources. wait_until_ready, or the first
+    /// operation, reports whether the cluster can be reached.
     [[nodiscard]] static std::expected<cluster, error> connect(
         std::string_view connection_string, const cluster_options& options = {});
 

@@ -523,7 +523,7 @@ private:
     [[nodiscard]] std::expected<mutation_result, error> store(
         detail::document_call call, const encoded_value& value) const;
 
-    // async_get without options. It has fewer steps, because most reads are such ones.
+    // async_get without options, as in most reads, so it has fewer steps.
     template <class Token>
     [[nodiscard]] auto async_plain_get(std::string_view key, Token& token) const {
         return detail::initiate_call<get_result>(

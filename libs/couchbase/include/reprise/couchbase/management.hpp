@@ -372,6 +372,9 @@ struct watch_start {
 
 /// Manages the query indexes of one collection by statements. It quotes names, and sends
 /// expressions and conditions as they are. A handle, as bucket_manager.
+///
+/// A `client_context_id` names the first request of a call; the next ones of build_deferred and
+/// watch are ID/2, ID/3, ...
 class query_index_manager {
 public:
     /// Creates an index; `index.on` is ignored. Fails with errc::index_exists if it exists.

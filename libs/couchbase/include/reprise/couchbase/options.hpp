@@ -207,7 +207,7 @@ struct counter_options {
 /// Options of collection::lookup_in.
 struct lookup_in_options {
     std::optional<duration> timeout{};
-    /// Also reads a removed document, as long as the server remembers it.
+    /// Also reads a removed document, as long as the server keeps it.
     bool access_deleted = false;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};

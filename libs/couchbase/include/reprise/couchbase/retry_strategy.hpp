@@ -7,7 +7,7 @@
 /// until the deadline, and fails at once with a clear error if only a person can fix the cause
 /// (wrong password, refused TLS, no such bucket, scope or collection). It may change in a new
 /// version: what counts as terminal may grow with new servers. If you need fixed behaviour, copy
-/// the class: it needs nothing beyond this header. The client's guide shows a copy.
+/// the class: it needs nothing beyond this header. docs/guide/couchbase.md shows a copy.
 /// ```
 ///     class people_first final : public couchbase::fail_fast_on_terminal_error_strategy {
 ///     public:

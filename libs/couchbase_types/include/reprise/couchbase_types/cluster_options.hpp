@@ -66,9 +66,9 @@ struct credentials {
     std::string bearer_token{};
 };
 
-/// Options of a client. What the connection string sets wins, so that an operator can change it
-/// without a build. Durations are steady time, positive and at most 366 days. If a field is out of
-/// its range, connect fails with errc::option_invalid and names the field. Each option has a
+/// Options of a client. The connection string takes precedence, so that an operator can change an
+/// option without a build. Durations are steady time, positive and at most 366 days. If a field is
+/// out of its range, connect fails with errc::option_invalid and names the field. Each option has a
 /// row in src/cluster_options.cpp: its range and its name in connection strings.
 struct cluster_options {
     std::string username{};
@@ -88,10 +88,10 @@ struct cluster_options {
     /// password to whatever answers, so it needs this option, too, also on this machine. This
     /// option and the one above are independent, and key-value does not need this one.
     bool allow_plain_http = false;
-    /// A host name without a port is looked up in DNS SRV records first, and whoever answers for
-    /// the name server can name any host. By default a host gets credentials only if its name is
-    /// the given one or ends in '.' plus it, or if its certificate is valid for the given name.
-    /// True: every host is trusted under its own name. `trust_srv_targets` in a connection string.
+    /// A host name without a port is looked up in DNS SRV records first, and an impostor of the
+    /// name server can name any host. By default a host gets credentials only if its name is the
+    /// given one or ends in '.' plus it, or if its certificate is valid for the given name. True:
+    /// every host is trusted under its own name. `trust_srv_targets` in a connection string.
     bool trust_srv_targets = false;
     /// A seed that refuses the credentials without a verified certificate, or whose certificate is
     /// not valid, may be an impostor. Its refusal counts once every other seed has answered,
@@ -131,7 +131,7 @@ struct cluster_options {
     /// `missing_bucket_patience=2s` in a connection string.
     duration missing_bucket_patience = std::chrono::seconds{2};
 
-    /// Null: fail_fast_on_terminal_error_strategy.
+    /// Null: fail_fast_on_terminal_error_strategy. budgeted_strategy adds jitter and a budget.
     std::shared_ptr<driver::retry_strategy> strategy{};
     /// Pays for the retries of all services, except those that are always made. Copies share one
     /// bucket, so several clients, or loops around them, can use one budget. If it is empty, the
@@ -156,7 +156,7 @@ struct cluster_options {
     /// 0: every decision is logged. Otherwise this many for each reason and second; one message at
     /// the end of the second sums up the others.
     std::size_t log_decisions_per_second_max = 0;
-    /// Are informed about operations from their start to their end, e.g. `client_metrics` and
+    /// Notified of operations from their start to their end, e.g. `client_metrics` and
     /// `operation_tracing`. Null ones are left out.
     std::vector<std::shared_ptr<operation_observer>> operation_observers{};
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What an operation on a document is asked to do, and the values that it carries. The public calls
+/// The request for an operation on a document, and the values that it carries. The public calls
 /// fill a document_call, and the engine builds its request from it; nothing is described a second
 /// time on the way.
 
@@ -36,7 +36,7 @@ enum class durability_level : std::uint8_t {
     persist_to_majority = 3              ///< A majority has it on disk.
 };
 
-/// Which copies a read of any or all copies may ask. A server group is a place of the cluster, for
+/// Which copies a read of any or all copies may use. A server group is a place of the cluster, for
 /// example a zone; cluster_options::preferred_server_group names the one of this program.
 enum class read_preference : std::uint8_t {
     no_preference,  ///< All copies.
@@ -262,7 +262,7 @@ struct scan_options {
     std::uint32_t batch_item_limit = 50;
     std::uint32_t batch_byte_limit = 15'000;
     /// How many vbuckets of each node are scanned at the same time; at least 1. More is faster and
-    /// takes more of the server.
+    /// puts more load on the server.
     std::size_t concurrency = 1;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
@@ -327,7 +327,7 @@ struct path_spec {
     bool is_macro = false;
     std::string path{};
     std::string value{};
-    // Non-empty: the call is refused with these words and this code.
+    // Non-empty: the call is refused with this text and this code.
     std::string problem{};
     errc problem_code = errc::invalid_argument;
 };
@@ -362,7 +362,7 @@ struct request_numbers {
 
 static_assert(std::is_trivially_copyable_v<request_numbers>);
 
-// What few requests have.
+// Fields that few requests set.
 struct rare_terms {
     std::vector<path_spec> specs{};
     // Null: the client's.

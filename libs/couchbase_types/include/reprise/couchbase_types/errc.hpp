@@ -97,9 +97,9 @@ enum class errc : int {
     bucket_access_failure = 1102,  ///< The bucket does not exist or the user may not use it.
     retry_queue_full = 1103,       ///< Too many operations wait for a retry.
     strategy_failure = 1104,       ///< The retry strategy threw an exception or never answered.
-    unknown_server_status = 1105,  ///< Neither this client nor the error map knows the status.
-    /// HTTP without TLS to another machine would show the credentials, so nothing was sent. A retry
-    /// does not help: use TLS, or allow it with `allow_plain_http`.
+    unknown_server_status = 1105,  ///< The status is unknown to this client and to the error map.
+    /// HTTP without TLS to another machine would reveal the credentials, so nothing was sent. A
+    /// retry does not help: use TLS, or allow it with `allow_plain_http`.
     plain_http_not_allowed = 1106,
     // Refusals of the client itself, before anything is sent; see error_condition::not_started.
     /// A blocking call on the thread that would have to complete it. Use the asynchronous form.

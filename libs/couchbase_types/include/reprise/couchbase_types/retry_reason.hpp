@@ -3,10 +3,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
 namespace reprise::couchbase {
+
+enum class errc : int;
 
 /// Why an operation may have to be retried: RFC 0049's list.
 enum class retry_reason : std::uint8_t {
@@ -50,8 +53,9 @@ struct retry_reason_facts {
     bool allows_non_idempotent_retry = false;
     /// Retried by the client itself with the controlled backoff; no strategy is asked.
     bool always_retry = false;
-    /// One of the five states that last until a person changes something.
-    bool is_terminal = false;
+    /// The error of a state that lasts until a person changes something; empty if it may end by
+    /// itself. The default strategy fails with it at once.
+    std::optional<errc> terminal_error{};
     /// True if the way to a node failed, false if a node answered: a new connection, or another
     /// node, may end the cause early.
     bool is_about_connection = false;
@@ -61,6 +65,11 @@ struct retry_reason_facts {
     std::string_view services{};
     /// One sentence for people.
     std::string_view meaning;
+    /// What a person can do about it, in a sentence or two.
+    std::string_view advice;
+
+    /// Whether it is one of the five states that only a person can end.
+    [[nodiscard]] constexpr bool is_terminal() const noexcept { return terminal_error.has_value(); }
 };
 
 /// Values outside the list give the facts of `unknown`.

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The strategies that the client brings, and what a strategy is asked in Couchbase's terms.
+/// The client's own strategies, and the question to a strategy in Couchbase's terms.
 
 #include <cstdint>
 #include <functional>
@@ -14,6 +14,7 @@
 #include <reprise/retry/driver/composed_strategy.hpp>
 #include <reprise/retry/driver/retry_question.hpp>
 #include <reprise/retry/driver/retry_strategy.hpp>
+#include <reprise/retry/token_bucket.hpp>
 
 namespace reprise::couchbase {
 
@@ -73,9 +74,6 @@ struct request_snapshot {
 
 /// The strategies that come with the client.
 
-/// The error that each of the five terminal reasons stands for; empty for all other reasons.
-[[nodiscard]] std::optional<errc> terminal_error(retry_reason reason) noexcept;
-
 /// Delay before retry number `attempts` (0 is the first); `random` is 64 uniform bits.
 using backoff_calculator = std::function<duration(std::uint32_t attempts, std::uint64_t random)>;
 
@@ -108,6 +106,20 @@ class fail_fast_on_terminal_error_strategy : public best_effort_strategy {
 public:
     using best_effort_strategy::best_effort_strategy;
     void retry_after(const driver::retry_question& question, driver::retry_sink& sink) override;
+};
+
+/// The safe preset, for a cluster that many processes share: as the default, with full jitter and a
+/// budget, which the default lacks because RFC 0049 has neither. Several clients share the budget
+/// by sharing the strategy, or its bucket.
+class budgeted_strategy final : public fail_fast_on_terminal_error_strategy {
+public:
+    explicit budgeted_strategy(
+        driver::token_bucket_budget budget = {std::make_shared<token_bucket>()});
+    void on_success(const driver::token_state& token, const driver::decision_context& at) override;
+    [[nodiscard]] driver::retry_budget* paying_budget() noexcept override { return &budget_; }
+
+private:
+    driver::token_bucket_budget budget_;
 };
 
 /// Opt-in: as the default, except that an unknown status with a usable retry rule in the server's

@@ -117,7 +117,7 @@ inline constexpr auto idempotent_kinds = [] {
 }  // namespace detail
 
 // Never fails. A value that is not an enumerator is named "unknown", has an opcode that no server
-// knows, and may never be repeated.
+// implements, and may never be repeated.
 [[nodiscard]] constexpr const operation_facts& facts_of(operation_kind kind) noexcept {
     const auto index = static_cast<std::size_t>(kind);
     return index < operation_kind_count ? operation_table[index] : detail::unknown_operation;

@@ -42,9 +42,10 @@ namespace detail {
     return {reason_applicability::no, why};
 }
 
-inline constexpr reason_cell believed = yes("the status is accepted for any request");
+inline constexpr reason_cell accepted_for_any_request =
+    yes("the status is accepted for any request");
 inline constexpr reason_cell about_documents = no("about key-value requests only");
-inline constexpr reason_cell about_services = no("an HTTP service says so");
+inline constexpr reason_cell about_services = no("answered by an HTTP service");
 inline constexpr reason_cell service_answer = yes("the service's answer");
 
 // One reason, the only stage at which it is raised, and the operations that can raise it.
@@ -80,15 +81,15 @@ inline constexpr auto reason_rows = std::to_array<reason_row>({
      .http = yes("the service's port cannot be reached")},
     {.reason = retry_reason::kv_not_my_vbucket,
      .stage = attempt_stage::response,
-     .key_value = believed,
+     .key_value = accepted_for_any_request,
      .http = about_documents},
     {.reason = retry_reason::kv_collection_outdated,
      .stage = attempt_stage::response,
-     .key_value = believed,
+     .key_value = accepted_for_any_request,
      .http = about_documents},
     {.reason = retry_reason::kv_error_map_retry_indicated,
      .stage = attempt_stage::response,
-     .key_value = yes("a status only the error map knows"),
+     .key_value = yes("a status that only the error map has"),
      .http = about_documents},
     {.reason = retry_reason::kv_locked,
      .stage = attempt_stage::response,
@@ -97,15 +98,15 @@ inline constexpr auto reason_rows = std::to_array<reason_row>({
      .unlock = no("0x09 on unlock is a cas mismatch")},
     {.reason = retry_reason::kv_temporary_failure,
      .stage = attempt_stage::response,
-     .key_value = believed,
+     .key_value = accepted_for_any_request,
      .http = about_documents},
     {.reason = retry_reason::kv_sync_write_in_progress,
      .stage = attempt_stage::response,
-     .key_value = believed,
+     .key_value = accepted_for_any_request,
      .http = about_documents},
     {.reason = retry_reason::kv_sync_write_re_commit_in_progress,
      .stage = attempt_stage::response,
-     .key_value = believed,
+     .key_value = accepted_for_any_request,
      .http = about_documents},
     {.reason = retry_reason::service_response_code_indicated,
      .stage = attempt_stage::response,
@@ -204,7 +205,7 @@ static_assert(base::has_row_per_enumerator(reason_rows, &reason_row::reason));
         return row.key_value;
     }
     return detail::is_of_other_service(info(reason).services, to_string(of))
-               ? detail::no("another service says so")
+               ? detail::no("answered by another service")
                : row.http;
 }
 

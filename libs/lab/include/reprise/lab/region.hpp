@@ -25,8 +25,8 @@ enum class region_axis : std::uint8_t {
 [[nodiscard]] std::string_view to_string(region_axis axis) noexcept;
 
 struct region_point {
-    double value = 0.0;        ///< Of the setting.
-    double heals_up_to = 0.0;  ///< Requests per second; 0: not even at the lowest load tried.
+    double value = 0.0;           ///< Of the setting.
+    double recovers_up_to = 0.0;  ///< Requests per second; 0: not even at the lowest load tried.
     /// Requests per second; absent: it recovers at the highest load tried.
     std::optional<double> stays_down_from{};
     std::uint32_t runs = 0;

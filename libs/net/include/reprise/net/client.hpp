@@ -176,7 +176,7 @@ public:
     [[nodiscard]] refusal start_statistics(figures_receiver<engine::engine_statistics> done);
     [[nodiscard]] refusal start_describe(figures_receiver<client_report> done);
 
-    /// False if it runs on an executor of the program, which nobody may be running.
+    /// False if it runs on an executor of the program, which may not be running.
     [[nodiscard]] bool has_own_loop() const noexcept;
     /// Whether a blocking call from this thread would wait for itself.
     [[nodiscard]] bool is_loop_thread() const noexcept;

@@ -3,8 +3,8 @@
 /// The blocking loop: `reprise::retry(strategy, operation)`.
 ///
 /// Returns what the operation returns, with the operation's own types and its own last error. An
-/// operation may also throw; what it throws last is what the caller sees, as the same object.
-/// `outcome.hpp` defines which results are failures.
+/// operation may also throw; the caller gets its last exception, as the same object. `outcome.hpp`
+/// defines which results are failures.
 
 #include <concepts>
 #include <exception>
@@ -53,7 +53,7 @@ using operation_result =
 /// Stands for the value of operations that return nothing.
 struct no_value {};
 
-/// Owns time for one blocking call. Reads the clock only if the time is needed.
+/// The time of one blocking call. Reads the clock only if the time is needed.
 class call_time {
 public:
     explicit call_time(const call_options& options) noexcept : options_(&options) {}
@@ -61,26 +61,18 @@ public:
     [[nodiscard]] driver::decision_context context() const noexcept {
         return {clock().now(), random_bits()};
     }
-    /// Zeros if the time is not needed: a first attempt that succeeds reads no clock.
-    [[nodiscard]] driver::decision_context context_if(bool is_needed) const noexcept {
+    /// The context of an event that is no failure. Zeros if nothing looks at the time: a first
+    /// attempt that succeeds reads no clock. Only strategies look at the randomness.
+    template <class Session>
+    [[nodiscard]] driver::decision_context context_if(
+        bool is_needed, const Session& session) const noexcept {
         if (is_needed) [[unlikely]] {
-            return context();
+            return {clock().now(), session.needs_randomness() ? random_bits() : 0};
         }
         return {};
     }
-    /// What `session.begin` needs.
-    template <class Session>
-    [[nodiscard]] driver::decision_context start_context(const Session& session) const noexcept {
-        if (session.needs_start_time() && !session.needs_time()) [[unlikely]] {
-            return {clock().now()};
-        }
-        return context_if(session.needs_time());
-    }
     /// The call's deadline; reads the clock only for a relative one.
     [[nodiscard]] time_point deadline() const noexcept {
-        if (!options_->deadline && !options_->timeout) [[likely]] {
-            return driver::no_deadline;
-        }
         time_point earliest = options_->deadline.value_or(driver::no_deadline);
         if (options_->timeout) {
             earliest = std::min(
@@ -166,6 +158,9 @@ template <class Result, class Operation, class Attempt>
         run();
     } catch (...) {
         out.thrown = std::current_exception();
+        if (out.thrown == nullptr) {
+            throw;  // Not a C++ exception, e.g. a thread is being canceled.
+        }
     }
 #else
     run();
@@ -173,7 +168,7 @@ template <class Result, class Operation, class Attempt>
     return out;
 }
 
-/// What a loop that gives up leaves its caller with: the last result, or what was thrown last.
+/// What the caller gets from a loop that gives up: the last result, or the last exception.
 template <class Result>
 [[nodiscard]] Result last_result(attempt_result<Result>&& outcome) {
     if (outcome.thrown) {
@@ -206,8 +201,8 @@ template <class Result, class Operation>
     return outcome.thrown ? failure_view::of(outcome.thrown) : view_of(operation, *outcome.value);
 }
 
-/// The end of a loop that gives up: the fallback's value if there is one, otherwise what the last
-/// attempt left.
+/// The end of a loop that gives up: the fallback's value if there is one, otherwise the last result
+/// or exception.
 template <class Result, class Operation>
 [[nodiscard]] Result give_up(
     [[maybe_unused]] Operation& operation, attempt_result<Result>&& outcome,
@@ -220,19 +215,21 @@ template <class Result, class Operation>
     return last_result(std::move(outcome));
 }
 
+/// False: a call cannot end before its first attempt, unless it has a fallback.
+template <class Result>
+inline constexpr bool can_end_unattempted = can_throw || has_unattempted_outcome<Result>;
+
 /// False: there is no way to return without an attempt, so the first one is made even if a circuit
 /// breaker is open. Only possible without exceptions.
 template <class Result, class Operation>
-inline constexpr bool can_be_refused =
-    can_throw || has_fallback<Operation> || has_unattempted_outcome<Result>;
+inline constexpr bool can_be_refused = has_fallback<Operation> || can_end_unattempted<Result>;
 
 /// The result of a loop whose first attempt a circuit breaker refuses.
 template <class Result, class Operation>
 [[nodiscard]] Result refused_by_breaker(
     [[maybe_unused]] Operation& operation, [[maybe_unused]] bool is_canceled) {
     if constexpr (has_fallback<Operation>) {
-        constexpr bool has_other_way = can_throw || has_unattempted_outcome<Result>;
-        if (!is_canceled || !has_other_way) {
+        if (!is_canceled || !can_end_unattempted<Result>) {
             return recovered<Result>(operation, failure_view{});
         }
     }
@@ -243,16 +240,21 @@ template <class Result, class Operation>
     }
 }
 
-/// Waits out the delay of the initial token, if it has one; never beyond the deadline.
+/// Waits out the delay of the initial token, if it has one; never beyond the deadline. False: the
+/// caller has asked to stop.
 template <class Session>
-void wait_for_first_attempt(Session& session, call_time time, duration delay) {
+[[nodiscard]] bool wait_for_first_attempt(Session& session, call_time time, duration delay) {
     const time_point now = time.clock().now();
-    if (!time.wait(std::min(delay, driver::time_left(now, session.deadline())), now)) {
+    return time.wait(std::min(delay, driver::time_left(now, session.deadline())), now);
+}
+
+template <class Result>
+[[nodiscard]] Result canceled_at_start() {
 #if defined(__cpp_exceptions)
-        session.on_canceled_start(time.clock().now());
-        throw retry_error(retry_errc::canceled);
-#endif  // Otherwise the attempt is made: there is no other way to return a result.
-    }
+    throw retry_error(retry_errc::canceled);
+#else
+    return driver::unattempted_outcome<Result>::make(refusal_reason::canceled);
+#endif
 }
 
 /// Waits for a deferred strategy answer: until it is there, the deadline has come or the caller
@@ -288,17 +290,53 @@ template <class Operation, class Session>
     }
 }
 
+/// After a failed attempt: decides and waits. False: the call gives up.
+template <class Session>
+[[nodiscard]] bool wait_for_retry(
+    Session& session, const call_options& options, const failure_facts& failure,
+    const failure_view& view) {
+    const call_time time(options);
+    const driver::decision_context failed_at = time.context();
+    driver::retry_step next =
+        session.on_failure(failure, failed_at, options.stop.stop_requested(), view);
+    time_point decided_at = failed_at.now;
+    if (next.is_deferred) {
+        decided_at = wait_for_answer(session, time);
+        next = session.on_answer(decided_at, options.stop.stop_requested());
+    }
+    if (!next.is_retry) {
+        return false;
+    }
+    if (!time.wait(next.wait, decided_at)) {
+        session.on_canceled_wait(time.clock().now());
+        return false;
+    }
+    // The wait may have taken longer than planned.
+    const bool is_in_time =
+        session.deadline() == driver::no_deadline || session.may_start_retry(time.clock().now());
+    return is_in_time &&
+           session.try_start_attempt(time.context_if(session.needs_attempt_time(), session));
+}
+
 template <class Result, bool IsPlain, class Strategy, class Operation, class... Exceptions>
 Result run_loop(
     Strategy& strategy, const call_options& options, Operation& operation,
     detail::catching_t<Exceptions...> list) {
     const call_time time(options);
     driver::retry_session<Strategy, IsPlain> session(strategy, options);
-    session.set_deadline(time.deadline());
-    driver::decision_context at = time.start_context(session);
+    if (options.deadline || options.timeout) [[unlikely]] {
+        session.set_deadline(time.deadline());
+    }
+    driver::decision_context at = time.context_if(session.needs_start_time(), session);
     if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
-        wait_for_first_attempt(session, time, delay);
-        at = time.context_if(session.needs_time());
+        [[maybe_unused]] const bool is_reached = wait_for_first_attempt(session, time, delay);
+        if constexpr (can_end_unattempted<Result>) {
+            if (!is_reached) {
+                session.on_canceled_start(time.clock().now());
+                return canceled_at_start<Result>();
+            }
+        }
+        at = time.context_if(session.needs_attempt_time(), session);
     }
     if constexpr (can_be_refused<Result, Operation>) {
         if (!session.try_start_attempt(at)) [[unlikely]] {
@@ -312,32 +350,15 @@ Result run_loop(
         attempt_result<Result> outcome = run_attempt<Result>(operation, current);
         const std::optional<failure_facts> failure = failure_of(outcome, operation, list);
         if (!failure) {
-            if (session.needs_time()) [[unlikely]] {
-                at = time.context();
+            if (session.needs_success_time()) [[unlikely]] {
+                at = time.context_if(true, session);
             }
             session.on_success(at);
             return std::move(*outcome.value);
         }
-        const driver::decision_context failed_at = time.context();
-        driver::retry_step next = session.on_failure(
-            *failure, failed_at, options.stop.stop_requested(),
-            view_of_attempt(outcome, operation));
-        time_point decided_at = failed_at.now;
-        if (next.is_deferred) {
-            decided_at = wait_for_answer(session, time);
-            next = session.on_answer(decided_at, options.stop.stop_requested());
+        if (!wait_for_retry(session, options, *failure, view_of_attempt(outcome, operation))) {
+            return give_up(operation, std::move(outcome), options.stop.stop_requested());
         }
-        if (next.is_retry && time.wait(next.wait, decided_at)) [[likely]] {
-            // The wait may have taken longer than planned.
-            const bool is_in_time = session.deadline() == driver::no_deadline ||
-                                    session.may_start_retry(time.clock().now());
-            if (is_in_time && session.try_start_attempt(time.context_if(session.needs_time()))) {
-                continue;
-            }
-        } else if (next.is_retry) {
-            session.on_canceled_wait(time.clock().now());
-        }
-        return give_up(operation, std::move(outcome), options.stop.stop_requested());
     }
 }
 
@@ -353,23 +374,9 @@ Result run_blocking(
     return run_loop<Result, true>(strategy, options, operation, list);
 }
 
-/// In place of options that were not given.
-struct no_options {};
+/// In place of options that were not given. Setting up options takes longer than the rest of a call
+/// that succeeds.
 inline const call_options default_call_options{};
-
-/// The same with default options. Setting up options takes longer than the rest of a call that
-/// succeeds, so they are made only where the compiler can leave them out again.
-template <class Result, class Strategy, class Operation, class... Exceptions>
-Result run_blocking(
-    Strategy& strategy, no_options, Operation& operation, detail::catching_t<Exceptions...> list) {
-    if constexpr (std::derived_from<Strategy, driver::retry_strategy>) {
-        return run_blocking<Result>(strategy, default_call_options, operation, list);
-    } else if (driver::traits_of(strategy).has_attachments()) [[unlikely]] {
-        return run_loop<Result, false>(strategy, default_call_options, operation, list);
-    } else {
-        return run_loop<Result, true>(strategy, call_options{}, operation, list);
-    }
-}
 
 }  // namespace REPRISE_VARIANT
 
@@ -379,7 +386,7 @@ namespace detail {
 
 inline namespace REPRISE_VARIANT {
 
-/// Does not compile, with a sentence, unless a loop can call `Operation`.
+/// Fails to compile, with a readable error, unless a loop can call `Operation`.
 template <class Operation>
 constexpr bool check_operation() noexcept {
     static_assert(
@@ -406,15 +413,19 @@ void check_options(const call_options& options) {
         }
     }
 }
-template <class Operation>
-void check_options(no_options) noexcept {}
 
-/// `options` are `call_options` or `no_options`.
-template <class Strategy, class Options, class... Exceptions, class Operation>
+/// A constant operation that `fails_if` or the like has made is copied, as in the Asio forms:
+/// calling it may change what is in it.
+template <class Strategy, class... Exceptions, class Operation>
 auto check_and_run(
-    Strategy&& strategy, const Options& options, detail::catching_t<Exceptions...> list,
+    Strategy&& strategy, const call_options& options, detail::catching_t<Exceptions...> list,
     Operation& operation) {
-    if constexpr (check_strategy<Strategy>() && check_operation<Operation>()) {
+    if constexpr (
+        std::is_const_v<Operation> && std::derived_from<Operation, operation_wrapper> &&
+        std::copy_constructible<std::remove_const_t<Operation>>) {
+        std::remove_const_t<Operation> own(operation);
+        return check_and_run(std::forward<Strategy>(strategy), options, list, own);
+    } else if constexpr (check_strategy<Strategy>() && check_operation<Operation>()) {
         using result = operation_result<Operation>;
         using stored = std::conditional_t<std::is_void_v<result>, no_value, result>;
         check_result_type<
@@ -459,7 +470,7 @@ template <class Strategy, class Operation>
 template <class Strategy, class Operation>
 [[nodiscard]] auto retry(Strategy&& strategy, Operation&& operation) {
     return detail::check_and_run(
-        std::forward<Strategy>(strategy), detail::no_options{}, catching<>, operation);
+        std::forward<Strategy>(strategy), detail::default_call_options, catching<>, operation);
 }
 
 }  // namespace REPRISE_VARIANT

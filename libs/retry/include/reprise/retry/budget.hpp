@@ -41,7 +41,7 @@ private:
 struct windowed_budget_options {
     double percent = 20.0;             ///< Retries earned per hundred requests; 0 to 1000.
     double minimum_per_second = 10.0;  ///< Always allowed, also without traffic; 0 to 10000.
-    duration window = std::chrono::seconds{10};  ///< Credit older than this is gone; 1 s to 60 s.
+    duration window = std::chrono::seconds{10};  ///< Older credit expires; 1 s to 60 s.
 };
 
 /// The first contradiction, if any.
@@ -75,7 +75,7 @@ private:
     struct account;
     struct shared_account;
     [[nodiscard]] account aged(std::uint64_t word, std::int64_t era, time_point now) const noexcept;
-    /// Replaces the account by what `change` makes of it, unless that returns false.
+    /// Replaces the account with the result of `change`, unless that returns false.
     template <class Change>
     account update(time_point now, const Change& change) noexcept;
 

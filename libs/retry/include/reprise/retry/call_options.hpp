@@ -23,14 +23,14 @@ namespace reprise {
 
 namespace driver {
 
-/// How the options of a call hold what it uses if its caller waits for it.
+/// Options of calls that block hold what they refer to by pointer, because the caller waits.
 struct held_by_pointer {
     template <class T>
     using reference = T*;
     using text = std::string_view;
 };
 
-/// How the options of a call hold what it uses if the call may outlive the function that starts it.
+/// Options of calls that may outlive the function that starts them own what they refer to.
 struct held_by_ownership {
     template <class T>
     using reference = std::shared_ptr<T>;
@@ -59,7 +59,7 @@ struct basic_call_options {
     std::stop_token stop{};
     /// The allowance of an enclosing loop (`attempt::allowance`). Retries are taken from it.
     reference<retry_allowance> outer_allowance{};
-    /// Receives what happened on each attempt of this call, which clears it first. A call inside
+    /// Receives what happened on each attempt of this call. The call clears it first. A call inside
     /// this one needs its own.
     reference<retry_history> history{};
     /// What the call does, for logs and spans: "fetch price".
@@ -129,7 +129,7 @@ struct attempt {
     [[nodiscard]] duration time_left() const noexcept {
         return std::min(timeout, driver::time_left(now(), deadline));
     }
-    /// The date that corresponds to it, e.g. for `http_facts`.
+    /// The calendar time of `now`, e.g. for `http_facts`.
     [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
         return clock_or_real().calendar_time();
     }

@@ -34,8 +34,8 @@
 #include <reprise/retry/retry_errc.hpp>
 #include <reprise/retry/time.hpp>
 
-/// The states of a circuit breaker. Sends nothing, reads no clock, locks nothing: the Couchbase
-/// client drives one per endpoint, and `circuit_breaker` wraps one for everybody else.
+/// The state machine of a circuit breaker. It sends nothing, reads no clock and takes no lock. The
+/// Couchbase client drives one for each endpoint; `circuit_breaker` wraps one for other programs.
 ///
 ///     closed --(too many failures)--> open --(sleep over)--> half open --(probe succeeded)-->
 ///     closed
@@ -43,7 +43,7 @@
 
 namespace reprise {
 
-/// Where a circuit breaker stands.
+/// The state of a circuit breaker.
 enum class circuit_state : std::uint8_t {
     closed,     ///< Requests pass and are counted.
     open,       ///< Nothing passes until the sleep is over.
@@ -66,7 +66,7 @@ struct circuit_breaker_options {
     duration rolling_window = std::chrono::seconds{60};
     /// How long it stays open before the probe is sent.
     duration sleep_window = std::chrono::seconds{5};
-    /// A probe without an answer for so long has failed.
+    /// A probe that has no answer after this time has failed.
     duration probe_timeout = std::chrono::seconds{5};
 };
 
@@ -105,11 +105,11 @@ private:
 
     circuit_breaker_options options_;
     circuit_state state_ = circuit_state::closed;
-    duration step_;                               // what one of `steps_` covers
-    std::size_t step_count_;                      // how many of them are the window; at least 1
-    std::array<counts, step_count_max> steps_{};  // a ring; `newest_` takes what ends now
+    duration step_;                               // the time that one of `steps_` covers
+    std::size_t step_count_;                      // steps in the window; at least 1
+    std::array<counts, step_count_max> steps_{};  // a ring; `newest_` counts what ends now
     std::size_t newest_ = 0;
-    std::optional<time_point> newest_begin_;  // nothing counted before the first outcome
+    std::optional<time_point> newest_begin_;  // empty before the first outcome
     counts sum_;                              // of all steps
     time_point due_{};  // open: end of the sleep; half open: the probe is overdue
 };
@@ -170,7 +170,7 @@ public:
 
     /// Asks for permission to make an attempt at `now`.
     [[nodiscard]] driver::breaker_permit try_acquire(time_point now) noexcept;
-    /// False if an attempt at `when` would be refused as things are now.
+    /// False if an attempt at `when` would be refused in the current state.
     [[nodiscard]] bool would_allow(time_point when) const noexcept;
     /// The attempt that got `permit` has succeeded.
     void on_success(driver::breaker_permit permit, time_point now) noexcept;

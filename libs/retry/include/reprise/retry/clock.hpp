@@ -1,8 +1,7 @@
 #pragma once
 
-/// All that loops need from their surroundings: a clock that can also wait, and a source of
-/// randomness. Replace both to run a program's retries in virtual time
-/// (`reprise::testing::virtual_clock`).
+/// All that loops need from outside: a clock that can also wait, and a source of randomness.
+/// Replace both to run a program's retries in virtual time (`reprise::testing::virtual_clock`).
 
 #include <chrono>
 #include <cstdint>

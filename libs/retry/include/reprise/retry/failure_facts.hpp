@@ -61,8 +61,8 @@ struct failure_facts {
     std::optional<failure_fault> fault{};
     /// Any number that helps a reader of the trace (an HTTP status, an errno). Not used to decide.
     std::uint32_t code = 0;
-    /// Knows the text of `code`; null: it is a plain number. Must outlive the process's histories,
-    /// as every category does. Not used to decide.
+    /// The category of `code`, for its text; null: a plain number. Must outlive the process's
+    /// histories, as every category does. Not used to decide.
     const std::error_category* category = nullptr;
 
     /// The facts of a request that was not sent, e.g. because the connection could not be made: a
@@ -113,7 +113,7 @@ struct error_row {
 /// Null if there is no such row.
 [[nodiscard]] constexpr const error_row* find_row(
     std::span<const error_row> rows, int code) noexcept {
-    for (const error_row& each : rows) {  // An algorithm would cost every user's compiler more.
+    for (const error_row& each : rows) {  // Compiles faster than an algorithm.
         if (each.code == code) {
             return &each;
         }
@@ -232,23 +232,36 @@ struct REPRISE_EXPORT type_tag {
 
 inline namespace REPRISE_VARIANT {
 
-/// The thrown object if it is an `E` or derived from one. It lives as long as `thrown` does.
-template <class E>
-[[nodiscard]] const E* find_thrown(const std::exception_ptr& thrown) noexcept {
+/// Calls `visit` with the thrown object if it is an `E` or derived from one; false if it is not.
+template <class E, class Visit>
+bool visit_thrown(const std::exception_ptr& thrown, const Visit& visit) {
 #if defined(__cpp_exceptions)
     if (thrown != nullptr) {
         try {
             std::rethrow_exception(thrown);
         } catch (const E& error) {
-            return std::addressof(error);
+            visit(error);
+            return true;
         } catch (...) {
-            return nullptr;
+            return false;
         }
     }
 #else
     static_cast<void>(thrown);
+    static_cast<void>(visit);
 #endif
-    return nullptr;
+    return false;
+}
+
+/// The thrown object if it is an `E` or derived from one. It lives as long as `thrown` does. Null
+/// with MSVC's library, which throws a copy that is gone after the handler.
+template <class E>
+[[nodiscard]] const E* find_thrown([[maybe_unused]] const std::exception_ptr& thrown) noexcept {
+    const E* found = nullptr;
+#if !defined(_MSC_VER)
+    visit_thrown<E>(thrown, [&found](const E& error) { found = std::addressof(error); });
+#endif
+    return found;
 }
 
 }  // namespace REPRISE_VARIANT
@@ -311,7 +324,8 @@ public:
     }
 
     /// The failure if it is an `E`, otherwise null. Results match by their exact type and cost one
-    /// comparison. Exceptions match as in a `catch` clause, which takes about a microsecond.
+    /// comparison. Exceptions match as in a `catch` clause, which takes about a microsecond. With
+    /// MSVC an exception is never found here: use `visit`.
     template <class E, class = detail::variant>
     [[nodiscard]] const E* get_if() const noexcept {
         static_assert(
@@ -321,6 +335,17 @@ public:
         }
         const auto* thrown = get_if_thrown();
         return thrown != nullptr ? detail::find_thrown<E>(*thrown) : nullptr;
+    }
+    /// Calls `visit(const E&)` if the failure is an `E`, otherwise returns false. What it gets
+    /// lives during the call.
+    template <class E, class Visit, class = detail::variant>
+    bool visit(const Visit& visit) const {
+        if (type_ == &detail::type_tag<E>::place) {
+            visit(*static_cast<const E*>(object_));
+            return true;
+        }
+        const auto* thrown = get_if_thrown();
+        return thrown != nullptr && detail::visit_thrown<E>(*thrown, visit);
     }
 
     /// The text of the failure: an exception's `what()`, a thrown text or number, the message of an
@@ -421,11 +446,12 @@ template <class E>
 [[nodiscard]] std::optional<failure_facts> describe_as(const std::exception_ptr& thrown) noexcept {
     static_assert(
         driver::describes_failure<E>,
-        "this exception says nothing about retries; give it (1) a function retry_facts(const E&) "
-        "beside it, (2) a member retry_facts() const, or (3) a specialisation of "
+        "this exception has no retry facts; give it (1) a function retry_facts(const E&) "
+        "in its namespace, (2) a member retry_facts() const, or (3) a specialisation of "
         "reprise::failure_traits<E>");
-    const E* const error = find_thrown<E>(thrown);
-    return error != nullptr ? std::optional(facts_of(*error)) : std::nullopt;
+    std::optional<failure_facts> found;
+    visit_thrown<E>(thrown, [&found](const E& error) { found = facts_of(error); });
+    return found;
 }
 
 template <class... Exceptions>

@@ -21,7 +21,7 @@ namespace reprise {
 
 namespace detail {
 
-/// An operation and what stands in for its result. Made by `with_fallback`.
+/// An operation and the fallback for its result. Made by `with_fallback`.
 template <class Fallback, class Operation>
 class operation_with_fallback : public wrapped_operation<Operation> {
     static_assert(
@@ -75,7 +75,7 @@ template <class Operation>
 concept has_fallback =
     requires(Operation& operation, const failure_view& failure) { operation.recover(failure); };
 
-/// What the fallback of `operation` yields, as a `Result`.
+/// The value of the fallback of `operation`, as a `Result`.
 template <class Result, class Operation>
 [[nodiscard]] Result recovered(Operation& operation, const failure_view& failure) {
     using given = decltype(operation.recover(failure));

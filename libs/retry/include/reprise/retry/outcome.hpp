@@ -10,8 +10,8 @@
 /// values, unsigned integers,      throwing
 /// characters, `void`
 /// `bool`, `std::optional`,        do not compile: some of their values usually mean failure (-1, a
-/// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but the type does not
-/// raw pointers                    tell which
+/// signed integers, enumerations,  null pointer, `CURLE_COULDNT_CONNECT`), but which ones
+/// raw pointers                    cannot be seen from the type
 /// classes with `ok()`, or with    do not compile either: they are statuses (`grpc::Status`,
 /// `value()` and `category()`      `std::error_condition`), but no loop can read them
 /// futures, awaitables             do not compile either: they fail after the operation has
@@ -119,7 +119,7 @@ template <class Operation>
 inline constexpr bool ignores_arguments<std::reference_wrapper<Operation>> =
     ignores_arguments<std::remove_cv_t<Operation>>;
 
-/// Fails to compile, with a readable message, for what hides a part of an operation.
+/// Fails to compile, with a readable error, if a wrapper hides a part of an operation.
 template <class Operation>
 constexpr void check_visible() noexcept {
     static_assert(
@@ -194,7 +194,7 @@ template <class R>
 inline constexpr bool has_silent_error<R> =
     !driver::describes_failure<typename outcome_traits<R>::error>;
 
-/// A value that reports failures of its own, also in a way that loops do not read, or that is one.
+/// A value that reports failures or is one, even if loops cannot read it.
 template <class V>
 concept reports_failure =
     !std::is_void_v<V> &&
@@ -283,24 +283,24 @@ constexpr void check_result_type() noexcept {
         constexpr bool is_in_parts = is_unsaid && (holds_result<R> || has_result_elements<R>);
         static_assert(
             !has_silent_error<R> || decides_without_facts<Strategy>,
-            "the error in this result says nothing about retries; give it (1) a function "
-            "retry_facts(const E&) beside it, (2) a member retry_facts() const, or (3) a "
-            "specialisation of reprise::failure_traits<E>; or say in place which failures to "
-            "retry: reprise::attempts(3).when(predicate)");
+            "the error in this result has no retry facts; give it (1) a function "
+            "retry_facts(const E&) in its namespace, (2) a member retry_facts() const, or (3) a "
+            "specialisation of reprise::failure_traits<E>; or select the failures to retry in "
+            "place: reprise::attempts(3).when(predicate)");
         static_assert(
             can_match_error<Strategy, R>,
-            "the strategy names an error type that it never sees of this result, in "
-            "when(predicate) or on<E>(): name the error of the result, or an exception; where "
-            "error() returns a copy, name std::error_code or reprise::failure_facts");
+            "the strategy's when(predicate) or on<E>() names an error type that this result cannot "
+            "have: name the error of the result, or an exception; where error() returns a copy, "
+            "name std::error_code or reprise::failure_facts");
         static_assert(
             !is_doubtful,
-            "bool, optional, signed integers, enumerations and raw pointers do not say which "
-            "values are failures; say it: reprise::fails_if(predicate, operation), or "
+            "some values of bool, optional, signed integers, enumerations and raw pointers usually "
+            "mean failure; define which: reprise::fails_if(predicate, operation), or "
             "reprise::throws_on_failure(operation) if the operation fails only by throwing");
         static_assert(
             !is_unread,
             "this class has a status of its own, ok() or value() and category(), which loops do "
-            "not read; say when it is a failure: reprise::fails_if(predicate, operation), a "
+            "not read; define when it is a failure: reprise::fails_if(predicate, operation), a "
             "specialisation of reprise::outcome_traits, or reprise::throws_on_failure(operation); "
             "for Boost's error codes include <reprise/asio/error_facts.hpp>");
         static_assert(
@@ -311,17 +311,17 @@ constexpr void check_result_type() noexcept {
         static_assert(
             !result_of_result<R> || fails_only_by_throwing<Operation>,
             "the value of this result is a result itself, and no loop would see it fail; return "
-            "one of them, or say when it is a failure: reprise::fails_if(predicate, operation)");
+            "one of them, or define when it is a failure: reprise::fails_if(predicate, operation)");
         static_assert(
             !is_in_parts,
             "a part of this result reports failures, such as the error code of a pair, a tuple or "
-            "a vector, and no loop would see it fail; say when it is a failure: "
+            "a vector, and no loop would see it fail; define when it is a failure: "
             "reprise::fails_if(predicate, operation), or return something like std::expected");
         static_assert(
             !is_described,
-            "this result describes failures (retry_facts, reprise::failure_traits), but does not "
-            "say when it is one; return it as the error of something like std::expected, or say "
-            "when it is a failure: a specialisation of reprise::outcome_traits, or "
+            "this result describes failures (retry_facts, reprise::failure_traits), but nothing "
+            "defines when it is one; return it as the error of something like std::expected, or "
+            "define when it is a failure: a specialisation of reprise::outcome_traits, or "
             "reprise::fails_if(predicate, operation)");
         static_assert(
             is_doubtful || is_unread || is_unfinished || is_in_parts || is_described ||
@@ -487,8 +487,8 @@ template <class Predicate, class Operation>
 class judged_operation : public wrapped_operation<Operation> {
     static_assert(
         !has_predicate<Operation>,
-        "this operation has a predicate already, which a second fails_if would replace; say both "
-        "in one predicate");
+        "this operation has a predicate already, which a second fails_if would replace; "
+        "combine both in one predicate");
     static_assert(
         !detail::fails_only_by_throwing<Operation>,
         "this operation states that none of its values is a failure, as throws_on_failure and "
@@ -538,7 +538,7 @@ public:
 
 }  // namespace detail
 
-/// Wraps `operation` so that every loop takes a result for a failure if `predicate` returns true.
+/// Wraps `operation` so that every loop treats a result as a failure if `predicate` returns true.
 /// The predicate replaces `outcome_traits`; exceptions are failures as always.
 ///
 /// It returns `bool` or `std::optional<failure_facts>`. `true` means: failed, and the call may be
@@ -552,7 +552,7 @@ template <class Predicate, class Operation>
         std::forward<Predicate>(predicate), std::forward<Operation>(operation));
 }
 
-/// States that `operation` fails only by throwing, so that every loop takes a plain result for a
+/// States that `operation` fails only by throwing, so that every loop treats a plain result as a
 /// success, although its type has values that often mean failure: an `int`, an enumeration, a
 /// pointer, a `bool`, a `std::optional`. Results that report failures themselves, such as
 /// `std::expected`, still do.

@@ -146,8 +146,8 @@ namespace detail {
 /// For a blocking operation that takes no `attempt`.
 [[noreturn]] REPRISE_EXPORT void throw_unseen_attempt_timeout();
 
-/// Passes `options` through if they hold together, throws `invalid_settings` otherwise. For member
-/// initialiser lists.
+/// Returns `options` if they are valid, throws `invalid_settings` otherwise. For member initialiser
+/// lists.
 template <class Options>
 [[nodiscard]] Options checked(const Options& options) {
     if (std::optional<driver::settings_error> error = check(options)) {

@@ -1,8 +1,8 @@
 #pragma once
 
-/// What happened to a request: what failed on every attempt, how long it waited, who refused the
-/// last retry and why. Loops and clients use the same type. Recording allocates only for the texts
-/// of failures.
+/// What happened to a request: how each attempt failed, how long the request waited, and why the
+/// last retry was refused. Loops and clients use the same type. Recording allocates only for the
+/// texts of failures.
 
 #include <algorithm>
 #include <array>

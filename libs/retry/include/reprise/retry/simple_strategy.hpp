@@ -88,13 +88,15 @@ template <class E, class Visit>
     } else if constexpr (std::same_as<E, failure_view>) {
         return visit(question.failure);
     } else {
-        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
-            return visit(*error);
+        bool is_match = false;
+        const auto answer = [&](const E& error) { is_match = visit(error); };
+        if (question.failure.visit<E>(answer)) {
+            return is_match;
         }
         if constexpr (std::same_as<E, std::error_code>) {
-            const auto* const thrown = question.failure.get_if<std::system_error>();
-            if (thrown != nullptr) {
-                return visit(thrown->code());
+            const auto answer_code = [&](const std::system_error& error) { answer(error.code()); };
+            if (question.failure.visit<std::system_error>(answer_code)) {
+                return is_match;
             }
             const failure_facts& facts = question.facts;  // Boost's codes, those of adapters
             return facts.category != nullptr &&
@@ -110,9 +112,7 @@ template <class E>
 [[nodiscard]] std::optional<failure_facts> facts_as(const driver::retry_question& question) {
     std::optional<failure_facts> found;
     if constexpr (has_failure_traits<E> || has_adl_facts<E> || has_member_facts<E>) {
-        if (const E* const error = question.failure.get_if<E>(); error != nullptr) {
-            found = facts_of(*error);
-        }
+        question.failure.visit<E>([&found](const E& error) { found = facts_of(error); });
     }
     return found;
 }
@@ -128,8 +128,8 @@ template <class E>
     return states_anything(facts) ? 2 : 0;
 }
 
-/// What two named types that are both the failure state together: what the stricter one does, such
-/// as a derived class that states `no`, and the longer wait.
+/// Combines the facts of two named types that both match the failure: those of the stricter one,
+/// such as a derived class that states `no`, with the longer wait.
 [[nodiscard]] inline std::optional<failure_facts> stricter(
     const std::optional<failure_facts>& first, const std::optional<failure_facts>& second) {
     if (!first || !second) {
@@ -283,7 +283,7 @@ private:
         using facts = std::optional<failure_facts>;
         return result_or(facts{}, [&] { return selection.own_facts(question); });
     }
-    /// A type that the strategy names may forbid the retry, whatever the loop knows of the failure.
+    /// A type that the strategy names may forbid the retry, whatever facts the loop has.
     [[nodiscard]] refusal_reason check_own_facts(
         const driver::retry_question& question) const noexcept {
         const std::optional<failure_facts> own = own_facts(question);
@@ -372,8 +372,8 @@ public:
     /// Programming errors are retried if one of the types is such an error:
     /// `on<std::logic_error>()`.
     ///
-    /// Of an exception that the loop does not know (`catching`), what a named type states can
-    /// forbid a retry and lengthen its delay; it neither allows one nor sets its price.
+    /// For an exception that is not listed in `catching`, the facts of a named type can forbid a
+    /// retry and lengthen its delay, but can neither allow one nor set its price.
     template <class... E>
     [[nodiscard]] auto on() const {
         static_assert(sizeof...(E) > 0, "name the errors to retry: on<my_error>()");

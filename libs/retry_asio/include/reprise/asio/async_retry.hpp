@@ -91,8 +91,8 @@ struct retry_signature<void(First, Rest...)> {
 /// lives until the call has completed.
 using async_call_options = driver::basic_call_options<driver::held_by_ownership>;
 
-/// The options of a call that blocks, for one that does not: states that all that they point to
-/// lives until it has completed.
+/// Uses the options of a blocking call for one that does not block: states that everything they
+/// point to lives until the call has completed.
 [[nodiscard]] inline async_call_options borrowed(const call_options& all) {
     const auto& [deadline, timeout, limit, repeat, stop, outer, history, name, clock, random] = all;
     return {deadline,
@@ -159,6 +159,8 @@ template <
     if constexpr (detail::is_hedged<std::decay_t<Initiate>>) {
         detail::check_hedge(options.repeat);
     }
+    // Here, and not when the loop starts: what an initiation throws reaches no coroutine.
+    static_cast<void>(driver::async_clock_of(options.clock.get()));
     auto executor = detail::executor_of(source);
     auto start = [executor, target = detail::strategy_holder<kept>{strategy}](
                      auto handler, async_call_options wanted, auto call) {

@@ -36,19 +36,21 @@ class REPRISE_EXPORT first_attempt_latencies {
 public:
     /// A first attempt that ended well.
     void record(duration latency) noexcept { finished_.record(latency); }
-    /// A first attempt that was not left to end.
+    /// A first attempt that was cut short.
     void record_unfinished() noexcept { unfinished_.fetch_add(1, std::memory_order_relaxed); }
-    /// Halves all counts, so that what is recorded from now on weighs more.
-    void forget_half() noexcept;
+    /// Halves all counts once there are `count_max`, so that what is recorded from now on weighs
+    /// more. Of several threads that call it at the same time, one does.
+    void bound(std::uint64_t count_max) noexcept;
 
     [[nodiscard]] std::uint64_t count() const noexcept;
-    /// At least this share of the first attempts (0 to 1) took no longer. Empty if it falls among
-    /// those that were not left to end, and without any record.
+    /// The percentile: at least this share of the first attempts (0 to 1) took no longer. Empty if
+    /// it falls among those that were cut short, or if there are no records.
     [[nodiscard]] std::optional<duration> percentile(double share) const noexcept;
 
 private:
     driver::latency_histogram finished_;
     std::atomic<std::uint64_t> unfinished_{0};
+    std::atomic<bool> is_halving_{false};
 };
 
 /// When a slow attempt is hedged.
@@ -65,9 +67,9 @@ struct hedge_options {
     /// With this many records, loops halve the counts, so that the percentile follows a service
     /// that becomes faster or slower. At least twice `seen_min`.
     std::uint64_t seen_max = 1000;
-    /// The longest delay that follows from the percentile, and the delay where the percentile falls
-    /// among attempts that were not left to end: more of them are slow than are meant to be hedged.
-    /// With `seen`, at least `delay`.
+    /// The longest delay that follows from the percentile, and the delay if the percentile falls
+    /// among attempts that were cut short: then more attempts are slow than should be hedged. With
+    /// `seen`, at least `delay`.
     duration delay_max = std::chrono::seconds{1};
 
     /// The delay of a hedge that is considered now.

@@ -46,7 +46,7 @@ struct text_error {
 
 }  // namespace reprise::retry_json
 
-/// Policies of strategies whose options are only known when the program runs.
+/// Policies of strategies whose options are chosen at run time.
 
 namespace reprise::retry_json::detail {
 
@@ -145,7 +145,9 @@ struct loaded_strategy {
 
 /// Reads a strategy from JSON, in which comments are accepted; never throws on bad input. All
 /// problems are reported, up to 100, each with its line and path. Unknown members and text above
-/// 1 MB are problems. `safety` decides about failures without facts.
+/// 1 MB are problems. Members replace those of their preset one by one; a budget that names another
+/// kind (bucket, throttle, window) replaces the preset's as a whole. `safety` decides about
+/// failures without facts.
 [[nodiscard]] std::expected<loaded_strategy, std::vector<retry_json::text_error>>
 strategy_from_json(std::string_view text, const driver::safety_options& safety = {});
 

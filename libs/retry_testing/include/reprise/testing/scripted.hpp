@@ -31,7 +31,7 @@ namespace reprise::testing {
     }
     return facts;
 }
-/// A failure that no retry can help with.
+/// A permanent failure: no retry helps.
 [[nodiscard]] inline failure_facts permanent() {
     return {.safety = retry_safety::no, .fault = failure_fault::client};
 }
@@ -61,8 +61,8 @@ private:
     scripted_error error_{};
 };
 
-/// Fails as scripted, then succeeds for ever (or, with `fail_forever`, repeats the last
-/// failure). Records what the loop passed to each attempt.
+/// Fails as scripted, then always succeeds (or, with `fail_forever`, repeats the last failure).
+/// Records what the loop passed to each attempt.
 class scripted_operation {
 public:
     scripted_operation(std::initializer_list<failure_facts> failures)

@@ -25,12 +25,12 @@
 
 namespace reprise::testing {
 
-/// Things can be scheduled to happen on the way: a stop request in the middle of a wait, a service
-/// that recovers after ten seconds. Must outlive the loops that use it. Any thread may read the
-/// time, schedule actions and wait; only one at a time may move it, and waiting moves it.
+/// A test can schedule events: a stop request in the middle of a wait, a service that recovers
+/// after ten seconds. Must outlive the loops that use it. Any thread may read the time, schedule
+/// actions and wait; only one at a time may move it, and waiting moves it.
 class virtual_clock final : public driver::async_clock {
 public:
-    /// `start` is what the clock shows first: any time, also one before zero.
+    /// `start` is the initial time: any time, even one before zero.
     explicit virtual_clock(time_point start = {}) noexcept : start_(start), now_(start) {}
 
     [[nodiscard]] time_point now() noexcept override {
@@ -64,8 +64,9 @@ public:
         }
     }
 
-    /// `action` happens when time gets there, on the thread that moves it, and must not throw. A
-    /// time that has passed counts as now: the action happens at the next move, also one by zero.
+    /// Runs `action` when the clock reaches that time, on the thread that moves it; it must not
+    /// throw. A time that has passed counts as now: the action runs at the next move, even one by
+    /// zero.
     void at(time_point when, std::function<void()> action) {
         const std::lock_guard lock(mutex_);
         scheduled_.emplace(std::max(when, now_), event{{}, std::move(action)});
@@ -75,7 +76,7 @@ public:
     }
 
     /// Moves the time by hand, e.g. inside an operation that "takes" two seconds. What falls due on
-    /// the way happens in order of time.
+    /// the way runs in order of time.
     void advance(duration by) {
         const time_point until = driver::add_saturated(current(), driver::at_least_zero(by));
         while (step(until)) {
@@ -96,8 +97,8 @@ public:
         return step(next);
     }
 
-    /// Plays to the end: runs whatever `context` (an `io_context`) can run, moves on to the next
-    /// wait, and so on until nothing waits any more. Returns the number of moves.
+    /// Runs until idle: runs whatever `context` (an `io_context`) can run, moves on to the next
+    /// wait, and so on until nothing is waiting. Returns the number of moves.
     template <class Context>
     std::size_t run(Context& context) {
         std::size_t moves = 0;
@@ -108,7 +109,7 @@ public:
         return moves;
     }
 
-    /// Every wait of a blocking loop so far, in order, as long as it really lasted.
+    /// Every wait of a blocking loop so far, in order, with its actual length.
     [[nodiscard]] const std::vector<duration>& waits() const noexcept { return waits_; }
     /// How often the clock was read.
     [[nodiscard]] std::size_t reads() const noexcept {
@@ -138,8 +139,8 @@ private:
         const std::lock_guard lock(mutex_);
         return now_;
     }
-    /// Lets the first thing due by `until` happen; without one moves the time there and returns
-    /// false. Calls out without the lock: whatever happens may come back and schedule more.
+    /// Runs the first action due by `until`; without one moves the time there and returns false.
+    /// Calls it without the lock, because the action may schedule more.
     [[nodiscard]] bool step(time_point until) {
         event due;
         {

@@ -22,7 +22,7 @@ service_call_result make_query_call(
 /// How a statement is prepared, unless query_options::adhoc is set.
 struct query_plan {
     /// Null: the statement is sent as text. Otherwise it is prepared once, then run by its name,
-    /// and prepared again if the service no longer knows it. Used on the engine's thread only.
+    /// and prepared again if the service no longer has it. Used on the engine's thread only.
     std::shared_ptr<prepared_cache> cache{};
     /// Prepares and runs the statement in one request if the cluster supports it. False: never
     /// does.

@@ -73,7 +73,7 @@ struct request_context {
     /// Identifies the request, unless the options do. The answer repeats it; use a new one for each
     /// request.
     std::string client_context_id{};
-    /// How long the client waits if the options do not say. Empty: no limit is sent.
+    /// How long the client waits if the options have no timeout. Empty: no limit is sent.
     std::optional<duration> timeout_default{};
 };
 

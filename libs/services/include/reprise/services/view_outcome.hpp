@@ -31,7 +31,7 @@ std::expected<view_outcome, outcome_error> parse_view_outcome(std::string_view t
 ///   302                                  no_active_partition; redirects are never followed
 ///   300 301 303 307 401 408 409 412
 ///   416 417 501..504                     temporary_failure
-///   404 with `"reason":"missing"`        temporary_failure: the node does not know the bucket yet
+///   404 with `"reason":"missing"`        temporary_failure: the node does not have the bucket yet
 ///   500                                  temporary_failure, unless the body has `error` together
 ///                                        with `{not_found, missing_named_view}` or `"badarg"`
 ///   anything else                        no retry

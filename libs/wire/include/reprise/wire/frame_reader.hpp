@@ -61,8 +61,8 @@ public:
     std::size_t gathered_size() const noexcept { return gathered_size_; }
     /// Size of the block that they are stored in.
     std::size_t block_size() const noexcept { return gathered_.bytes().size(); }
-    /// The block that the last frame was gathered in; null if it lies within its chunk. Whoever
-    /// keeps a reference to the block may use the frame's bytes as long as they like.
+    /// The block that the last frame was gathered in; null if it lies within its chunk. The frame's
+    /// bytes stay valid as long as anything keeps a reference to the block.
     const base::block_ref* gathered_block() const noexcept {
         return is_gathered_shown_ ? &gathered_ : nullptr;
     }

@@ -23,10 +23,9 @@ protected:
 };
 
 // The remote control of a cluster: one JSON object in, one out; the transport and who may use it
-// are the front's business. `command` chooses; unknown members are errors, so that a misspelt
-// option is never silently ignored. docs/sandbox_control.md lists the commands.
-// Answers have "ok":true and the command's members, or "ok":false and "error". Never throws on
-// input.
+// are the front's business. `command` selects the command; unknown members are errors, so that a
+// misspelt option is never silently ignored. docs/sandbox_control.md lists the commands. Answers
+// have "ok":true and the command's members, or "ok":false and "error". Never throws on input.
 json::value handle_control(
     cluster& cluster, const json::value& request, control_front* front = nullptr);
 

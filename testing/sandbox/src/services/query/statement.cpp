@@ -184,8 +184,7 @@ private:
             if (into.alias != "indexes") {
                 refuse("system:" + into.alias);
             }
-            read_alias(into);
-            return;
+            return read_alias(into);
         }
         if (is_sign("(") || is_sign("[") || is_sign("{") || peek().kind == token_kind::text ||
             peek().kind == token_kind::parameter) {

@@ -144,11 +144,11 @@ struct planned_breaker {
 
 /// The name server's answer to a client's SRV query, which is sent once.
 enum class srv_answer : std::uint8_t {
-    honest,          // all nodes, or nothing at all: then the client uses its seeds
-    foreign_beside,  // all nodes, and hosts outside the name that the user wrote
-    foreign_only,    // hosts outside that name, which own certificates for themselves
-    no_service,      // the target "."
-    hundreds,        // of hosts that do not exist or are outside; the nodes come early or too late
+    honest,           // all nodes, or nothing at all: then the client uses its seeds
+    own_and_foreign,  // all nodes, and hosts outside the name that the user wrote
+    foreign_only,     // hosts outside that name, which own certificates for themselves
+    no_service,       // the target "."
+    hundreds,         // of hosts that do not exist or are outside; the nodes come early or too late
 };
 
 inline constexpr std::size_t srv_answer_count = base::enumerator_count<srv_answer>();

@@ -10,8 +10,8 @@
 
 namespace reprise::sim {
 
-/// Situations that once got through: seen on real clusters, or used in attacks. Scenarios draw
-/// them; a run counts how often a client was in each. One that no run meets proves nothing.
+/// Situations that the simulation once missed: seen on real clusters, or used in attacks. Scenarios
+/// draw them; a run counts how often a client was in each. One that no run meets proves nothing.
 enum class situation : std::uint8_t {
     bucket_not_there_yet,         // a node that restarts answers 0x01 to SELECT_BUCKET
     restart_in_silence,           // a node that restarts does not answer SELECT_BUCKET

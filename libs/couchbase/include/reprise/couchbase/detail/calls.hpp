@@ -54,7 +54,7 @@ template <class... Given>
 struct given {};
 
 // Starts calls through a completion token. <reprise/couchbase/asio.hpp> specialises it for all
-// tokens; this one only prints the sentence, once for each call.
+// tokens; this one only produces the readable error, once for each call.
 template <class Token, class Always = void>
 struct initiation {
     static_assert(
@@ -249,31 +249,6 @@ private:
 // Names a call that can be canceled; 0: it cannot.
 using call_ticket = std::uint64_t;
 
-// Blocks. Defined for the result types of all operations: get_result, get_replica_result,
-// replica_list, mutation_result, counter_result, exists_result, lookup_in_result,
-// lookup_in_replica_result, lookup_replica_list, mutate_in_result and void.
-template <class Result>
-[[nodiscard]] std::expected<Result, error> run_call(
-    const call_target& target, document_call&& call);
-
-// Does not block; copies the key and the value before it returns.
-template <class Result>
-void start_call(
-    const call_target& target, document_call&& call, const result_receiver<Result>& receiver,
-    call_ticket ticket);
-
-// The same for a call of make_get: projected or plain.
-[[nodiscard]] std::expected<get_result, error> run_get(
-    const call_target& target, document_call&& call);
-void start_get(
-    const call_target& target, document_call&& call, const result_receiver<get_result>& receiver,
-    call_ticket ticket);
-
-// A fresh ticket; give it to start_call, then cancel_call may be used from any thread, also when
-// the call has ended.
-[[nodiscard]] call_ticket reserve_ticket(const call_target& target) noexcept;
-void cancel_call(const std::weak_ptr<session>& client, call_ticket ticket) noexcept;
-
 // The cancellation of a call that starts operations one after another, all with one ticket. A
 // request that comes when one has ended and the next has not started finds no operation, so it is
 // kept. Copies share it.
@@ -292,6 +267,36 @@ private:
     struct shared_state;
     std::shared_ptr<shared_state> state_;
 };
+
+// What cancels a call: reads of replicas may wait for the map first.
+template <class Result>
+using call_cancellation =
+    std::conditional_t<is_of_replicas<Result>, step_cancellation, call_ticket>;
+
+// Blocks. Defined for the result types of all operations: get_result, get_replica_result,
+// replica_list, mutation_result, counter_result, exists_result, lookup_in_result,
+// lookup_in_replica_result, lookup_replica_list, mutate_in_result and void.
+template <class Result>
+[[nodiscard]] std::expected<Result, error> run_call(
+    const call_target& target, document_call&& call);
+
+// Does not block; copies the key and the value before it returns.
+template <class Result>
+void start_call(
+    const call_target& target, document_call&& call, const result_receiver<Result>& receiver,
+    call_cancellation<Result> cancellation);
+
+// The same for a call of make_get: projected or plain.
+[[nodiscard]] std::expected<get_result, error> run_get(
+    const call_target& target, document_call&& call);
+void start_get(
+    const call_target& target, document_call&& call, const result_receiver<get_result>& receiver,
+    call_ticket ticket);
+
+// A fresh ticket; give it to start_call, then cancel_call may be used from any thread, also when
+// the call has ended.
+[[nodiscard]] call_ticket reserve_ticket(const call_target& target) noexcept;
+void cancel_call(const std::weak_ptr<session>& client, call_ticket ticket) noexcept;
 
 // The token form of a call. `Given` are the types of the user's arguments.
 template <class Result, auto Start = &start_call<Result>, class Token, class... Given>
@@ -383,8 +388,8 @@ struct row_handle {
 void start_next_row(
     const row_handle& rows, const result_receiver<std::optional<row_view>>& receiver);
 void cancel_rows(const row_handle& rows) noexcept;
-// Stops reading. If the request uses what its user has lent, waits until it has ended,
-// where this thread can wait for that.
+// Stops reading. If the request uses borrowed objects, waits until it has ended, unless this thread
+// cannot wait for that.
 void leave_rows(const row_handle& rows) noexcept;
 [[nodiscard]] call_ticket ticket_of(const row_handle& rows) noexcept;
 [[nodiscard]] std::size_t buffered_size_peak(const row_handle& rows) noexcept;

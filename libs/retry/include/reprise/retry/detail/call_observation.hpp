@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include <reprise/retry/circuit_breaker.hpp>
 #include <reprise/retry/detail/compiler.hpp>
@@ -21,37 +20,85 @@ public:
         : observer_(traits.observer), tracer_(traits.tracer), name_(name) {}
 
     [[nodiscard]] bool has_observer() const noexcept { return observer_ != nullptr; }
+    /// True if anyone needs the duration of the call. Tracers have their own clock.
+    [[nodiscard]] bool needs_start_time() const noexcept { return has_observer(); }
 
-    void on_start(time_point now) noexcept;
-    void on_attempt(std::uint32_t number) noexcept;
+    void on_start(time_point now) noexcept {
+        started_ = now;
+        if (tracer_ != nullptr) {
+            start_call_span();
+        }
+    }
+    void on_attempt(std::uint32_t number) noexcept {
+        ++summary_.attempts;
+        if (spans_ != nullptr) {
+            start_attempt_span(number, false);
+        }
+    }
     /// A hedge starts.
-    void on_hedge(std::uint32_t number) noexcept;
+    void on_hedge(std::uint32_t number) noexcept {
+        ++summary_.attempts;
+        if (spans_ != nullptr) {
+            start_attempt_span(number, true);
+        }
+    }
     /// One of several attempts that run at the same time has ended. `is_lost`: another one
     /// was better; `failure` is null after a success.
     void on_one_ended(std::uint32_t number, const failure_facts* failure, bool is_lost) noexcept;
-    /// All running attempts have ended. `failure` is null after a success.
-    void on_attempt_end(const failure_facts* failure) noexcept;
+    /// All running attempts have failed. `failure` must live until the next one starts or the call
+    /// ends.
+    void on_failure(const failure_facts& facts, const failure_view& failure) noexcept {
+        summary_.last_failure = facts;
+        summary_.last_error = failure;
+        if (spans_ != nullptr) {
+            end_attempt_spans(&facts);
+        }
+    }
     void on_decision(
         const retry_history::entry& entry, const failure_facts& facts, const failure_view& failure,
         const driver::failure_reason& reason) noexcept;
-    /// Once for each call. `ended` has its outcome; the rest is filled in here.
-    void on_completion(call_summary ended, time_point now) noexcept;
+    /// The call has ended with a success, and with it all attempts. This or `on_end`, once.
+    void on_success(time_point now) noexcept {
+        summary_.is_success = true;
+        summary_.last_error = {};
+        if (spans_ != nullptr) {
+            end_attempt_spans(nullptr);
+        }
+        complete(now);
+    }
+    /// The call has ended without a success.
+    void on_end(refusal_reason why, time_point now) noexcept {
+        summary_.refusal = why;
+        complete(now);
+    }
 
 private:
-    struct attempt_span {
-        std::uint32_t number = 0;
-        std::unique_ptr<retry_tracer::span> span;
+    /// The span of the call, and those of the attempts that run.
+    struct call_spans;
+    struct deleter {
+        REPRISE_EXPORT void operator()(call_spans* spans) const noexcept;
     };
-    [[nodiscard]] retry_tracer::span* start_attempt_span(std::uint32_t number) noexcept;
+
+    void start_call_span() noexcept;
+    void start_attempt_span(std::uint32_t number, bool is_hedge) noexcept;
+    void end_attempt_spans(const failure_facts* failure) noexcept;
+    void end_call_span() noexcept;
+    void complete(time_point now) noexcept {
+        if (observer_ != nullptr) {
+            summary_.total_time = driver::time_between(started_, now);
+            observer_->on_completion(summary_);
+        }
+        if (spans_ != nullptr) {
+            end_call_span();
+        }
+    }
 
     retry_observer* observer_;
     retry_tracer* tracer_;
     std::string_view name_;
-    std::unique_ptr<retry_tracer::span> call_span_;
-    std::vector<attempt_span> attempt_spans_;  // of the attempts that run
+    std::unique_ptr<call_spans, deleter> spans_;  // null for calls that are not traced
     time_point started_{};
-    std::uint32_t attempts_ = 0;
-    failure_facts last_failure_{};
+    call_summary summary_{};  // of the attempts so far
 };
 
 /// Optional per-request hooks: circuit breaker, observer, tracer.
@@ -63,6 +110,12 @@ public:
 
     call_observation observation;
 
+    /// False if an attempt can start without the time: only observers and a breaker that is not
+    /// closed need it.
+    [[nodiscard]] bool needs_start_time() const noexcept {
+        return observation.needs_start_time() ||
+               (breaker_ != nullptr && breaker_->state() != circuit_state::closed);
+    }
     /// False if the breaker refuses the attempt.
     [[nodiscard]] bool try_start_attempt(std::uint32_t number, time_point now) noexcept {
         if (breaker_ != nullptr) {
@@ -92,14 +145,12 @@ public:
             breaker_->on_success(permit_, now);
         }
         is_running_ = false;
-        observation.on_attempt_end(nullptr);
-        observation.on_completion({.is_success = true}, now);
+        observation.on_success(now);
     }
     /// `view` must live until the next attempt starts or the request ends.
     void on_failure(const failure_facts& facts, const failure_view& view) noexcept {
-        failure_ = view;
         is_running_ = false;
-        observation.on_attempt_end(&facts);
+        observation.on_failure(facts, view);
     }
     /// For the breaker, once for each attempt that failed. Before `on_failure`.
     void count_failure(const failure_facts& facts, bool is_canceled, time_point now) noexcept {
@@ -112,9 +163,7 @@ public:
             breaker_->on_failure(permit_, facts, now);
         }
     }
-    void on_end(refusal_reason why, time_point now) noexcept {
-        observation.on_completion({.refusal = why, .last_error = failure_}, now);
-    }
+    void on_end(refusal_reason why, time_point now) noexcept { observation.on_end(why, now); }
 
     /// False if the breaker would refuse an attempt after `delay`.
     [[nodiscard]] bool would_allow(time_point now, duration delay) const noexcept {
@@ -134,7 +183,6 @@ private:
     circuit_breaker* breaker_;  // null: none
     driver::breaker_permit permit_ = driver::breaker_permit::regular();
     bool is_running_ = false;
-    failure_view failure_{};  // of the attempt that failed last
 };
 
 /// In place of a pointer to them, where a call is known to have none.

@@ -17,10 +17,10 @@
 
 /// Inline code that is compiled in another way with -fno-exceptions, or with the standalone Asio
 /// instead of Boost's, lives in an inline namespace of its own for each of these. If the sources of
-/// a program mix them, the linker then keeps all; of two functions with one name it would keep any.
-/// The same holds for what calls such code, and for plain functions that return such types. Member
-/// templates of plain types have `detail::variant` as a template argument for the same reason.
-/// `tests/mixed/check_variants.py` compares the bodies.
+/// a program mix them, the linker then keeps them all; of two functions with the same name it would
+/// keep an arbitrary one. The same holds for what calls such code, and for plain functions that
+/// return such types. Member templates of plain types have `detail::variant` as a template argument
+/// for the same reason. `libs/retry/tests/mixed/check_variants.py` compares the bodies.
 #if defined(__cpp_exceptions) && defined(REPRISE_STANDALONE_ASIO)
 #define REPRISE_VARIANT standalone_asio_with_exceptions
 #elif defined(__cpp_exceptions)
@@ -74,7 +74,7 @@ template <class Result, class Call>
             auto& given = *static_cast<parts*>(data);
             given.result = given.call();
         };
-        static_cast<void>(completes(run, &both));  // Otherwise the fallback is still there.
+        static_cast<void>(completes(run, &both));  // If it threw, `fallback` is unchanged.
         return fallback;
     }
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-/// What follows a strategy's answer. A strategy proposes a retry; `admit` decides whether it is
-/// made. This is the only place where an allowance is taken or a budget charged, so every loop and
-/// every client refuses in the same order and for the same reasons:
+/// What happens after a strategy's answer. A strategy proposes a retry; `admit` decides whether it
+/// is made. This is the only place where an allowance is taken or a budget charged, so every loop
+/// and every client refuses in the same order and for the same reasons:
 ///
 /// ```
 /// 0. safety     does the failure state that it must not be retried?
@@ -136,9 +136,9 @@ struct admission {
     duration delay{};  ///< Wait this long; with `is_capped` exactly until the deadline.
     /// The request is sent again, and charged, only if its cause ends before.
     bool is_capped = false;
-    std::uint32_t cost = 0;  ///< Milli-units paid.
-    std::int64_t budget_level =
-        -1;  ///< The budget's level after it was asked; negative: not asked.
+    std::uint32_t cost = 0;          ///< Milli-units paid.
+    std::int64_t budget_level = -1;  ///< The budget's level after the retry was charged or refused;
+                                     ///< negative: no budget was asked.
 
     [[nodiscard]] bool is_admitted() const noexcept { return refusal == refusal_reason::none; }
 };
@@ -157,7 +157,7 @@ admit_woken(const proposed_retry& retry, const retry_limits& limits) noexcept;
 REPRISE_EXPORT void return_charge(
     std::uint32_t cost, const retry_limits& limits, time_point now) noexcept;
 
-/// Bound and deadline only, for retries that a protocol makes in any case and nobody pays for.
+/// Bound and deadline only, for retries that a protocol makes in any case and that are free.
 [[nodiscard]] REPRISE_EXPORT admission
 admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept;
 

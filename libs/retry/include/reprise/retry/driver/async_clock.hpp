@@ -10,11 +10,11 @@
 
 namespace reprise::driver {
 
-/// Is woken when a time is reached.
+/// Callback target for a timer.
 class REPRISE_EXPORT wake_target {
 public:
     virtual ~wake_target();
-    /// May be called from any thread, several times, and also when the reason is long gone; does no
+    /// May be called from any thread, several times, and long after the wait has ended; does no
     /// work on the calling thread beyond posting to an executor.
     virtual void wake() noexcept = 0;
 };
@@ -25,7 +25,7 @@ class REPRISE_EXPORT async_clock : public retry_clock {
 public:
     ~async_clock() override;
     /// Calls `target->wake()` once `when` is reached; at once if it has passed. The target is not
-    /// kept alive, and a target that has gone is forgotten: there is nothing to disarm.
+    /// kept alive, and a wake-up for a destroyed target is dropped, so there is nothing to disarm.
     virtual void arm(time_point when, std::weak_ptr<wake_target> target) = 0;
 };
 

@@ -9,7 +9,7 @@
 /// Budget     who pays for it?               a `driver::retry_budget`, or `no_budget`
 /// ```
 ///
-/// plus the maximum number of attempts. It proposes; the deadline and the price are looked at when
+/// plus the maximum number of attempts. It proposes; the deadline and the price are checked when
 /// the proposal is admitted (`driver/admission.hpp`). To change one question, replace one policy:
 /// ```
 ///     struct also_conflicts : reprise::driver::stated_safety { ... };
@@ -45,7 +45,7 @@
 
 namespace reprise {
 
-/// A strategy's behaviour where nothing was stated.
+/// What a strategy does when nothing was stated.
 enum class when_unstated : std::uint8_t {
     retry,
     refuse,
@@ -81,7 +81,7 @@ concept programming_error =
 /// True for a thrown exception of such a type.
 [[nodiscard]] REPRISE_EXPORT bool is_programming_error(const failure_view& failure) noexcept;
 
-/// True if a fault decides instead of a safety.
+/// True if the fault is known, so that it decides when no safety is stated.
 [[nodiscard]] constexpr bool states_fault(const failure_facts& facts) noexcept {
     return facts.fault == failure_fault::client || facts.fault == failure_fault::server;
 }
@@ -236,7 +236,7 @@ public:
         : options_(detail::checked(options)) {}
 
     /// The delay before retry number `retry` (the first is 0). `previous` is the last delay this
-    /// function gave for the same request (only decorrelated jitter looks at it).
+    /// function returned for the same request (only decorrelated jitter uses it).
     [[nodiscard]] duration delay(
         std::uint32_t retry, duration previous, std::uint64_t random) const noexcept {
         if (options_.jitter == jitter::decorrelated) {
@@ -251,7 +251,7 @@ public:
                 return detail::scale_random(full, random);
             case jitter::equal:
                 return full / 2 + detail::scale_random(full - full / 2, random);
-            case jitter::decorrelated:  // depends on the delay before; not here
+            case jitter::decorrelated:  // depends on the previous delay; not handled here
             case jitter::none:
                 break;
         }
@@ -269,7 +269,7 @@ public:
             }
             square *= square;
         }
-        // Not 0 x infinity, which is no number.
+        // Avoids 0 x infinity, which is not a number.
         const double grown = options_.base == duration::zero()
                                  ? 0.0
                                  : static_cast<double>(options_.base.count()) * power;
@@ -379,7 +379,8 @@ public:
           budget_(std::move(budget)),
           parts_(std::move(parts)) {}
 
-    /// Always granted, also when the budget is empty: it may not be empty when the attempt fails.
+    /// Always granted, even if the budget is empty: it may have been refilled when the attempt
+    /// fails.
     [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
         token = token_state{};
         if constexpr (detail::counts_requests<Budget>) {
@@ -388,9 +389,10 @@ public:
         return {};
     }
 
-    /// Asks in the order: safety, attempts, delay.
+    /// Decides in this order: safety, attempts, delay. What a policy throws is passed on; loops
+    /// take it for a refusal (`strategy_failed`).
     [[nodiscard]] retry_action retry_after(
-        token_state& token, const retry_question& question) noexcept {
+        token_state& token, const retry_question& question) noexcept(has_nothrow_policies) {
         if (!question.is_noted) {
             count_failure(question);
         }
@@ -404,9 +406,9 @@ public:
         return retry_action::after(delay_of(token, question));
     }
 
-    /// Of several attempts that run at the same time each failure counts, and each is checked: one
-    /// that must not be retried is final although another one fails later.
-    [[nodiscard]] bool note_failure(const retry_question& question) noexcept {
+    /// If several attempts run at the same time, each failure counts and is checked: one that must
+    /// not be retried is final even if another one fails later.
+    [[nodiscard]] bool note_failure(const retry_question& question) noexcept(has_nothrow_policies) {
         count_failure(question);
         return check_retryable(question) != refusal_reason::none;
     }
@@ -452,7 +454,26 @@ public:
     [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
 
 private:
-    [[nodiscard]] duration delay_of(token_state& token, const retry_question& question) noexcept {
+    static constexpr bool has_nothrow_policies = [] {
+        using asked = Retryable&;
+        using question_type = const retry_question&;
+        bool is_so = noexcept(std::declval<Backoff&>().wait(
+            std::declval<token_state&>(), std::declval<question_type>()));
+        if constexpr (requires(asked policy, question_type question) {
+                          policy.minimum_wait(question);
+                      }) {
+            is_so &= noexcept(std::declval<asked>().minimum_wait(std::declval<question_type>()));
+        }
+        if constexpr (requires(asked policy, question_type question) { policy.check(question); }) {
+            is_so &= noexcept(std::declval<asked>().check(std::declval<question_type>()));
+        } else {
+            is_so &= noexcept(std::declval<asked>().check(failure_facts{}, repeatability{}));
+        }
+        return is_so;
+    }();
+
+    [[nodiscard]] duration delay_of(token_state& token, const retry_question& question) noexcept(
+        has_nothrow_policies) {
         if constexpr (requires {
                           {
                               retryable_.minimum_wait(question)
@@ -470,7 +491,8 @@ private:
             budget_.on_failure(question.facts, question.at.now);
         }
     }
-    [[nodiscard]] refusal_reason check_retryable(const retry_question& question) noexcept {
+    [[nodiscard]] refusal_reason check_retryable(const retry_question& question) noexcept(
+        has_nothrow_policies) {
         if constexpr (requires { retryable_.check(question); }) {
             return retryable_.check(question);
         } else {

@@ -26,17 +26,18 @@ public:
     latency_histogram& operator=(const latency_histogram& other) noexcept;
 
     void record(duration latency) noexcept;
-    /// As if everything recorded in `other` had been recorded here.
+    /// Adds everything recorded in `other`.
     void add(const latency_histogram& other) noexcept;
     /// Halves all counts, so that what is recorded from now on weighs more. For percentiles that
-    /// follow a service; counters of reports must not forget.
+    /// follow a service; never for the counters of a report.
     void forget_half() noexcept;
 
     [[nodiscard]] std::uint64_t count() const noexcept;
     /// Of everything recorded. What is longer than the histogram's range counts as its end; the sum
     /// saturates after 292 years.
     [[nodiscard]] duration sum() const noexcept;
-    /// At least this share of what was recorded (0 to 1) took no longer; zero without any record.
+    /// The percentile: at least this share of the records (0 to 1) took no longer; zero without
+    /// records.
     [[nodiscard]] duration percentile(double share) const noexcept;
 
     /// Usual limits, for reports that compare several programs.

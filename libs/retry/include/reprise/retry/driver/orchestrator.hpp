@@ -1,6 +1,6 @@
 #pragma once
 
-/// One request's way through its retries. The blocking loop, the Asio loops, the token API, the
+/// Decides about the retries of one request. The blocking loop, the Asio loops, the token API, the
 /// Couchbase client, the simulation and the lab all drive this class. It reads no clock, waits
 /// nowhere and allocates nothing.
 ///
@@ -42,8 +42,8 @@
 
 namespace reprise::driver {
 
-/// What the protocol itself rules about a failed attempt, before any strategy is asked. The
-/// default: the strategy decides.
+/// The protocol's own rule for a failed attempt, applied before any strategy is asked. The default:
+/// the strategy decides.
 class protocol_rule {
 public:
     constexpr protocol_rule() noexcept = default;
@@ -101,7 +101,7 @@ struct retry_step {
     bool is_capped = false;
     refusal_reason refusal = refusal_reason::none;
     duration wait{};  ///< Before the next attempt.
-    /// The budget's level in milli-units after it was asked; negative: it was not.
+    /// The budget's level in milli-units after the decision; negative: no budget was asked.
     std::int64_t budget_level = -1;
     // Not a `std::error_code`: constructing one calls a function.
     const std::error_category* error_category = nullptr;
@@ -125,7 +125,7 @@ protected:
     ~decision_recorder() = default;
 };
 
-/// Where late answers go. Without a channel a strategy that defers has failed.
+/// Receives late answers. Without a channel, a strategy that defers has failed.
 struct answer_route {
     retry_sink::channel_maker make_channel = nullptr;
     void* driver = nullptr;
@@ -135,6 +135,8 @@ struct answer_route {
 /// What applies to a request, apart from its strategy. For one call of the orchestrator, during
 /// which what it points to must live.
 struct request_terms {
+    request_terms() noexcept {}  // Not defaulted: GCC would clear all of it first.
+
     time_point started{};  ///< Offsets in histories count from here.
     repeatability repeat = repeatability::unspecified;
     const std::any* user_data = nullptr;
@@ -251,8 +253,8 @@ public:
     /// The running attempt takes long, and the driver asks for another one in parallel (hedging).
     /// Admitted, counted and paid for like a retry. True: start attempt `attempt_number()`; what is
     /// reported afterwards is the outcome of all that run. An observer of the admission may cancel
-    /// the request, or take so long that the deadline has passed: then nothing has changed but the
-    /// history. `clock` returns the time after that.
+    /// the request, or take so long that the deadline has passed or the breaker has opened: then
+    /// nothing has changed but the history. `clock` returns the time after that.
     template <class IsCanceled, class Clock>
     [[nodiscard]] bool admit_hedge(
         request_terms& terms, time_point now, const IsCanceled& is_canceled,
@@ -268,8 +270,10 @@ public:
         }
         const time_point start = clock();
         const bool is_late = time_left(start, terms.limits.deadline) <= duration::zero();
+        const bool is_open = attached_ && !attached_->allows_hedge();
         const refusal_reason why = is_canceled() ? refusal_reason::canceled
                                    : is_late     ? refusal_reason::deadline
+                                   : is_open     ? refusal_reason::circuit_open
                                                  : refusal_reason::none;
         if (why != refusal_reason::none) {
             forgo_retry(terms, start);
@@ -339,7 +343,7 @@ private:
         if constexpr (is_virtual) {
             return strategy_.traits().only_answers;
         } else {
-            return false;  // the compiler sees what such a strategy leaves out
+            return false;  // the compiler removes calls that do nothing
         }
     }
 
@@ -383,7 +387,7 @@ private:
                     break;
             }
             if (terms.strategy_failure != nullptr) {
-                *terms.strategy_failure = sink.cause();
+                *terms.strategy_failure = sink.take_cause();
             }
             return refuse(refusal_reason::strategy_failed, failed, terms, at.now);
         } else {
@@ -488,7 +492,7 @@ private:
             write(kind, number, step, failed, terms, now);
         }
     }
-    /// Apart from `record`, which has nothing to do for most calls.
+    /// Separate from `record`, which has nothing to do for most calls.
     void write(
         entry_kind kind, std::uint32_t number, const retry_step& step, const failed_attempt& failed,
         request_terms& terms, time_point now) noexcept {

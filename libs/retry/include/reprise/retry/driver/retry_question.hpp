@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a strategy is asked after a failed attempt, and what it is asked about. Plain values, for
+/// What a strategy is asked after a failed attempt, and its possible answers. Plain values, for
 /// authors of strategies and of clients.
 
 #include <any>
@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 #include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/failure_facts.hpp>
@@ -45,9 +46,9 @@ struct decision_context {
     }
 };
 
-/// Why an attempt failed, in the words of a protocol: one enumerator of that protocol's own reason
-/// enum. Empty where a protocol has none, as in plain retry loops.
-class failure_reason {
+/// Why an attempt failed, in a protocol's terms: one enumerator of the protocol's own reason enum.
+/// Empty if there is none, as in plain retry loops.
+class REPRISE_EXPORT failure_reason {
 public:
     constexpr failure_reason() noexcept = default;
     /// `Reason` needs a `to_string` found by its argument.
@@ -96,13 +97,13 @@ struct retry_question {
     /// refused or cut after the strategy has answered.
     time_point deadline = no_deadline;
     repeatability repeat = repeatability::unspecified;
-    /// The failure itself. Empty when the driver of the loop has none to show.
+    /// The failure itself. Empty if the driver of the loop has none.
     failure_view failure{};
     /// The protocol's name for the failure; empty outside of a client.
     failure_reason reason{};
     /// All retries made so far, also those that no strategy was asked about.
     std::uint32_t retry_attempts = 0;
-    /// The failure was shown to the strategy before, because other attempts still ran (hedging).
+    /// The strategy has seen this failure before, when other attempts were still running (hedging).
     bool is_noted = false;
     /// The safety in `facts` was assumed because the attempt was cut short; the failure itself
     /// states none.
@@ -116,7 +117,7 @@ struct retry_question {
 /// A strategy's answer at the start of a request: may it be retried at all?
 struct decision {
     refusal_reason refusal = refusal_reason::none;
-    /// The budget's level in milli-units when it was asked; negative when it was not.
+    /// The budget's level in milli-units when it was asked; negative: it was not asked.
     std::int64_t budget_level = -1;
 
     [[nodiscard]] constexpr bool allowed() const noexcept {
@@ -241,7 +242,7 @@ public:
     /// Makes the channel of a late answer. Called at most once, when the strategy defers.
     using channel_maker = std::shared_ptr<answer_channel> (*)(void* driver);
 
-    /// A null `make_channel` cannot wait: a strategy that defers has failed.
+    /// With a null `make_channel` nothing can wait: a strategy that defers has failed.
     retry_sink(channel_maker make_channel, void* driver, decision_ticket ticket = {}) noexcept
         : make_channel_(make_channel), driver_(driver), ticket_(ticket) {}
     retry_sink(const retry_sink&) = delete;
@@ -258,7 +259,7 @@ public:
     enum class state : std::uint8_t { open, answered, failed, deferred };
     [[nodiscard]] state current() const noexcept { return state_; }
     [[nodiscard]] const std::optional<retry_action>& action() const noexcept { return action_; }
-    [[nodiscard]] const std::string& cause() const noexcept { return cause_; }
+    [[nodiscard]] std::string take_cause() noexcept { return std::move(cause_); }
 
 private:
     channel_maker make_channel_;

@@ -36,7 +36,8 @@ public:
         retry_history::entry& entry, const driver::failed_attempt& failed,
         const driver::retry_step&) noexcept override {
         entry.set_category(history_.index_of(failed.facts.category));
-        // A code of a category that is kept brings its text with it; zero's would be "success".
+        // A code whose category is kept needs no text of its own; the text of zero would be
+        // "success".
         if (entry.category() == 0 || failed.facts.code == 0) {
             entry.set_text(detail::guarded(std::uint8_t{0}, [&] {
                 return history_.index_of(
@@ -58,10 +59,10 @@ namespace driver {
 /// the answer stops it. Shared by one loop and one `deferred_answer`.
 class REPRISE_EXPORT late_answer final : public answer_channel {
 public:
-    /// What has come by now.
+    /// What has arrived so far.
     struct result {
         bool is_there = false;
-        std::optional<retry_action> action{};  ///< Absent although there: the strategy failed.
+        std::optional<retry_action> action{};  ///< Absent although `is_there`: it failed.
     };
 
     /// A stop of `caller` ends the wait as well.
@@ -69,7 +70,7 @@ public:
 
     /// Stops when an answer is there, or when the caller asked to stop.
     [[nodiscard]] std::stop_token stop() const noexcept { return ended_.get_token(); }
-    /// What has come so far. A later answer has no effect.
+    /// Returns what has arrived so far. A later answer has no effect.
     [[nodiscard]] result take() noexcept;
 
     void post(
@@ -102,12 +103,21 @@ public:
     retry_session(const retry_session&) = delete;
     retry_session& operator=(const retry_session&) = delete;
 
-    /// True if `begin` and `on_success` need the real time and randomness.
-    [[nodiscard]] bool needs_time() const noexcept { return needs_time_; }
-    /// True if `begin` needs the real time: offsets in a history count from the start.
-    [[nodiscard]] bool needs_start_time() const noexcept {
-        return needs_time_ || options_->history != nullptr;
+    /// True if `try_start_attempt` needs the real time.
+    [[nodiscard]] bool needs_attempt_time() const noexcept {
+        return strategy_needs_time_ ||
+               (attached_ && (attached_->needs_start_time() || options_->history != nullptr));
     }
+    /// True if `begin` needs it: offsets in a history count from the start.
+    [[nodiscard]] bool needs_start_time() const noexcept {
+        return needs_attempt_time() || options_->history != nullptr;
+    }
+    /// True if `on_success` needs it.
+    [[nodiscard]] bool needs_success_time() const noexcept {
+        return strategy_needs_time_ || attached_;
+    }
+    /// True if these three also need randomness.
+    [[nodiscard]] bool needs_randomness() const noexcept { return strategy_needs_time_; }
 
     /// Sets the time after which no retry may start. Before `on_failure`.
     void set_deadline(time_point deadline) noexcept { deadline_ = deadline; }
@@ -144,31 +154,32 @@ public:
         return on_failed_attempt(
             {.facts = facts, .failure = failure, .is_canceled = is_canceled}, at);
     }
-    /// The same with all that a driver may know about it.
+    /// The same with all that a driver can pass on.
     [[nodiscard]] retry_step on_failed_attempt(
         const failed_attempt& failed, const decision_context& at) noexcept {
         const retry_step step = decided(
             at.now, [&](request_terms& terms) { return core().on_failure(failed, terms, at); });
         if constexpr (can_defer) {
             if (step.is_deferred) {
-                deferred_ = failed;
+                deferred_->failed = failed;
             } else {
-                late_.reset();  // a strategy can answer at once although it took a channel
+                deferred_.reset();  // a strategy can answer at once although it took a channel
             }
         }
         return step;
     }
 
     /// After a deferred step: stops when the answer is there, or when the caller asked to stop.
-    [[nodiscard]] std::stop_token answer_stop() const noexcept { return late_->stop(); }
+    [[nodiscard]] std::stop_token answer_stop() const noexcept { return deferred_->answer->stop(); }
     /// The wait for a late answer is over, whatever ended it.
     [[nodiscard]] retry_step on_answer(time_point now, bool is_canceled) noexcept {
-        const late_answer::result answer = late_->take();
-        deferred_->is_canceled = is_canceled;
+        const late_answer::result answer = deferred_->answer->take();
+        failed_attempt& failed = deferred_->failed;
+        failed.is_canceled = is_canceled;
         return decided(now, [&](request_terms& terms) {
             return answer.is_there || is_canceled
-                       ? core().on_answer(answer.action, *deferred_, terms, now)
-                       : core().on_no_answer(*deferred_, terms, now);
+                       ? core().on_answer(answer.action, failed, terms, now)
+                       : core().on_no_answer(failed, terms, now);
         });
     }
 
@@ -226,6 +237,12 @@ public:
 private:
     static constexpr bool can_defer = std::derived_from<Strategy, driver::retry_strategy>;
 
+    /// A late answer, and the attempt that it is about.
+    struct deferral {
+        std::shared_ptr<late_answer> answer;
+        failed_attempt failed;
+    };
+
     using attachments_pointer =
         std::conditional_t<IsPlain, detail::no_attachments, detail::call_attachments*>;
     using owned_attachments = std::conditional_t<
@@ -236,7 +253,7 @@ private:
         Strategy& strategy, const call_options& options, const strategy_traits& traits) noexcept
         : strategy_(&strategy),
           options_(&options),
-          needs_time_(traits.needs_time),
+          strategy_needs_time_(traits.needs_time),
           allowance_(traits.retries_max, options.outer_allowance) {
         if (options.history != nullptr) {
             options.history->clear();
@@ -244,7 +261,6 @@ private:
         if constexpr (!IsPlain) {
             if (traits.has_attachments()) [[unlikely]] {
                 attached_ = &attachments_.emplace(traits, options.name);
-                needs_time_ = true;
             }
         }
     }
@@ -253,8 +269,8 @@ private:
 
     static std::shared_ptr<answer_channel> make_late_answer(void* session) {
         auto* const self = static_cast<retry_session*>(session);
-        self->late_ = std::make_shared<late_answer>(self->options_->stop);
-        return self->late_;
+        self->deferred_.emplace().answer = std::make_shared<late_answer>(self->options_->stop);
+        return self->deferred_->answer;
     }
 
     /// Calls `use` with the terms of the call, which nothing but failures and hedges need.
@@ -292,13 +308,12 @@ private:
 
     Strategy* strategy_;
     const call_options* options_;
-    bool needs_time_;
+    bool strategy_needs_time_;
     time_point started_{};
     time_point deadline_ = driver::no_deadline;
     retry_progress progress_{};
-    std::optional<failed_attempt> deferred_;  // the attempt that a late answer is about
     retry_allowance allowance_;
-    std::shared_ptr<late_answer> late_;
+    std::optional<deferral> deferred_;
     [[no_unique_address]] attachments_pointer attached_{};  // null for most calls
     [[no_unique_address]] owned_attachments attachments_{};
 };

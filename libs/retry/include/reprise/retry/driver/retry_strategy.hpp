@@ -39,8 +39,8 @@
 /// A token is used up by the call it is passed to. Passing it again, or to another strategy object,
 /// is refused as an invalid argument, also when two threads try at the same time.
 ///
-/// Tokens decide about retries only. A strategy's circuit breaker and observer belong to a whole
-/// call, which no token sees: `retry_session` asks and notifies them.
+/// Tokens only decide about retries. A strategy's circuit breaker and observer belong to the whole
+/// call: `retry_session` asks and notifies them.
 
 namespace reprise::driver {
 
@@ -201,14 +201,16 @@ public:
     virtual bool note_failure(const retry_question& question);
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
     /// overridden: the client's budget pays, if there is one. Loops charge it and return what a
-    /// retry that is not made has cost. What else it counts the strategy tells it itself: requests
+    /// retry that is not made has cost. The strategy itself reports everything else to it: requests
     /// in `on_start`, failures in `retry_after` and `note_failure`, successes in `on_success`.
     [[nodiscard]] virtual retry_budget* paying_budget() noexcept;
 
-    /// Asks it; an exception becomes a failure of the sink with the exception's text.
+    /// Calls `retry_after`; an exception becomes a failure of the sink with the exception's text.
     void ask(const retry_question& question, retry_sink& sink) noexcept;
-    [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept;
-    void succeed(const token_state& token, const decision_context& at) noexcept;
+    /// `on_start` and `on_success` for drivers: what they throw ends here. Virtual so that a
+    /// strategy that throws nothing is reached with one call; plug-ins do not override them.
+    [[nodiscard]] virtual decision begin(token_state& token, const decision_context& at) noexcept;
+    virtual void succeed(const token_state& token, const decision_context& at) noexcept;
     [[nodiscard]] const strategy_traits& traits() const noexcept { return traits_; }
 
 protected:
@@ -240,6 +242,12 @@ public:
     }
     void on_success(const token_state& token, const decision_context& at) override {
         inner_.succeed(token, at);
+    }
+    decision begin(token_state& token, const decision_context& at) noexcept override {
+        return detail::begin_with(inner_, token, at);
+    }
+    void succeed(const token_state& token, const decision_context& at) noexcept override {
+        detail::succeed_with(inner_, token, at);
     }
     bool note_failure(const retry_question& question) override {
         return detail::note_failure(inner_, question);

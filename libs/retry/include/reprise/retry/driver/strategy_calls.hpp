@@ -101,7 +101,7 @@ struct strategy_holder {
     Kept strategy;
 };
 
-/// Does not compile, with a sentence, unless `Given` can be the strategy of a loop.
+/// Fails to compile, with a readable error, unless `Given` can be the strategy of a loop.
 template <class Given>
 constexpr bool check_strategy() noexcept {
     static_assert(
@@ -155,7 +155,7 @@ template <class Strategy>
     }
 }
 
-/// Asks an inline strategy. What it remembers travels in the action.
+/// Asks an inline strategy. The action carries what the strategy remembers.
 template <driver::inline_strategy Strategy>
 [[nodiscard]] driver::retry_action ask(
     Strategy& strategy, const driver::retry_question& question) noexcept {
@@ -169,8 +169,8 @@ template <driver::inline_strategy Strategy>
 }
 
 /// One of several attempts that run at the same time has failed, and the others may still succeed:
-/// for strategies that count failures. True if the failure forbids a retry, as far as the strategy
-/// knows; one that throws forbids it, too.
+/// for strategies that count failures. True if the strategy forbids a retry after this failure; a
+/// strategy that throws forbids it, too.
 template <class Strategy>
 [[nodiscard]] bool note_failure(
     Strategy& strategy, const driver::retry_question& question) noexcept {

@@ -104,7 +104,7 @@ struct beast_result {
 
 namespace detail {
 
-/// An answer before the answer, such as 100 and 103. After 101 no other one follows.
+/// An interim answer, such as 100 and 103. After 101 no other one follows.
 [[nodiscard]] constexpr bool is_interim_status(unsigned status) noexcept {
     return status >= 100 && status < 200 && status != 101;
 }
@@ -157,7 +157,7 @@ template <class RequestBody, class Fields>
     auto checked = asio::redirect_error(asio::use_awaitable, result.error);
     const auto ended = [&result, &current] {
         result.ended_at = current.calendar_time();
-        // A loop that cancels at the limit of the attempt knows itself that this is a timeout.
+        // A loop that cancels at the attempt's limit counts this as a timeout itself.
         result.is_canceled = result.error == asio::error::operation_aborted &&
                              current.time_left() > duration::zero();
         return result.error.failed();

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -55,13 +56,32 @@ struct redis_reply_deleter {
 /// An answer that is not an error.
 using redis_reply = std::unique_ptr<redisReply, redis_reply_deleter>;
 
+class redis_connection;
+
+/// Options of `redis_connection`.
+struct redis_options {
+    /// Prepares each new connection before its first command, also after a redirection: AUTH,
+    /// SELECT, CLIENT SETNAME.
+    /// ```
+    ///     {.on_connect = [](auto& on, const reprise::attempt& current) {
+    ///         on.command(current, {"AUTH", "secret"});
+    ///         ...
+    ///     }}
+    /// ```
+    /// Its commands share the time of the attempt. If it throws, the connection is closed and the
+    /// attempt has failed with that error. Its `redis_error`s are classified as those of commands
+    /// are, except that a lost connection is safe: your command was not sent.
+    std::function<void(redis_connection& on, const attempt& current)> on_connect{};
+};
+
 /// One connection, for one thread at a time. Opened when it is first needed and reopened after it
 /// was lost. MOVED sends the next attempt, and those after it, to the node that it names. ASK does
-/// so for one attempt, on a connection of its own. READONLY closes the connection, so that the next
-/// attempt looks up the first address again and finds the new primary.
+/// so for the same command in the next attempt, on a connection of its own. READONLY closes the
+/// connection, so that the next attempt looks up the first address again and finds the new primary.
 class redis_connection {
 public:
-    explicit redis_connection(redis_address address) : route_(std::move(address)) {}
+    explicit redis_connection(redis_address address, redis_options options = {})
+        : route_(std::move(address)), options_(std::move(options)) {}
 
     /// Executes one command within the time of the attempt, except that a name resolution is not
     /// limited. Throws `redis_error`.
@@ -72,12 +92,13 @@ public:
     redis_reply command(
         const attempt& current, const std::vector<std::string>& words,
         repeatability repeat = repeatability::unspecified) {
-        if (const std::optional<redis_address> asked = route_.take_asked()) {
-            const context other = connect(*asked, current.time_left());
-            announce_asked(other.get(), current);
-            return execute(other.get(), *asked, current, words, current.stated_or_mark(repeat));
+        if (const std::optional<redis_address> asked = route_.take_asked(words, current.number)) {
+            redis_connection other(*asked, options_);
+            other.open(current);
+            announce_asked(other.native(), current);
+            return execute(other.native(), *asked, current, words, current.stated_or_mark(repeat));
         }
-        open(current.time_left());
+        open(current);
         return execute(
             native(), redis_address(address()), current, words, current.stated_or_mark(repeat));
     }
@@ -85,7 +106,7 @@ public:
     void close() noexcept { context_.reset(); }
     /// For calls of your own; null if not open.
     [[nodiscard]] redisContext* native() const noexcept { return context_.get(); }
-    /// The node that commands go to, except one after an ASK.
+    /// The node that commands go to, except one that follows an ASK.
     [[nodiscard]] const redis_address& address() const noexcept { return route_.current(); }
 
 private:
@@ -114,23 +135,65 @@ private:
         if (made == nullptr || made->err != 0) {
             throw redis_error(
                 made != nullptr ? made->errstr : "out of memory",
-                {.safety = retry_safety::yes, .fault = failure_fault::other}, false);
+                {.safety = retry_safety::yes,
+                 .timeout = made != nullptr && is_timeout(made.get()),
+                 .fault = failure_fault::other},
+                false);
         }
         return made;
     }
-    void open(duration limit) {
+    void open(const attempt& current) {
         if (is_out_of_step()) {
             close();
         }
         if (is_open()) {
             return;
         }
+        if (is_being_prepared_) {
+            fail_unprepared();
+        }
         try {
-            context_ = connect(address(), limit);
+            context_ = connect(address(), current.time_left());
         } catch (const redis_error&) {
             route_.on_wrong_server();  // The node that a redirection named may be gone.
             throw;
         }
+        if (options_.on_connect) {
+            prepare(current);
+        }
+    }
+    void prepare(const attempt& current) {
+        is_being_prepared_ = true;
+        try {
+            options_.on_connect(*this, current);
+            if (!is_open()) {
+                fail_unprepared();  // The function has hidden that.
+            }
+        } catch (const redis_error& error) {
+            abandon_preparation();
+            fail_unsent(error);
+        } catch (...) {
+            abandon_preparation();
+            throw;
+        }
+        is_being_prepared_ = false;
+    }
+    void abandon_preparation() noexcept {
+        is_being_prepared_ = false;
+        close();
+    }
+    [[noreturn]] static void fail_unprepared() {
+        throw redis_error(
+            "the connection was lost while it was prepared",
+            {.safety = retry_safety::yes, .fault = failure_fault::other}, false);
+    }
+    /// What preceded the command has failed, so the command was not sent.
+    [[noreturn]] static void fail_unsent(const redis_error& error) {
+        failure_facts facts = error.retry_facts();
+        if (error.is_unknown() || facts.safety == retry_safety::maybe) {
+            facts.safety = retry_safety::yes;
+        }
+        throw redis_error(error.what(), facts, false);
     }
     /// A connection that ended while nothing was sent on it, so that the next command is sure to be
     /// lost; or one with bytes that would be taken for the answer to the next command.
@@ -153,10 +216,7 @@ private:
                                      : repeat == repeatability::repeatable;
         redis_reply reply = send(on, current, words, is_harmless);
         if (reply->type == REDIS_REPLY_ERROR) {
-            // Both alternatives are views: with a literal, the view would be of a temporary string.
-            const auto command =
-                words.empty() ? std::string_view() : std::string_view(words.front());
-            refuse({reply->str, reply->len}, server, command, repeat);
+            refuse({reply->str, reply->len}, server, current, words, repeat);
         }
         return reply;
     }
@@ -165,9 +225,7 @@ private:
         try {
             static_cast<void>(send(on, current, {"ASKING"}, true));
         } catch (const redis_error& error) {
-            failure_facts facts = error.retry_facts();
-            facts.safety = retry_safety::yes;
-            throw redis_error(error.what(), facts, false);
+            fail_unsent(error);
         }
     }
     /// As redisCommandArgv, whose limit holds for each piece of the command and of the answer.
@@ -208,7 +266,8 @@ private:
 
     [[nodiscard]] static bool is_timeout(const redisContext* on) noexcept {
         const auto* const row = reprise::detail::find_row(detail::hiredis_rows, on->err);
-        return (row != nullptr && row->timeout) || (on->err == REDIS_ERR_IO && errno == EAGAIN);
+        return (row != nullptr && row->timeout) ||
+               (on->err == REDIS_ERR_IO && (errno == EAGAIN || errno == ETIMEDOUT));
     }
     [[noreturn]] void fail_lost(
         redisContext* on, const std::string& message, bool is_timeout, bool is_harmless) {
@@ -223,22 +282,28 @@ private:
             true);
     }
     [[noreturn]] void refuse(
-        std::string_view message, const redis_address& server, std::string_view command,
-        repeatability repeat) {
+        std::string_view message, const redis_address& server, const attempt& current,
+        const std::vector<std::string>& words, repeatability repeat) {
         if (redis_error_code(message) == "READONLY") {
             close();
             route_.on_wrong_server();
         } else if (const auto to = parse_redis_redirection(message)) {
-            route_.on_redirection(*to, server);
+            route_.on_redirection(*to, server, words, current.number);
             if (!to->is_ask) {
                 close();
             }
         }
-        throw redis_error(std::string(message), redis_reply_facts(message, command, repeat), false);
+        // Both alternatives are views: with a literal, the view would be of a temporary string.
+        const auto command = words.empty() ? std::string_view() : std::string_view(words.front());
+        throw redis_error(
+            std::string(redis_error_text(message)), redis_reply_facts(message, command, repeat),
+            false);
     }
 
     redis_route route_;
+    redis_options options_;
     context context_;
+    bool is_being_prepared_ = false;  ///< While `on_connect` runs.
 };
 
 }  // namespace reprise::adapters

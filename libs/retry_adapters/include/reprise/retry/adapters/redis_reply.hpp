@@ -7,9 +7,11 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <reprise/retry/failure_facts.hpp>
 #include <reprise/retry/retry_errc.hpp>
@@ -19,6 +21,12 @@ namespace reprise::adapters {
 /// The first word of an error reply: "MOVED 3999 127.0.0.1:6381" is "MOVED".
 [[nodiscard]] constexpr std::string_view redis_error_code(std::string_view message) noexcept {
     return message.substr(0, message.find(' '));
+}
+
+/// An error reply for exceptions and logs: without the arguments of an unknown command, which Redis
+/// repeats, and which may hold secrets.
+[[nodiscard]] constexpr std::string_view redis_error_text(std::string_view message) noexcept {
+    return message.substr(0, message.find(", with args beginning with"));
 }
 
 namespace detail {
@@ -170,23 +178,35 @@ struct redis_redirection {
 }
 
 /// Which server the next command goes to. MOVED holds for all later commands, until that server
-/// cannot be reached; ASK for one command only, because the slot still belongs to the server that
-/// answered.
+/// cannot be reached. ASK holds only for the same command in the next attempt of the call: the slot
+/// still belongs to the server that answered, and the other one serves keys that have not moved yet
+/// as if they did not exist.
 class redis_route {
 public:
     explicit redis_route(redis_address start) : start_(std::move(start)), current_(start_) {}
 
     /// The server of all commands except one after an ASK.
     [[nodiscard]] const redis_address& current() const noexcept { return current_; }
-    /// The server of the next command if an ASK came before it. Forgets it: one command.
-    [[nodiscard]] std::optional<redis_address> take_asked() {
-        return std::exchange(asked_, std::nullopt);
+    /// The server of this command if the previous attempt ended with an ASK to it. Forgets it: one
+    /// command. An attempt that does not follow that one, the first of a call above all, ends the
+    /// ASK.
+    [[nodiscard]] std::optional<redis_address> take_asked(
+        std::span<const std::string> words, std::uint32_t attempt_number) {
+        if (asked_ && asked_->attempt_number + 1 != attempt_number) {
+            asked_.reset();
+        }
+        if (!asked_ || !std::ranges::equal(asked_->words, words)) {
+            return std::nullopt;
+        }
+        return std::exchange(asked_, std::nullopt)->to;
     }
-    /// `from` is the server that answered.
-    void on_redirection(const redis_redirection& to, const redis_address& from) {
+    /// `from` is the server that answered the command `words`.
+    void on_redirection(
+        const redis_redirection& to, const redis_address& from, std::span<const std::string> words,
+        std::uint32_t attempt_number) {
         redis_address named{to.host.empty() ? from.host : std::string(to.host), to.port};
         if (to.is_ask) {
-            asked_ = std::move(named);
+            asked_ = asked_command{std::move(named), {words.begin(), words.end()}, attempt_number};
         } else {
             current_ = std::move(named);
         }
@@ -195,9 +215,15 @@ public:
     void on_wrong_server() { current_ = start_; }
 
 private:
+    struct asked_command {
+        redis_address to;
+        std::vector<std::string> words;
+        std::uint32_t attempt_number;
+    };
+
     redis_address start_;
     redis_address current_;
-    std::optional<redis_address> asked_;
+    std::optional<asked_command> asked_;
 };
 
 /// True for commands that only read, in upper or lower case. A short list: state `repeatable` for

@@ -20,6 +20,7 @@ enum class sql_stage : std::uint8_t {
     in_transaction,  ///< After BEGIN and before COMMIT: the server keeps nothing of it.
     committing,      ///< COMMIT was sent: a lost answer leaves open whether it was applied.
     alone,           ///< A statement outside of a transaction, which commits on its own.
+    program,         ///< The same, but it may commit parts of its work (`is_sql_program`).
 };
 
 /// True if the state reports a lost connection: no state at all, class 08, or a server that shuts
@@ -30,8 +31,12 @@ enum class sql_stage : std::uint8_t {
 }
 
 /// True if the failure leaves open whether the server has committed. A connection that is lost
-/// after COMMIT does, even if the server gave a reason: it may have committed before.
+/// after COMMIT does, even if the server gave a reason: it may have committed before. Every failure
+/// of a program does: it may have committed a part.
 [[nodiscard]] constexpr bool is_commit_unknown(std::string_view state, sql_stage stage) noexcept {
+    if (stage == sql_stage::program) {
+        return true;
+    }
     return (stage == sql_stage::committing || stage == sql_stage::alone) &&
            (is_lost_connection(state) || state == "40003");
 }
@@ -82,6 +87,34 @@ inline constexpr std::array sqlstate_rows{
     return exact != nullptr ? exact : reprise::detail::find_row(sqlstate_rows, state.substr(0, 2));
 }
 
+[[nodiscard]] constexpr bool is_space(char c) noexcept {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/// `sql` from its first word on: without white space, comments, which can contain others, and empty
+/// statements. Empty if a comment has no end.
+[[nodiscard]] constexpr std::string_view from_first_word(std::string_view sql) noexcept {
+    while (!sql.empty()) {
+        if (is_space(sql.front()) || sql.front() == ';') {
+            sql.remove_prefix(1);
+        } else if (sql.starts_with("--")) {
+            sql.remove_prefix(std::min(sql.find_first_of("\r\n"), sql.size()));
+        } else if (sql.starts_with("/*")) {
+            int depth = 0;
+            do {
+                const std::size_t at = sql.find_first_of("/*");
+                sql.remove_prefix(std::min(at, sql.size()));
+                const int step = sql.starts_with("/*") ? 1 : sql.starts_with("*/") ? -1 : 0;
+                depth += step;
+                sql.remove_prefix(std::min<std::size_t>(step != 0 ? 2 : 1, sql.size()));
+            } while (depth > 0 && !sql.empty());
+        } else {
+            break;
+        }
+    }
+    return sql;
+}
+
 /// The number for readers of a history; 0 for a state with letters.
 [[nodiscard]] constexpr std::uint32_t number_of(std::string_view state) noexcept {
     std::uint32_t number = 0;
@@ -113,6 +146,30 @@ inline constexpr std::array sqlstate_rows{
     return {};
 }
 
+/// True for a statement that may commit parts of its work if it is outside of a transaction: CALL,
+/// DO, and ALTER, CREATE, DROP and REINDEX with CONCURRENTLY, which leave an invalid index behind,
+/// or a partition that is half detached. Not for others that work in steps, VACUUM, CLUSTER and
+/// REINDEX: to do a step again is harmless. A SELECT cannot commit, whatever functions it calls.
+[[nodiscard]] constexpr bool is_sql_program(std::string_view sql) noexcept {
+    const auto upper = [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    };
+    sql = detail::from_first_word(sql);
+    const auto letter = [&](char c) { return upper(c) >= 'A' && upper(c) <= 'Z'; };
+    const auto size = std::ranges::find_if_not(sql, letter) - sql.begin();
+    const std::string_view word = sql.substr(0, static_cast<std::size_t>(size));
+    const auto is_word = [&](std::string_view name) {
+        return std::ranges::equal(word, name, {}, upper);
+    };
+    if (is_word("CALL") || is_word("DO")) {
+        return true;
+    }
+    constexpr std::array<std::string_view, 4> in_steps{"ALTER", "CREATE", "DROP", "REINDEX"};
+    constexpr std::string_view concurrently = "CONCURRENTLY";
+    return std::ranges::any_of(in_steps, is_word) &&
+           !std::ranges::search(sql, concurrently, {}, upper).empty();
+}
+
 /// The facts of a failed statement, where a retry means to repeat the whole transaction.
 ///
 /// ```
@@ -124,19 +181,25 @@ inline constexpr std::array sqlstate_rows{
 ///                              unless you state that the work is repeatable
 /// others                       the statement's own fault: never
 /// ```
+///
+/// A program may have committed a part of its work before any of them: it is not repeated unless
+/// you state that it is repeatable.
 [[nodiscard]] constexpr failure_facts sqlstate_facts(
     std::string_view state, sql_stage stage,
     repeatability stated = repeatability::unspecified) noexcept {
     failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::client};
     facts.code = detail::number_of(state);
     const reprise::detail::error_row* const row = detail::find_sqlstate(state);
+    if (row == nullptr && !state.empty()) {
+        return facts;
+    }
     if (is_commit_unknown(state, stage)) {
         facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
         facts.fault = failure_fault::other;
     } else if (is_lost_connection(state)) {
         facts.safety = retry_safety::yes;  // Without a COMMIT the server discards the transaction.
         facts.fault = failure_fault::other;
-    } else if (row != nullptr && row->safety == retry_safety::yes) {
+    } else if (row->safety == retry_safety::yes) {
         const bool is_conflict = state.starts_with("40") || state == "55P03";
         facts.safety = retry_safety::yes;
         facts.throttling = row->throttling;
@@ -145,12 +208,16 @@ inline constexpr std::array sqlstate_rows{
     return facts;
 }
 
-/// The text of a failure for histories and logs: "SQLSTATE 40001: could not serialize access".
-/// Without a state the message alone, and a text that was made here stays as it is.
+/// The text of a failure for histories and logs: "SQLSTATE 40001: ERROR:  could not serialize
+/// access". Only the first line of the message, because those after it (DETAIL, CONTEXT, LINE)
+/// repeat values of keys and parts of statements. Without a state the line alone, and a text that
+/// was made here stays as it is.
 [[nodiscard]] inline std::string sqlstate_text(std::string_view message, std::string_view state) {
     constexpr std::string_view prefix = "SQLSTATE ";
-    const std::size_t end = message.find_last_not_of(" \r\n");
-    message = message.substr(0, end == std::string_view::npos ? 0 : end + 1);
+    constexpr std::string_view space = " \r\n";
+    message.remove_prefix(std::min(message.find_first_not_of(space), message.size()));
+    message = message.substr(0, message.find('\n'));
+    message = message.substr(0, message.find_last_not_of(space) + 1);
     if (state.empty() || message.starts_with(prefix)) {
         return std::string(message);
     }

@@ -21,8 +21,8 @@
 #include <reprise/retry/time.hpp>
 
 /// Handlers of the operations that a loop waits for, and what these operations inherit from the
-/// handler of the loop. The types of the inner handlers say where they run and what they
-/// receive, but not which loop they belong to: so pauses, limits and the operations themselves are
+/// handler of the loop. The types of the inner handlers depend on where they run and what they
+/// receive, but not on the loop they belong to: so pauses, limits and the operations themselves are
 /// compiled once per signature and executor, not once per call of `async_retry`.
 
 namespace reprise::detail::inline REPRISE_VARIANT {
@@ -74,8 +74,8 @@ struct limit_result {
 
 /// The completion arguments of an attempt, or what one of them threw while it was moved here. They
 /// are moved once, by `of`: arguments whose moves may throw have memory of their own from then on.
-/// So no other place needs to care, and a success that was lost is never taken for a failure that
-/// may be repeated.
+/// So other code need not care, and a lost success is never treated as a failure that may be
+/// repeated.
 template <class... Args>
 class kept_result {
 public:
@@ -159,7 +159,7 @@ struct attempt_end {
 };
 
 /// Receives what an attempt completes with, and continues on its executor: inline for operations
-/// that keep to it, others are brought back.
+/// that keep to it, others are brought back. Move-only: a copy would keep the loop alive.
 template <class Place, class... Args>
 struct attempt_handler : Place, completion_taker<attempt_handler<Place, Args...>, Args...> {
     continuation<attempt_end<Args...>> then;
@@ -170,6 +170,8 @@ struct attempt_handler : Place, completion_taker<attempt_handler<Place, Args...>
     attempt_handler(
         Place place, continuation<attempt_end<Args...>> next, std::uint64_t number) noexcept
         : Place(std::move(place)), then(std::move(next)), which(number) {}
+    attempt_handler(attempt_handler&&) noexcept = default;
+    attempt_handler& operator=(attempt_handler&&) noexcept = default;
 
     /// Not connected after the first call: by a second one, the slot may be gone.
     [[nodiscard]] asio::cancellation_slot get_cancellation_slot() const noexcept {
@@ -201,8 +203,8 @@ struct pause_request {
     driver::async_clock* clock = nullptr;  ///< Null: real time.
 };
 
-/// One wait between two attempts: ends when the time comes, or at once when the caller's
-/// cancellation slot or stop token says so.
+/// One wait between two attempts: ends when the time comes, or at once on a cancellation signal or
+/// a stop request of the caller.
 ///
 /// Whatever ends it, the completion comes from one Asio timer, which owns the handler: so a context
 /// that is destroyed during the wait destroys the handler with it. With a virtual clock that timer
@@ -317,7 +319,7 @@ inline constexpr bool carries_exception = requires(std::exception_ptr thrown) {
     exception_as<First>::make(std::move(thrown));
 } && (std::is_default_constructible_v<Rest> && ...);
 
-/// Completion arguments of which only the first says anything. The others are made in place if
+/// Completion arguments of which only the first has a meaning. The others are made in place if
 /// their moves may throw.
 template <class First, class... Rest, class Given>
 [[nodiscard]] kept_result<First, Rest...> result_of_first(Given&& first) {
@@ -362,6 +364,8 @@ public:
 
         explicit attempt_handler(std::shared_ptr<limited_state> owner) noexcept
             : place_type(owner->place()), state(std::move(owner)) {}
+        attempt_handler(attempt_handler&&) noexcept = default;
+        attempt_handler& operator=(attempt_handler&&) noexcept = default;
 
         [[nodiscard]] asio::cancellation_slot get_cancellation_slot() const noexcept {
             return state != nullptr ? this->slot : asio::cancellation_slot();
@@ -409,16 +413,16 @@ public:
         const strand_type strand = self->strand_;
         asio::dispatch(strand, [self = std::move(self), request, how = std::move(how)]() mutable {
             run(std::move(self), [&](limited_state& state) {
-                const starter used = std::move(how);  // Its owner goes before the end is reported.
+                const starter used = std::move(how);  // Destroyed before the end is reported.
                 state.start(request, used);
             });
         });
     }
 
 private:
-    /// What may end the attempt runs in this: its initiating function and its cancellation. The end
-    /// is reported when that has returned: the next attempt and the caller's handler must not run
-    /// inside it, and by then nothing is left in the handler's memory.
+    /// Code that may end the attempt runs in this: its initiating function and its cancellation.
+    /// The end is reported when that has returned: the next attempt and the caller's handler must
+    /// not run inside it, and by then nothing is left in the handler's memory.
     template <class Work>
     static void run(std::shared_ptr<limited_state> self, Work work) {
         if (self->is_finished_) {

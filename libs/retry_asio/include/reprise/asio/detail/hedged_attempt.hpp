@@ -121,10 +121,9 @@ private:
         std::atomic<bool> has_completed{false};  // Its result may still be on its way.
     };
 
-    /// What may end an attempt runs in this: initiating functions, cancellations, and what the loop
-    /// asks strategies and observers. The group ends when that has returned, because the loop,
-    /// whose functions may be running, ends with it. By then nothing is left in the handler's
-    /// memory.
+    /// Code that may end an attempt runs in this: initiating functions, cancellations, and calls of
+    /// strategies and observers. The group ends when that has returned, because the loop, whose
+    /// functions may be running, ends with it. By then nothing is left in the handler's memory.
     template <class Work>
     static void run(std::shared_ptr<hedge_group> self, Work work) {
         const bool is_outermost = !std::exchange(self->is_busy_, true);
@@ -228,7 +227,7 @@ private:
     }
 
     /// Records the first attempt when it has ended, or when another one wins and it is canceled
-    /// next. One that failed early is no evidence of how long a good one takes.
+    /// next. An early failure is no evidence of how long a good attempt takes.
     void record_first(const runner& ended, bool is_good, bool timed_out) {
         if (options_.seen == nullptr) {
             return;
@@ -240,9 +239,7 @@ private:
         } else if (is_first ? timed_out : is_good && first.is_running) {
             options_.seen->record_unfinished();
         }
-        if (options_.seen->count() >= options_.seen_max) {
-            options_.seen->forget_half();
-        }
+        options_.seen->bound(options_.seen_max);
     }
 
     void cancel_all(asio::cancellation_type_t type) {
@@ -272,7 +269,7 @@ private:
     Handler handler_;
     std::deque<runner> runners_;  // Stays in place: handlers have slots of it.
     asio::cancellation_signal pause_signal_;
-    std::optional<attempt_end<Args...>> last_;  // What the group ends with, as far as is known.
+    std::optional<attempt_end<Args...>> last_;  // The result of the group so far.
     std::optional<attempt_failure> outcome_;    // Of `last_`; absent if it is good.
     std::size_t running_ = 0;
     bool is_pausing_ = false;

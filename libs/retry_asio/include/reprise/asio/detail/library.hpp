@@ -40,7 +40,8 @@
 #include <asio/deferred.hpp>
 #endif
 #if !defined(ASIO_HAS_CO_AWAIT)
-#error "This Asio does not know the compiler's coroutines: define ASIO_HAS_CO_AWAIT for all sources"
+#error \
+    "This Asio does not detect the compiler's coroutines: define ASIO_HAS_CO_AWAIT for all sources"
 #endif
 
 namespace reprise::detail::inline REPRISE_VARIANT {
@@ -99,7 +100,7 @@ template <class Executor>
 using steady_timer_on = asio::basic_waitable_timer<
     std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
-/// The handler's allocator, for everything the loop allocates in its name.
+/// The handler's allocator, for everything the loop allocates on its behalf.
 template <class Handler>
 using allocator_of = asio::associated_allocator_t<Handler>;
 
@@ -130,10 +131,10 @@ struct bound_function {
     }
 };
 
-/// The way to the state of an operation for what may come after that operation has ended: signals,
-/// stop requests, timers and wake-ups of a clock. It is not in the handler's memory, and a function
-/// on its way to the state owns nothing but the link: a handler that runs must find all of its
-/// memory returned.
+/// Leads to the state of an operation for events that may arrive after it has ended: signals, stop
+/// requests, timers and wake-ups of a clock. It is not in the handler's memory, and a function on
+/// its way to the state owns nothing but the link: a handler that runs must find all of its memory
+/// returned.
 template <class State>
 class state_link final : public driver::wake_target,
                          public std::enable_shared_from_this<state_link<State>> {
@@ -216,7 +217,7 @@ protected:
         }
     }
 
-    /// Made for the first that needs it.
+    /// Created on first use.
     [[nodiscard]] const std::shared_ptr<state_link<State>>& link() {
         if (link_ == nullptr) {
             link_ = std::make_shared<state_link<State>>(this->shared_from_this());

@@ -262,12 +262,13 @@ run_coroutine(
     const executor_type executor = co_await asio::this_coro::executor;
     const auto signals = co_await asio::this_coro::cancellation_state;
     const bool throws_if_canceled = co_await asio::this_coro::throw_if_cancelled();
-    const auto keep_quiet = asio::this_coro::throw_if_cancelled(false);
-    co_await keep_quiet;
     const bool is_canceled = signals.cancelled() != asio::cancellation_type::none;
     auto pending = start_coroutine_loop(
         kept, options, initiation_type(operation, executor, throws_if_canceled), executor,
         is_canceled);
+    // After what may throw: the switch belongs to the caller, who would keep it.
+    const auto keep_quiet = asio::this_coro::throw_if_cancelled(false);
+    co_await keep_quiet;
     coroutine_outcome<stored> last = co_await std::move(pending);
     const auto restore = asio::this_coro::throw_if_cancelled(throws_if_canceled);
     co_await restore;

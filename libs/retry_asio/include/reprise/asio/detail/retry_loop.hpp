@@ -11,8 +11,8 @@
 /// One inner operation is outstanding at any time (an attempt or a pause), and it owns the loop. So
 /// a context that is destroyed destroys the loop and its handler.
 ///
-/// A function that starts an inner operation gives the loop away to it: on another thread that
-/// operation may have ended, and the handler may run, before the function has returned.
+/// A function that starts an inner operation passes ownership of the loop to it: on another thread
+/// that operation may end, and the handler may run, before the function returns.
 
 #include <algorithm>
 #include <atomic>
@@ -44,9 +44,9 @@ using owned_options = driver::basic_call_options<driver::held_by_ownership>;
             outer.get(), history.get(), name,  clock.get(), random.get()};
 }
 
-/// A parameter that is an `async_call_options` and knows whether it is a temporary. Braced
+/// A parameter that is an `async_call_options` and records whether it was a temporary. Braced
 /// initialisers work as well: they take the default argument. `call_options` are refused later,
-/// with a sentence.
+/// with a readable error.
 template <class Given>
 concept call_options_argument = std::same_as<std::remove_cvref_t<Given>, owned_options> ||
                                 std::same_as<std::remove_cvref_t<Given>, call_options>;
@@ -60,7 +60,7 @@ constexpr void check_options_argument() noexcept {
 }
 
 /// An attempt that the loop has cut short counts as a timeout, whatever error it reports about it;
-/// whether it reached the service is unknown unless the operation says more.
+/// whether it reached the service is unknown unless the operation's own facts state it.
 [[nodiscard]] inline attempt_failure after_limit(failure_facts facts, bool timed_out) noexcept {
     const bool is_assumed = timed_out && !facts.safety && facts.fault != failure_fault::client;
     facts.timeout = facts.timeout || timed_out;
@@ -109,16 +109,17 @@ public:
           handler_work_(asio::get_associated_executor(handler, executor)),
           initiate_(std::move(initiate)),
           handler_(std::move(handler)),
-          // Every kind of cancellation is wanted here and passed on to the attempt unchanged.
+          // Accepts every kind of cancellation; each is passed on to the attempt unchanged.
           cancellation_(
               asio::get_associated_cancellation_slot(handler_), asio::enable_total_cancellation()) {
     }
 
-    /// `is_canceled` says that the caller asked to stop before it asked for anything.
+    /// `is_canceled`: the caller asked to stop before the loop started.
     static void start(std::shared_ptr<retry_loop> self, bool is_canceled = false) {
         auto& session = self->session_;
         session.set_deadline(self->time_.deadline());
-        const duration delay = session.begin(self->time_.start_context(session));
+        const duration delay =
+            session.begin(self->time_.context_if(session.needs_start_time(), session));
         if (is_canceled || (delay > duration::zero() && self->is_canceled())) {
             // Nothing has been suspended yet, and a handler never runs inside its initiating call.
             post<&retry_loop::complete_canceled>(std::move(self));
@@ -192,7 +193,8 @@ private:
 
     static void start_attempt(std::shared_ptr<retry_loop> self) {
         auto& session = self->session_;
-        if (!session.try_start_attempt(self->time_.context_if(session.needs_time()))) {
+        if (!session.try_start_attempt(
+                self->time_.context_if(session.needs_attempt_time(), session))) {
             // Possibly inside the initiating call, where a handler never runs.
             post<&retry_loop::refuse>(std::move(self));
             return;
@@ -281,7 +283,7 @@ private:
         }
     }
 
-public:  // What a group of hedged attempts asks its driver.
+public:  // The interface of a group of hedged attempts to its driver.
     template <class OneHandler>
     void start_one(const attempt& current, OneHandler handler) {
         if (current.deadline == driver::no_deadline) {
@@ -329,6 +331,7 @@ private:
             self->is_abandoned_) {
             return;  // An operation that completes twice; the first result counts.
         }
+        self->clear_attempt_slot();
         self->result_ = std::move(end.result);
         self->timed_out_ = end.limit.timed_out;
         start_state& starting = *self->starting_;
@@ -337,17 +340,22 @@ private:
         }
     }
 
-    /// The attempt has ended: asks the session what to do and does it.
-    static void settle(std::shared_ptr<retry_loop> self) {
-        if (auto slot = self->cancellation_.slot(); slot.is_connected()) {
-            slot.clear();  // The attempt's; a late signal must not reach a finished operation.
+    /// A late signal must not reach an operation that has ended.
+    void clear_attempt_slot() noexcept {
+        if (auto slot = cancellation_.slot(); slot.is_connected()) {
+            slot.clear();
         }
+    }
+
+    /// The attempt has ended: the session decides what to do next.
+    static void settle(std::shared_ptr<retry_loop> self) {
+        self->clear_attempt_slot();  // An operation may have filled it after its start.
         auto& session = self->session_;
         const std::optional<attempt_failure> failure =
             self->hedged_outcome_ ? *self->hedged_outcome_
                                   : self->failure_of(self->result_, self->timed_out_);
         if (!failure) {
-            session.on_success(self->time_.context_if(session.needs_time()));
+            session.on_success(self->time_.context_if(session.needs_success_time(), session));
             complete(std::move(self));
             return;
         }

@@ -1,14 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <latch>
+#include <thread>
+
 #include "engine_driver.hpp"
 #include "operations/late_answer_queue.hpp"
 
 // Strategies that answer late, twice or never, and requests that have ended by then.
 
-namespace reprise::engine::testing {
-namespace late_answers_tests {
+namespace reprise::engine::testing::late_answers_tests {
 
-using wire::opcode;
 using wire::status;
 using answer = scripted_cluster::scripted_answer;
 
@@ -41,10 +43,6 @@ struct hoarding_scene {
     std::shared_ptr<hoarding_strategy> strategy = std::make_shared<hoarding_strategy>();
     std::unique_ptr<engine_driver> driver;
 };
-
-}  // namespace late_answers_tests
-
-using namespace late_answers_tests;
 
 TEST(late_answers, RH_44_a_strategy_that_never_answers_costs_the_request_its_timeout_and_no_more) {
     hoarding_scene scene;
@@ -127,6 +125,39 @@ TEST(late_answers, RH_44_close_completes_a_thousand_parked_requests_once_each) {
     EXPECT_FALSE(scene.driver->engine().next_due().has_value());
 }
 
+// A strategy answered on a thread of its own while the client was destroyed. Its hook still held
+// the driver, posted to a loop that had ended, and dropped the last reference to the engine under
+// the lock of the queue: the engine's destructor waited for that lock forever.
+TEST(late_answers, RH_44_no_hook_runs_once_close_has_returned) {
+    hoarding_scene scene;
+    scene.driver->upsert("k", "v");
+    scene.driver->upsert("l", "v");
+    scene.driver->settle();
+    ASSERT_EQ(scene.strategy->questions.size(), 2U);
+    std::latch entered(1);
+    std::latch closing(1);
+    std::atomic<int> begun = 0;
+    std::atomic<int> ended = 0;
+    scene.driver->engine().set_wake_hook([&] {
+        ++begun;
+        entered.count_down();
+        closing.wait();
+        for (int turn = 0; turn < 1000; ++turn) {
+            std::this_thread::yield();
+        }
+        ++ended;
+    });
+    std::thread answering(
+        [&] { scene.strategy->questions[0].answer(driver::retry_action::after(0ms)); });
+    entered.wait();
+    closing.count_down();
+    scene.driver->engine().close(scene.driver->now);
+    EXPECT_EQ(ended, 1) << "close waits for a hook that runs";
+    scene.strategy->questions[1].answer(driver::retry_action::after(0ms));
+    EXPECT_EQ(begun, 1) << "the loop may be gone";
+    answering.join();
+}
+
 TEST(late_answers, RH_03_a_late_no_may_name_the_error_and_a_negative_delay_is_now) {
     hoarding_scene scene;
     const auto stored = scene.driver->upsert("k", "v");
@@ -153,4 +184,4 @@ TEST(late_answers, a_closed_queue_is_empty_and_takes_no_more_answers) {
     EXPECT_EQ(wakes, 1);
 }
 
-}  // namespace reprise::engine::testing
+}  // namespace reprise::engine::testing::late_answers_tests

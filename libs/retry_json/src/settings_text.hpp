@@ -1,7 +1,7 @@
 #pragma once
 
-/// The reader behind `strategy_from_json`, for libraries that read settings inside larger
-/// documents.
+/// The reader behind `strategy_from_json`. The lab includes it, too: it reads settings inside
+/// larger documents.
 
 #include <expected>
 #include <optional>
@@ -14,10 +14,9 @@
 #include <reprise/retry_json/retry_options.hpp>
 #include <reprise/retry_json/strategy_from_json.hpp>
 
-/// Builds the errors that `check` functions return.
-
 namespace reprise::retry_json::detail {
 
+/// The errors that `check` functions return.
 using invalid_option = std::optional<driver::settings_error>;
 
 [[nodiscard]] inline invalid_option refuse(std::string field, std::string message) {
