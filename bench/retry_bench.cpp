@@ -174,7 +174,7 @@ void decision_after_failure(benchmark::State& state) {
         random += 0x9e3779b97f4a7c15U;
         progress.token().attempt = 1 + static_cast<std::uint32_t>(random & 3U);
         benchmark::DoNotOptimize(decide(strategy, progress, random));
-        strategy.succeed(progress.token(), {});
+        strategy.on_success(progress.token(), {});
     }
 }
 BENCHMARK(decision_after_failure)->Name("decision");

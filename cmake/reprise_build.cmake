@@ -84,7 +84,8 @@ function(reprise_test_options target)
 endfunction()
 
 # reprise_library(name [SHAREABLE] [STANDARD 20|23] [PUBLIC target...] [PRIVATE target...])
-# Sources are src/**/*.cpp and headers are in include/. Without sources it is an interface library.
+# Sources are src/**/*.cpp. Headers in include/ are installed; those in private/ are for the other
+# libraries of this repository. Without sources it is an interface library.
 # BUILD_SHARED_LIBS builds a SHAREABLE library as a shared one, which exports what is marked with
 # REPRISE_EXPORT; the others are always static.
 function(reprise_library name)
@@ -120,9 +121,13 @@ function(reprise_library name)
   endif()
   add_library(reprise::${name} ALIAS ${target})
   target_compile_features(${target} ${scope} cxx_std_${arg_STANDARD})
-  target_include_directories(${target} ${scope}
-    "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>"
-    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  foreach(folder include private)
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}")
+      target_include_directories(${target} ${scope}
+        "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/${folder}>")
+    endif()
+  endforeach()
+  target_include_directories(${target} ${scope} "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(${target} ${scope} ${arg_PUBLIC})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
 endfunction()

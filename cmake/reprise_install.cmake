@@ -144,7 +144,7 @@ reprise_install(couchbase_codecs REQUIRES retry couchbase
   DESCRIPTION "JSON libraries as codecs of the Couchbase client")
 reprise_install(sandbox TARGET reprise_sandbox_archive REQUIRES retry
   DESCRIPTION "A Couchbase test cluster inside a program, with faults on demand"
-  HEADERS "${PROJECT_SOURCE_DIR}/testing/sandbox_net/include/reprise/sandbox.hpp"
+  HEADERS "${PROJECT_SOURCE_DIR}/testbed/sandbox_net/include/reprise/sandbox.hpp"
   PACKAGES "Boost 1.81 COMPONENTS json" "OpenSSL 3" "Snappy CONFIG" Threads
   PC_REQUIRES openssl PC_LIBS -lboost_json -lsnappy)
 

@@ -9,7 +9,7 @@ each with its HTTP status, `status`, codes, results and signature) and managemen
 documents, sends all requests in their order and compares: status, codes, results and signature of
 statements; status, telling headers, error texts and the shape of bodies of the management port.
 
-testing/sandbox/tests/answers/explained.tsv explains differences that are meant to stay, by the
+testbed/sandbox/tests/answers/explained.tsv explains differences that are meant to stay, by the
 request's index and a digest of the request. Exits with 1 if a difference has no explanation, or an
 explanation no difference.
 """
@@ -30,7 +30,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXPLAINED = ROOT / "testing" / "sandbox" / "tests" / "answers" / "explained.tsv"
+EXPLAINED = ROOT / "testbed" / "sandbox" / "tests" / "answers" / "explained.tsv"
 USER, PASSWORD, BUCKET = "Administrator", "secret1", "travel"
 # The recorded query service had a file datastore, which has other codes for the same conditions: a
 # missing keyspace (HTTP 424 on a cluster), a missing scope, a key that exists; a cluster has no

@@ -6,13 +6,16 @@ that a user of <reprise/retry.hpp> sees, how many tests are named after a source
 functions and classes, and how many existing files change when an operation, a service, a reason, a
 fault, an option or an adapter is added, with the target for each. The script counts everything from
 the files; only the installed headers need a configured build directory. With --since, it prints
-only the lines of each part of the tree, and its share of all, at that commit and now.
+what has changed since a commit: lines of each part of the tree and its share of all, public
+headers and names, and the largest classes.
 """
 
 import argparse
 import re
 import subprocess
+import tempfile
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,11 +23,11 @@ from rules.names import visible_names
 from rules.sizes import classes_in, functions_in
 from rules.tree import Tree, code_only
 
-LIBRARY = re.compile(r"((?:libs|testing)/\w+|apps/\w+)/")
+LIBRARY = re.compile(r"((?:libs|testbed)/\w+|apps/\w+)/")
 # Scenes and checks that use one opcode, service or reason and need no change for another one.
 USES = ("apps/reprise/demo/", "apps/reprise/src/verify/")
 TYPES = "libs/couchbase_types/include/reprise/couchbase_types/"
-SCENARIO = "testing/sim/include/reprise/sim/scenario.hpp"
+SCENARIO = "testbed/sim/private/reprise/sim/scenario.hpp"
 
 
 class Kind(NamedTuple):
@@ -55,6 +58,8 @@ KINDS = [
 ]
 ADAPTERS = "examples/4_adapters/"  # one program for each
 ADAPTER_TARGET = 6
+INSTALLED = ("retry", "retry_adapters", "retry_asio", "retry_testing", "retry_json",
+             "couchbase_types", "couchbase", "couchbase_codecs")
 # Of an adapter's files, those that only it has, its tests and pages, and generated copies.
 NOT_SHARED_BY_ADAPTERS = re.compile(
     r"single_header/|docs/|.*\.md$|.*/tests/|tests/(?!adapters/CMake|rules/)|examples/.*\.cpp$")
@@ -106,9 +111,44 @@ def lines_by_part(root, commit):
     for row in git(root, "diff", "--numstat", "--no-renames", empty, commit).decode().splitlines():
         added, _, path = row.split("\t")
         if added != "-" and not path.startswith("single_header/"):
+            path = re.sub("^testing/", "testbed/", path)  # its name before
             lines[library_of(path) or (path.split("/")[0] if "/" in path else "root files")] += int(
                 added)
     return lines
+
+
+@contextmanager
+def tree_at(root, commit):
+    """The tree of a commit, in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["tar", "-x", "-C", folder], input=git(root, "archive", commit), check=True)
+        yield Tree(folder)
+
+
+def largest_classes(tree, count):
+    return largest([Sized(item.methods, f"{item.name} ({path})")
+                    for path in tree.cpp_files
+                    if re.match(r"(?:libs|testing|testbed|apps)/\w+/(?!tests/)", path)
+                    for item in classes_in(tree.text(path))], count)
+
+
+def headers_of_installed_libraries(tree):
+    """Returns the headers in `include/` of the libraries whose headers are installed today."""
+    return [path for path in tree.public_headers
+            if re.match(rf"libs/(?:{'|'.join(INSTALLED)})/|testbed/sandbox_net/", path)]
+
+
+def print_changes(root, since, top):
+    table(f"Lines and share since {since}", ["part", "before", "now"], share_rows(root, since))
+    with tree_at(root, since) as before, tree_at(root, "HEAD") as now:
+        table("Counts", ["what", "before", "now"], [
+            ["headers in `include/` of the installed libraries",
+             *(len(headers_of_installed_libraries(tree)) for tree in (before, now))],
+            ["names of <reprise/retry.hpp> in namespace reprise",
+             *(len(visible_names(tree)) for tree in (before, now))],
+        ])
+        for title, tree in (("before", before), ("now", now)):
+            table(f"Largest classes, {title}", ["methods", "class"], largest_classes(tree, top))
 
 
 def share_rows(root, since):
@@ -125,7 +165,7 @@ def mirrored_tests(tree):
     stems = {(library_of(path), Path(path).stem) for path in tree.cpp_files
              if library_of(path) and part_of(path) != "tests"}
     tests = [path for path in tree.cpp_files
-             if re.match(r"(libs|testing)/\w+/tests/.*_test\.cpp$", path)]
+             if re.match(r"(libs|testbed)/\w+/tests/.*_test\.cpp$", path)]
     stray = [path for path in tests
              if (library_of(path), Path(path).stem.removesuffix("_test")) not in stems]
     return tests, stray
@@ -214,11 +254,10 @@ def main():
     parser.add_argument("--stray", action="store_true",
                         help="also list tests that are not named after a file")
     parser.add_argument("--since", metavar="COMMIT",
-                        help="only lines by part of the tree, at this commit and at HEAD")
+                        help="only what has changed between this commit and HEAD")
     options = parser.parse_args()
     if options.since:
-        table(f"Lines and share since {options.since}", ["part", "before", "now"],
-              share_rows(options.root, options.since))
+        print_changes(options.root, options.since, options.top)
         return
     tree = Tree(options.root)
     product = product_files(tree)
@@ -241,9 +280,7 @@ def main():
           largest([Sized(function.length, f"{path}:{function.line}")
                    for path, text in texts.items() for function in functions_in(text)],
                   options.top))
-    table("Largest classes", ["methods", "class"],
-          largest([Sized(item.methods, f"{item.name} ({path})")
-                   for path, text in texts.items() for item in classes_in(text)], options.top))
+    table("Largest classes", ["methods", "class"], largest_classes(tree, options.top))
     table("Existing files that change when one more is added",
           ["what", "there are", "target", "fewest", "median", "most", "and that read it (median)"],
           touched_rows(tree, product))

@@ -36,7 +36,7 @@ DEMO = ["demo", "--seconds", "6", "--json"]
 
 def library_of(source):
     """Returns the library of a source, or None."""
-    found = re.match(r"(?:libs|testing)/(\w+)/", source)
+    found = re.match(r"(?:libs|testbed)/(\w+)/", source)
     return found[1] if found else None
 
 

@@ -232,7 +232,8 @@ class Build:
         (self.folder / "boost/boost").symlink_to("/usr/include/boost")
         system = [self.folder / "boost", packages / "include",
                   *(packages / "include").glob("*-linux-gnu*")]
-        flags = ["-std=c++23", *(f"-I{ROOT}/libs/{name}/include" for name in CLIENT),
+        flags = ["-std=c++23", *(f"-I{ROOT}/libs/{name}/{kind}" for name in CLIENT
+                                for kind in ("include", "private")),
                  *(part for folder in system for part in ("-isystem", str(folder))),
                  f'-DREPRISE_CLIENT_GUIDE="{ROOT}/docs/guide/couchbase.md"',
                  f'-DREPRISE_COLLECTION_HEADER="{ROOT}/libs/couchbase/include/reprise/couchbase/'

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("libs", "testing", "apps", "examples", "bench", "tests")
+FOLDERS = ("libs", "testbed", "apps", "examples", "bench", "tests")
 SOURCES_MAX = 32
 # Tests only need to be formatted and free of warnings; headers are checked through their users.
 LEFT_OUT = re.compile(r"_tests\.dir/|/headers_\w+\.dir/|^tests/|/tests/")

@@ -93,7 +93,7 @@ class Change:
                            for path in files if path.endswith(".mutants")}
         self.tests, self.shared = {}, set()  # {library: tests}, libraries whose test helpers changed
         for path in files:
-            found = re.match(r"(?:libs|testing)/(\w+)/tests/", path)
+            found = re.match(r"(?:libs|testbed)/(\w+)/tests/", path)
             if found and path.endswith(".cpp"):
                 self.tests.setdefault(found[1], set()).update(tests_in(root, base, path))
             elif found and path.endswith(".hpp"):
@@ -106,7 +106,7 @@ class Change:
         file = mutant.place.rpartition(":")[0]
         if file in self.catalogues and mutant._replace(place="") not in self.catalogues[file]:
             return True
-        if mutant.hunt and any(path.startswith("testing/sim/") for path in self.files):
+        if mutant.hunt and any(path.startswith("testbed/sim/") for path in self.files):
             return True
         if mutant.audit and any(path.startswith("apps/") for path in self.files):
             return True

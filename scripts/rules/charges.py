@@ -15,7 +15,7 @@ OWN_PARTS = ("libs/lab/src/layer.hpp", "libs/retry/include/reprise/retry/driver/
 
 def check(tree):
     for path in tree.cpp_files:
-        if not path.startswith(("libs/", "testing/", "apps/")) or "/tests/" in path:
+        if not path.startswith(("libs/", "testbed/", "apps/")) or "/tests/" in path:
             continue
         if path == ADMISSION or path in OWN_PARTS:
             continue

@@ -25,7 +25,7 @@ def labels_before(lines, index, indent):
 
 def check(tree):
     for path in tree.cpp_files:
-        if not path.startswith(("libs/", "testing/", "apps/")) or "/tests/" in path:
+        if not path.startswith(("libs/", "testbed/", "apps/")) or "/tests/" in path:
             continue
         lines = tree.text(path).splitlines()
         for index, line in enumerate(lines):

@@ -8,7 +8,7 @@ from rules.tree import Violation, without_comments
 
 ENUM = "libs/couchbase_types/include/reprise/couchbase_types/errc.hpp"
 TABLE = "libs/couchbase_types/src/errc.cpp"
-STATUSES = "libs/wire/include/reprise/wire/status.hpp"
+STATUSES = "libs/wire/private/reprise/wire/status.hpp"
 MAPPING = "libs/engine/src/operations/status_mapping.cpp"
 CODES = re.compile(r"0x([0-9a-f]{2})(?:\.\.0x([0-9a-f]{2}))?")
 

@@ -58,7 +58,7 @@ def check_used(tree):
         if path.endswith(".cpp"):
             if not is_built(tree, path):
                 yield Violation(path, 1, "source is not built by any CMakeLists.txt")
-        elif path not in included and path not in tree.public_headers \
+        elif path not in included and path not in tree.library_headers \
                 and not is_built(tree, path):
             yield Violation(path, 1, "private header is included nowhere")
     for path in tree.files:

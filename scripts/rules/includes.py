@@ -19,10 +19,10 @@ C_LIBRARIES = {"snappy": "snappy", "ares": "ares", "immintrin": "immintrin"}
 
 
 def unit_of(path):
-    """Returns the folder whose private headers a file may include: libs/x, testing/x, apps/x, or a
+    """Returns the folder whose private headers a file may include: libs/x, testbed/x, apps/x, or a
     top folder."""
     parts = PurePosixPath(path).parts
-    depth = 2 if parts[0] in ("libs", "testing", "apps") else 1
+    depth = 2 if parts[0] in ("libs", "testbed", "apps") else 1
     return "/".join(parts[:depth])
 
 
@@ -64,8 +64,9 @@ def resolve_private(tree, path, name):
 
 
 def public_owners(tree):
-    """Returns {include name: library} of all public headers."""
-    return {path.split("/include/", 1)[1]: path.split("/")[1] for path in tree.public_headers}
+    """Returns {include name: library} of all headers that other libraries may include."""
+    return {re.split("/include/|/private/", path, maxsplit=1)[1]: path.split("/")[1]
+            for path in tree.library_headers}
 
 
 def private_owners(tree):
@@ -97,7 +98,7 @@ def check_file(tree, path, owners, private, rows, sole_users):
     for line, quote, name in includes_of(tree.text(path)):
         if quote == '"':
             target = resolve_private(tree, path, name)
-            if target is None or "/include/" in target:
+            if target is None or target in tree.library_headers:
                 yield Violation(path, line, f'"{name}" is not a private header of {unit_of(path)}')
             elif unit_of(target) != unit_of(path):
                 yield Violation(path, line, f'"{name}" reaches into {unit_of(target)}')

@@ -22,11 +22,11 @@ def tests_of(tree):
         declared = DECLARED.get(path[path.rfind("."):])
         if "/tests/" in f"/{path}" and declared:
             words.update(name for names in declared.findall(tree.text(path)) for name in names)
-        if re.match(r"testing/sim/src/(checks|scenario)/\w+\.cpp$", path):
+        if re.match(r"testbed/sim/src/(checks|scenario)/\w+\.cpp$", path):
             words.update(OF_SIMULATION.findall(tree.text(path)))
     # CMake makes these names of a folder's or a script's name.
     for path in tree.files:
-        library = re.match(r"(?:libs|testing)/(\w+)/CMakeLists\.txt$", path)
+        library = re.match(r"(?:libs|testbed)/(\w+)/CMakeLists\.txt$", path)
         hostile = re.match(r"tests/hostile/(\w+)_test\.py$", path)
         if library:
             words.add(f"{library[1]}_tests")

@@ -15,7 +15,7 @@ import textwrap
 from rules.tree import LIBRARY, Violation, without_comments
 
 PAGE = re.compile(rf"README\.md$|{LIBRARY}/README\.md$|docs/guide/.*\.md$")
-COMPILED = re.compile(r"(examples|tests)/.*\.[ch]pp$|(libs|testing|apps)/.*/tests/.*\.[ch]pp$")
+COMPILED = re.compile(r"(examples|tests)/.*\.[ch]pp$|(libs|testbed|apps)/.*/tests/.*\.[ch]pp$")
 COMMENT_CODE = re.compile(r"^\s*///     (.*)$")
 EXAMPLE = re.compile(r"<!--\s*example:\s*(\S+?)(?:\s+#region\s+([\w-]+))?\s*-->\s*$")
 
@@ -93,7 +93,7 @@ def occurs(code, sources):
 def check_headers(tree):
     sources = [squeezed(without_comments(tree.text(path)))
                for path in tree.cpp_files if COMPILED.match(path)]
-    for header in tree.public_headers:
+    for header in tree.library_headers:
         for line, code in comment_blocks(tree.text(header)):
             if not occurs(code, sources):
                 yield Violation(header, line, "no example or test contains this code")

@@ -1,4 +1,4 @@
-"""Shipped code has no deliberate bugs: nothing below libs/, testing/ and apps/ mentions a mutant's
+"""Shipped code has no deliberate bugs: nothing below libs/, testbed/ and apps/ mentions a mutant's
 macro or a planted bug. They are text files in tests/mutants, and `./dev mutants` writes them into a
 copy."""
 
@@ -11,7 +11,7 @@ SWITCH = re.compile(r"REPRISE_(?:MUTANT|PLANTED)\w*|\breprise_mutant\b|\bplanted
 
 def check(tree):
     for path in tree.files:
-        if not path.startswith(("libs/", "testing/", "apps/")) or not path.endswith(
+        if not path.startswith(("libs/", "testbed/", "apps/")) or not path.endswith(
                 (".hpp", ".cpp", ".cmake", "CMakeLists.txt")):
             continue
         text = tree.text(path)

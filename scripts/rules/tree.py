@@ -15,7 +15,7 @@ TOKEN = re.compile(
     re.DOTALL | re.VERBOSE)
 
 # Folders of libraries: those that ship in a program, and those for testing programs.
-LIBRARY = r"(?:libs|testing)/\w+"
+LIBRARY = r"(?:libs|testbed)/\w+"
 
 
 class Violation(NamedTuple):
@@ -54,7 +54,15 @@ class Tree:
 
     @cached_property
     def public_headers(self):
+        """Returns the headers that are installed."""
         return [path for path in self.cpp_files if re.match(rf"{LIBRARY}/include/.*\.hpp$", path)]
+
+    @cached_property
+    def library_headers(self):
+        """Returns the headers that other libraries may include: public ones, and private ones that
+        only libraries of this repository see."""
+        return [path for path in self.cpp_files
+                if re.match(rf"{LIBRARY}/(?:include|private)/.*\.hpp$", path)]
 
     def text(self, path):
         return (self.root / path).read_text(encoding="utf-8", errors="replace")

@@ -41,8 +41,8 @@
 #include <vector>
 #include <version>
 
-/// What depends on how a source is compiled: exported symbols, inline namespaces, exceptions, and
-/// the compiler's defects.
+/// Macros that depend on how a source is compiled: exported symbols, inline namespaces, exceptions,
+/// and the compiler's defects.
 
 /// `REPRISE_EXPORT` marks what a shared library of ours exports: everything else stays hidden. The
 /// mark is the same for the library and for its users, so no definition has to agree between the
@@ -77,7 +77,7 @@ inline namespace REPRISE_VARIANT {
 /// The way in which this source is compiled.
 struct variant {};
 
-/// What `call` returns, or `fallback` if it throws. For code that has a name for each variant.
+/// The result of `call`, or `fallback` if it throws. For code that has a name for each variant.
 template <class Result, class Call>
 [[nodiscard]] Result result_or(Result fallback, Call&& call) noexcept {
 #if defined(__cpp_exceptions)
@@ -771,7 +771,7 @@ enum class refusal_reason : std::uint8_t {
 
 namespace detail {
 
-/// What to change in the program to get a retry, as one phrase; empty if nothing is
+/// The change to the program that leads to a retry, as one phrase; empty if nothing is
 /// missing. Histories of loops contain it.
 [[nodiscard]] REPRISE_EXPORT std::string_view remedy_for(refusal_reason reason) noexcept;
 
@@ -886,12 +886,12 @@ template <class Options>
 template <>
 struct std::is_error_condition_enum<reprise::retry_errc> : std::true_type {};
 
-/// What a strategy is asked after a failed attempt, and its possible answers. Plain values, for
+/// The question to a strategy after a failed attempt, and its possible answers. Plain values, for
 /// authors of strategies and of clients.
 
 namespace reprise::driver {
 
-/// How far an attempt had come when it failed.
+/// The progress of an attempt at the time of its failure.
 enum class attempt_stage : std::uint8_t {
     dispatch,  ///< Nothing was sent.
     network,   ///< Sent, no answer.
@@ -1066,7 +1066,7 @@ private:
 
 }  // namespace reprise::driver
 
-/// Where a strategy puts its answer: now, or later from any thread.
+/// Takes the answer of a strategy: now, or later from any thread.
 
 namespace reprise::driver {
 
@@ -1344,7 +1344,7 @@ private:
 
 }  // namespace reprise
 
-/// What happens after a strategy's answer. A strategy proposes a retry; `admit` decides whether it
+/// The step after a strategy's answer. A strategy proposes a retry; `admit` decides whether it
 /// is made. This is the only place where an allowance is taken or a budget charged, so every loop
 /// and every client refuses in the same order and for the same reasons:
 ///
@@ -1427,13 +1427,13 @@ private:
     retry_allowance* parent_;
 };
 
-/// What happens to a retry that could not start before the deadline.
+/// The treatment of a retry that could not start before the deadline.
 enum class deadline_policy : std::uint8_t {
     refuse,  ///< It is refused (Smithy's guide).
     cap,     ///< It waits until the deadline, in case its cause ends before (RFC 0049).
 };
 
-/// How many requests of one client may wait at once.
+/// Limits the number of requests of one client that wait at once.
 struct waiting_bound {
     std::size_t count = 0;  ///< Requests that wait now.
     std::size_t count_max = std::numeric_limits<std::size_t>::max();
@@ -1464,7 +1464,7 @@ struct proposed_retry {
     const failure_facts& facts = nothing_known;
 };
 
-/// Whether a proposed retry is made, when, and what it cost.
+/// The fate of a proposed retry: made or not, when, and at what cost.
 struct admission {
     refusal_reason refusal = refusal_reason::none;
     duration delay{};  ///< Wait this long; with `is_capped` exactly until the deadline.
@@ -1495,7 +1495,7 @@ REPRISE_EXPORT void return_charge(
 [[nodiscard]] REPRISE_EXPORT admission
 admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept;
 
-/// How far one request has come: its retries and its token. It counts and admits; it asks no
+/// The progress of one request: its retries and its token. It counts and admits; it asks no
 /// strategy, reads no clock and allocates nothing, so it can be embedded in an operation.
 class REPRISE_EXPORT retry_progress {
 public:
@@ -1561,7 +1561,7 @@ static_assert(sizeof(retry_progress) <= 96);
 
 }  // namespace reprise::driver
 
-/// What happened to a request: how each attempt failed, how long the request waited, and why the
+/// The history of a request: how each attempt failed, how long the request waited, and why the
 /// last retry was refused. Loops and clients use the same type. Recording allocates only for the
 /// texts of failures.
 
@@ -1569,7 +1569,7 @@ namespace reprise {
 
 namespace driver {
 
-/// What a protocol adds to the histories of its requests: names for what their entries hold as
+/// Additions of a protocol to the histories of its requests: names for what their entries hold as
 /// numbers. Made when a history is reported, not while the request runs. Texts then read, for
 /// example:
 ///
@@ -1580,7 +1580,7 @@ namespace driver {
 struct protocol_notes {
     /// The name of a reason; null: reasons have no names.
     std::string_view (*reason_name)(std::uint8_t code) noexcept = nullptr;
-    /// How codes are written; null: as decimal numbers.
+    /// Writes codes; null: as decimal numbers.
     std::string (*code_text)(std::uint32_t code) = nullptr;
     /// The places that entries name ("host:port"), each once.
     std::vector<std::string> places{};
@@ -1676,7 +1676,7 @@ struct REPRISE_EXPORT retry_history {
         static constexpr std::uint8_t no_place = 0xff;
         static constexpr std::uint32_t no_budget_level = 0xffffffff;
 
-        /// Which attempt failed; the first is 1. Saturates at 65535.
+        /// The attempt that failed; the first is 1. Saturates at 65535.
         [[nodiscard]] std::uint32_t attempt() const noexcept {
             return static_cast<std::uint32_t>(attempt_);
         }
@@ -1800,7 +1800,7 @@ struct REPRISE_EXPORT retry_history {
     };
 
     driver::bounded_history<entry> entries;
-    /// What a client adds to its histories; null in plain loops.
+    /// The client's additions to its histories; null in plain loops.
     std::shared_ptr<const driver::protocol_notes> protocol{};
     /// The categories of the codes in the entries, in the order of their appearance. Codes of a
     /// fourth category are written as plain numbers.
@@ -1929,7 +1929,7 @@ struct basic_call_options {
     /// Receives what happened on each attempt of this call. The call clears it first. A call inside
     /// this one needs its own.
     reference<retry_history> history{};
-    /// What the call does, for logs and spans: "fetch price".
+    /// A name for the call, for logs and spans: "fetch price".
     typename Holding::text name = "retry";
     /// Null: the real clock.
     reference<retry_clock> clock{};
@@ -1991,7 +1991,7 @@ struct attempt {
 
     /// The time on the call's clock.
     [[nodiscard]] time_point now() const noexcept { return clock_or_real().now(); }
-    /// What is left of the attempt's time, for one of several steps; `duration::max()` if there is
+    /// The rest of the attempt's time, for one of several steps; `duration::max()` if there is
     /// no limit.
     [[nodiscard]] duration time_left() const noexcept {
         return std::min(timeout, driver::time_left(now(), deadline));
@@ -2000,7 +2000,7 @@ struct attempt {
     [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
         return clock_or_real().calendar_time();
     }
-    /// What an operation states about itself, or else the call's mark. For adapters.
+    /// The statement of an operation about itself, or else the call's mark. For adapters.
     [[nodiscard]] repeatability stated_or_mark(repeatability stated) const noexcept {
         return stated != repeatability::unspecified ? stated : repeat;
     }
@@ -2061,7 +2061,7 @@ struct circuit_breaker_options {
     /// Requests that ended longer ago do not count. The window advances in 30 buckets, so a request
     /// drops out up to 1/30 of the window early.
     duration rolling_window = std::chrono::seconds{60};
-    /// How long it stays open before the probe is sent.
+    /// The time that it stays open before the probe is sent.
     duration sleep_window = std::chrono::seconds{5};
     /// A probe that has no answer after this time has failed.
     duration probe_timeout = std::chrono::seconds{5};
@@ -2336,7 +2336,7 @@ inline constexpr std::string_view error_type = "error.type";
 
 }  // namespace reprise
 
-/// What a strategy provides, and the calls into it. Drivers use this; users read
+/// The functions of a strategy, and the calls into it. Drivers use this; users read
 /// `retry_strategy.hpp`.
 
 namespace reprise {
@@ -2351,12 +2351,12 @@ template <class S>
 concept inline_strategy = requires(
     S& strategy, token_state& token, const token_state& used, const decision_context& at,
     const retry_question& question) {
-    { strategy.begin(token, at) } -> std::same_as<decision>;
+    { strategy.on_start(token, at) } -> std::same_as<decision>;
     { strategy.retry_after(token, question) } -> std::same_as<retry_action>;
-    { strategy.succeed(used, at) } -> std::same_as<void>;
+    { strategy.on_success(used, at) } -> std::same_as<void>;
 };
 
-/// What loops accept.
+/// A strategy that loops accept.
 template <class S>
 concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, driver::retry_strategy>;
 
@@ -2366,7 +2366,7 @@ template <class S>
 concept value_strategy = inline_strategy<S> && std::copy_constructible<S> &&
                          requires { requires S::is_passed_by_value; };
 
-/// What loops accept as an argument: a named strategy, or a value.
+/// A strategy as an argument of a loop: a named strategy, or a value.
 template <class Given>
 concept strategy_argument =
     value_strategy<std::remove_cvref_t<Given>> ||
@@ -2413,7 +2413,7 @@ template <class S>
 
 namespace detail {
 
-/// How a loop keeps its strategy: a copy of a value, a reference to everything else.
+/// A strategy as its loop keeps it: a copy of a value, a reference to everything else.
 template <class Given>
 using kept_strategy = std::conditional_t<
     driver::value_strategy<std::remove_cvref_t<Given>>, std::remove_cvref_t<Given>,
@@ -2447,24 +2447,40 @@ constexpr bool check_strategy() noexcept {
     return {refusal_reason::strategy_failed, -1};
 }
 
+/// Of a strategy behind the interface, with one virtual call (`retry_strategy.hpp`).
+[[nodiscard]] driver::decision report_virtual_start(
+    driver::retry_strategy& strategy, driver::token_state& token,
+    const driver::decision_context& at) noexcept;
+void report_virtual_success(
+    driver::retry_strategy& strategy, const driver::token_state& token,
+    const driver::decision_context& at) noexcept;
+
 /// The strategy's initial answer, `strategy_failed` if it throws.
 template <class Strategy>
-[[nodiscard]] driver::decision begin_with(
+[[nodiscard]] driver::decision report_start(
     Strategy& strategy, driver::token_state& token, const driver::decision_context& at) noexcept {
-    return guarded(strategy_failed(), [&]() noexcept(noexcept(strategy.begin(token, at))) {
-        return strategy.begin(token, at);
-    });
+    if constexpr (std::derived_from<Strategy, driver::retry_strategy>) {
+        return report_virtual_start(strategy, token, at);
+    } else {
+        return guarded(strategy_failed(), [&]() noexcept(noexcept(strategy.on_start(token, at))) {
+            return strategy.on_start(token, at);
+        });
+    }
 }
 
 /// A success; what the strategy throws about it is ignored, since the request has succeeded.
 template <class Strategy>
-void succeed_with(
+void report_success(
     Strategy& strategy, const driver::token_state& token,
     const driver::decision_context& at) noexcept {
-    static_cast<void>(guarded(false, [&]() noexcept(noexcept(strategy.succeed(token, at))) {
-        strategy.succeed(token, at);
-        return true;
-    }));
+    if constexpr (std::derived_from<Strategy, driver::retry_strategy>) {
+        report_virtual_success(strategy, token, at);
+    } else {
+        static_cast<void>(guarded(false, [&]() noexcept(noexcept(strategy.on_success(token, at))) {
+            strategy.on_success(token, at);
+            return true;
+        }));
+    }
 }
 
 /// The budget that a strategy names; null: none.
@@ -2715,7 +2731,7 @@ struct no_attachments {
 ///                                 (capped and woken: on_woken first)
 /// ```
 ///
-/// What is decided about a failed attempt, in this order; the first 'no' ends the request:
+/// The decisions about a failed attempt, in this order; the first 'no' ends the request:
 ///
 /// ```
 /// 1. has the caller canceled?
@@ -2779,7 +2795,7 @@ struct failed_attempt {
     std::uint32_t number = 0;  ///< Of the attempt; 0: the one that started last.
 };
 
-/// What the driver must do next.
+/// The driver's next step.
 struct retry_step {
     bool is_retry = false;
     bool is_deferred = false;  ///< The strategy will answer later.
@@ -2818,7 +2834,7 @@ struct answer_route {
     decision_ticket ticket{};
 };
 
-/// What applies to a request, apart from its strategy. For one call of the orchestrator, during
+/// The terms of a request, apart from its strategy. For one call of the orchestrator, during
 /// which what it points to must live.
 struct request_terms {
     request_terms() noexcept {}  // Not defaulted: GCC would clear all of it first.
@@ -2844,7 +2860,7 @@ public:
 
     /// Asks for the initial token and returns the delay before the first attempt. Without a token
     /// there is no delay and there will be no retry.
-    [[nodiscard]] duration begin(const decision_context& at) noexcept {
+    [[nodiscard]] duration on_start(const decision_context& at) noexcept {
         if (attached_) {
             attached_->observation.on_start(at.now);
         }
@@ -2852,7 +2868,7 @@ public:
             progress_.on_start({});
             return duration::zero();
         }
-        progress_.on_start(detail::begin_with(strategy_, progress_.token(), at));
+        progress_.on_start(detail::report_start(strategy_, progress_.token(), at));
         return progress_.is_granted() ? at_least_zero(progress_.token().delay) : duration::zero();
     }
 
@@ -2875,7 +2891,7 @@ public:
             budget->on_success(progress_.token().cost, progress_.retries() + 1, at.now);
         }
         if (progress_.is_granted() && !only_answers()) [[likely]] {
-            detail::succeed_with(strategy_, progress_.token(), at);
+            detail::report_success(strategy_, progress_.token(), at);
         }
         if (attached_) {
             attached_->on_success(at.now);
@@ -3218,9 +3234,9 @@ private:
 /// `driver::virtual_strategy<S>` turns the second into the first.
 ///
 /// ```
-/// start        once per request, before the first attempt; refusing means one attempt, no retries
+/// on_start     once per request, before the first attempt; refusing means one attempt, no retries
 /// retry_after  after each failed attempt: proposes a delay, or refuses
-/// success      after the attempt that succeeded, exactly once
+/// on_success   after the attempt that succeeded, exactly once
 /// ```
 ///
 /// A strategy proposes, and names the budget that pays. `admit` then checks deadline, allowance and
@@ -3260,7 +3276,7 @@ public:
     retry_token& operator=(const retry_token&) = delete;
     ~retry_token() = default;
 
-    /// How long to wait before the attempt. The initial token may carry a delay, too.
+    /// The wait before the attempt. The initial token may carry a delay, too.
     [[nodiscard]] duration delay() const noexcept { return state_.delay; }
     /// The number of the attempt that this token is for; the first is 1.
     [[nodiscard]] std::uint32_t attempt() const noexcept { return state_.attempt; }
@@ -3313,7 +3329,7 @@ public:
     /// Before the first attempt. Without a token make exactly one attempt.
     [[nodiscard]] token_result acquire_initial_token(const decision_context& at = {}) noexcept {
         token_state state;
-        const decision why = detail::begin_with(self(), state, at);
+        const decision why = detail::report_start(self(), state, at);
         return why.allowed() ? token_result{retry_token{id_, state}, why}
                              : token_result{retry_token{}, why};
     }
@@ -3351,7 +3367,7 @@ public:
         if (!token.consume(id_)) {
             return std::errc::invalid_argument;
         }
-        detail::succeed_with(self(), token.state_, at);
+        detail::report_success(self(), token.state_, at);
         return std::errc{};
     }
 
@@ -3405,10 +3421,6 @@ public:
 
     /// Calls `retry_after`; an exception becomes a failure of the sink with the exception's text.
     void ask(const retry_question& question, retry_sink& sink) noexcept;
-    /// `on_start` and `on_success` for drivers: what they throw ends here. Virtual so that a
-    /// strategy that throws nothing is reached with one call; plug-ins do not override them.
-    [[nodiscard]] virtual decision begin(token_state& token, const decision_context& at) noexcept;
-    virtual void succeed(const token_state& token, const decision_context& at) noexcept;
     [[nodiscard]] const strategy_traits& traits() const noexcept { return traits_; }
 
 protected:
@@ -3417,6 +3429,19 @@ protected:
     void set_traits(const strategy_traits& traits) noexcept { traits_ = traits; }
 
 private:
+    friend decision detail::report_virtual_start(
+        driver::retry_strategy& strategy, driver::token_state& token,
+        const driver::decision_context& at) noexcept;
+    friend void detail::report_virtual_success(
+        driver::retry_strategy& strategy, const driver::token_state& token,
+        const driver::decision_context& at) noexcept;
+
+    /// `on_start` and `on_success` without exceptions: what they throw ends here. Virtual so that
+    /// a strategy that throws nothing is reached with one call.
+    [[nodiscard]] virtual decision guarded_start(
+        token_state& token, const decision_context& at) noexcept;
+    virtual void guarded_success(const token_state& token, const decision_context& at) noexcept;
+
     strategy_traits traits_;
 };
 
@@ -3436,16 +3461,10 @@ public:
         sink.answer(action.remembering(token.memory));
     }
     decision on_start(token_state& token, const decision_context& at) override {
-        return inner_.begin(token, at);
+        return inner_.on_start(token, at);
     }
     void on_success(const token_state& token, const decision_context& at) override {
-        inner_.succeed(token, at);
-    }
-    decision begin(token_state& token, const decision_context& at) noexcept override {
-        return detail::begin_with(inner_, token, at);
-    }
-    void succeed(const token_state& token, const decision_context& at) noexcept override {
-        detail::succeed_with(inner_, token, at);
+        inner_.on_success(token, at);
     }
     bool note_failure(const retry_question& question) override {
         return detail::note_failure(inner_, question);
@@ -3457,16 +3476,40 @@ public:
     [[nodiscard]] S& inner() noexcept { return inner_; }
 
 private:
+    decision guarded_start(token_state& token, const decision_context& at) noexcept override {
+        return detail::report_start(inner_, token, at);
+    }
+    void guarded_success(const token_state& token, const decision_context& at) noexcept override {
+        detail::report_success(inner_, token, at);
+    }
+
     S inner_;
 };
 
 }  // namespace reprise::driver
 
+namespace reprise::detail {
+
+inline driver::decision report_virtual_start(
+    driver::retry_strategy& strategy, driver::token_state& token,
+    const driver::decision_context& at) noexcept {
+    return strategy.guarded_start(token, at);
+}
+
+inline void report_virtual_success(
+    driver::retry_strategy& strategy, const driver::token_state& token,
+    const driver::decision_context& at) noexcept {
+    strategy.guarded_success(token, at);
+}
+
+}  // namespace reprise::detail
+
 /// One call of a retry loop, as all loops drive it: blocking, Asio, coroutine. It keeps what the
 /// call needs between its attempts and lets `driver::orchestrator` decide; it has no clock, no
 /// sleep, no thread.
 ///
-///     begin(at) -> wait -> try_start_attempt(at)                   false: finished, not attempted
+///     on_start(at) -> wait -> try_start_attempt(at)                   false: finished, not
+///     attempted
 ///                       -> [attempt] -+- on_success(at)            finished
 ///                                     +- on_failure(facts, at) -> step
 ///                                          step.is_retry:    wait step.wait, attempt again
@@ -3508,7 +3551,7 @@ namespace driver {
 /// the answer stops it. Shared by one loop and one `deferred_answer`.
 class REPRISE_EXPORT late_answer final : public answer_channel {
 public:
-    /// What has arrived so far.
+    /// The part that has arrived so far.
     struct result {
         bool is_there = false;
         std::optional<retry_action> action{};  ///< Absent although `is_there`: it failed.
@@ -3574,9 +3617,9 @@ public:
 
     /// Asks for the initial token and returns the delay before the first attempt. Without a token
     /// there is no delay and there will be no retry.
-    [[nodiscard]] duration begin(const decision_context& at) noexcept {
+    [[nodiscard]] duration on_start(const decision_context& at) noexcept {
         started_ = at.now;
-        return core().begin(at);
+        return core().on_start(at);
     }
 
     /// Before each attempt. False: the strategy's circuit breaker is open, and the attempt must not
@@ -3771,7 +3814,7 @@ private:
 
 }  // namespace reprise
 
-/// How the loops distinguish a failed result from a success.
+/// Distinguishes failed results from successes, for all loops.
 ///
 /// ```
 /// shaped like `std::expected`     failed without a value; its error has facts
@@ -4000,7 +4043,7 @@ concept decides_without_facts = requires { requires Strategy::decides_without_fa
 template <class Strategy, class R>
 inline constexpr bool can_match_error = true;
 
-/// What strategies see of a failed result like `std::expected`: its error, or all of it if the
+/// The visible part of a failed result like `std::expected`: its error, or all of it if the
 /// error is returned by value.
 template <class R>
 using seen_failure = std::conditional_t<requires(const R& result) {
@@ -4105,7 +4148,7 @@ template <class Operation, class R>
 
 }  // namespace REPRISE_VARIANT
 
-/// What a strategy sees of a failed `result`.
+/// A failed `result` as a strategy sees it.
 template <class Operation, class R>
 [[nodiscard]] failure_view view_of(const Operation&, const R& result) noexcept {
     if constexpr (!judges_result<Operation, R>) {
@@ -4561,7 +4604,7 @@ template <class Result, class Operation, class Attempt>
     return out;
 }
 
-/// What the caller gets from a loop that gives up: the last result, or the last exception.
+/// The result of a loop that gives up: the last result, or the last exception.
 template <class Result>
 [[nodiscard]] Result last_result(attempt_result<Result>&& outcome) {
     if (outcome.thrown) {
@@ -4584,7 +4627,7 @@ template <class Result, class Operation, class... Exceptions>
                           : failure_in(operation, *outcome.value);
 }
 
-/// What a strategy sees of an attempt that failed; nothing before the first.
+/// A failed attempt as a strategy sees it; nothing before the first.
 template <class Result, class Operation>
 [[nodiscard]] failure_view view_of_attempt(
     const attempt_result<Result>& outcome, const Operation& operation) noexcept {
@@ -4721,7 +4764,7 @@ Result run_loop(
         session.set_deadline(time.deadline());
     }
     driver::decision_context at = time.context_if(session.needs_start_time(), session);
-    if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
+    if (const duration delay = session.on_start(at); delay > duration::zero()) [[unlikely]] {
         [[maybe_unused]] const bool is_reached = wait_for_first_attempt(session, time, delay);
         if constexpr (can_end_unattempted<Result>) {
             if (!is_reached) {
@@ -5006,7 +5049,7 @@ public:
 
 namespace reprise {
 
-/// What a strategy does when nothing was stated.
+/// The rule for failures and calls about which nothing was stated.
 enum class when_unstated : std::uint8_t {
     retry,
     refuse,
@@ -5127,7 +5170,7 @@ private:
 
 namespace reprise {
 
-/// How the computed delay d is spread, so that clients that failed together do not return together.
+/// The spread of the computed delay d, so that clients that failed together do not return together.
 enum class jitter : std::uint8_t {
     full,          ///< Uniform in [0, d).
     equal,         ///< Uniform in [d/2, d).
@@ -5137,7 +5180,7 @@ enum class jitter : std::uint8_t {
 
 namespace driver {
 
-/// How delays grow: before jitter, base x factor^n + step x n, at most cap.
+/// The growth of delays: before jitter, base x factor^n + step x n, at most cap.
 struct backoff_options {
     duration base = std::chrono::seconds{1};  ///< Delay before the first retry, before jitter.
     double factor = 2.0;                      ///< Growth per retry; at least 1.
@@ -5314,7 +5357,7 @@ namespace detail {
 
 namespace driver {
 
-/// How many attempts a composed strategy makes.
+/// The number of attempts of a composed strategy.
 struct attempt_limits {
     /// All attempts count, the first included; 1 to 2^31 - 1. Absent: only time and budget limit
     /// them.
@@ -5342,7 +5385,7 @@ public:
 
     /// Always granted, even if the budget is empty: it may have been refilled when the attempt
     /// fails.
-    [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
+    [[nodiscard]] decision on_start(token_state& token, const decision_context& at) noexcept {
         token = token_state{};
         if constexpr (detail::counts_requests<Budget>) {
             budget_.on_request(at.now);
@@ -5374,7 +5417,7 @@ public:
         return check_retryable(question) != refusal_reason::none;
     }
 
-    void succeed(const token_state& token, const decision_context& at) noexcept {
+    void on_success(const token_state& token, const decision_context& at) noexcept {
         budget_.on_success(token.cost, token.attempt, at.now);
     }
 
@@ -5487,12 +5530,12 @@ public:
 
 }  // namespace reprise
 
-/// What metrics of retries and of clients are made of: a histogram, and the text format of
-/// Prometheus.
+/// The building blocks of all metrics, of retries and of clients: a histogram, and the text format
+/// of Prometheus.
 
 namespace reprise::driver {
 
-/// How long things took, with a relative error of at most 1/8. Any number of threads fill it
+/// A histogram of durations with a relative error of at most 1/8. Any number of threads fill it
 /// without locks. From 1 microsecond (shorter counts as that) to about 12 days. 2.8 KB.
 class REPRISE_EXPORT latency_histogram {
 public:
@@ -5540,7 +5583,7 @@ private:
     std::atomic<std::int64_t> sum_us_{0};
 };
 
-/// How metrics are named.
+/// Names of metrics.
 struct prometheus_options {
     /// Before the name of each metric: "shop_retry_calls_total". Letters, digits and underscores.
     std::string_view prefix = "reprise";
@@ -5596,7 +5639,7 @@ inline constexpr std::chrono::seconds retry_after_max = std::chrono::hours{24};
 
 namespace driver {
 
-/// How long the sender of a `Retry-After` field asks you to wait, counted from `now`: a number of
+/// The wait that the sender of a `Retry-After` field asks for, counted from `now`: a number of
 /// seconds, or a date in any of the three forms of RFC 9110. 0 for a date that has passed. Empty if
 /// the value is neither, or longer than `longest`; ignore such a field as if it were missing.
 [[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::seconds> parse_retry_after(
@@ -5639,7 +5682,7 @@ class REPRISE_EXPORT standard_strategy final
           driver::stated_safety, driver::exponential_backoff, driver::token_bucket_budget,
           driver::shared_parts> {
 public:
-    /// What a strategy is made from; every member has a default.
+    /// The parts of the strategy; every member has a default.
     struct options {
         /// All attempts, the first included; at least 1.
         std::uint32_t attempts_max = 5;
@@ -5888,7 +5931,7 @@ public:
     [[nodiscard]] std::uint64_t refused_hedges() const noexcept { return load(refused_hedges_); }
     /// Retries that were refused for one reason.
     [[nodiscard]] std::uint64_t refusals(refusal_reason reason) const noexcept;
-    /// How long calls took, with all their attempts and waits.
+    /// Durations of calls, with all their attempts and waits.
     [[nodiscard]] const driver::latency_histogram& call_times() const noexcept {
         return call_times_;
     }
@@ -5946,8 +5989,8 @@ private:
 ///
 /// A minimum wait that the failure names lengthens a delay, as everywhere.
 
-/// Which failures a one-line strategy retries: all of them, those of some types, or those for which
-/// a predicate is true. The errors need no facts.
+/// The failures that a one-line strategy retries: all of them, those of some types, or those for
+/// which a predicate is true. The errors need no facts.
 ///
 /// A selection narrows: of the failures that `driver::stated_safety` allows to be retried, it
 /// keeps some. It never allows what the failure itself forbids.
@@ -6014,8 +6057,8 @@ template <class E, class Visit>
     }
 }
 
-/// What an `E` states itself. It may not be in the list of `catching`, and its base classes may
-/// state something else.
+/// The facts that an `E` states itself. It may not be in the list of `catching`, and its base
+/// classes may state something else.
 template <class E>
 [[nodiscard]] std::optional<failure_facts> facts_as(const driver::retry_question& question) {
     std::optional<failure_facts> found;
@@ -6052,7 +6095,7 @@ template <class E>
 
 inline namespace REPRISE_VARIANT {
 
-/// Whether a failed operation can ever be an `E`, if its result has errors of type `Error`: the
+/// True if a failed operation can ever be an `E`, if its result has errors of type `Error`: the
 /// error itself, an exception, or what every failure has. Whatever else is thrown is rare enough to
 /// be named with `on` and a base class.
 template <class E, class Error>
@@ -6347,9 +6390,9 @@ public:
         return observer(std::move(functions));
     }
 
-    [[nodiscard]] driver::decision begin(
+    [[nodiscard]] driver::decision on_start(
         driver::token_state& token, const driver::decision_context& at) noexcept {
-        return policies_.begin(token, at);
+        return policies_.on_start(token, at);
     }
     [[nodiscard]] driver::retry_action retry_after(
         driver::token_state& token, const driver::retry_question& question) noexcept {
@@ -6358,8 +6401,8 @@ public:
     [[nodiscard]] bool note_failure(const driver::retry_question& question) noexcept {
         return policies_.note_failure(question);
     }
-    void succeed(const driver::token_state& token, const driver::decision_context& at) noexcept {
-        policies_.succeed(token, at);
+    void on_success(const driver::token_state& token, const driver::decision_context& at) noexcept {
+        policies_.on_success(token, at);
     }
     [[nodiscard]] driver::strategy_traits traits() const noexcept { return policies_.traits(); }
     [[nodiscard]] driver::retry_budget* paying_budget() noexcept {
@@ -6880,7 +6923,7 @@ private:
 
 }  // namespace reprise::adapters
 
-/// Which HTTP requests may be sent twice. The adapters of HTTP clients share this rule.
+/// The rule for HTTP requests that may be sent twice. The adapters of HTTP clients share this rule.
 
 namespace reprise::adapters {
 
@@ -7082,7 +7125,7 @@ struct redis_address {
     friend bool operator==(const redis_address&, const redis_address&) = default;
 };
 
-/// Where a MOVED or ASK reply sends the command.
+/// The server to which a MOVED or ASK reply sends the command.
 struct redis_redirection {
     std::string_view host{};  ///< In the reply. Empty: the host that answered.
     std::uint16_t port = 0;
@@ -7112,7 +7155,7 @@ struct redis_redirection {
     return is_port ? std::optional(found) : std::nullopt;
 }
 
-/// Which server the next command goes to. MOVED holds for all later commands, until that server
+/// Finds the server of the next command. MOVED holds for all later commands, until that server
 /// cannot be reached. ASK holds only for the same command in the next attempt of the call: the slot
 /// still belongs to the server that answered, and the other one serves keys that have not moved yet
 /// as if they did not exist.
@@ -10179,12 +10222,12 @@ void driver::retry_strategy::ask(
     }
 }
 
-driver::decision driver::retry_strategy::begin(
+driver::decision driver::retry_strategy::guarded_start(
     driver::token_state& token, const driver::decision_context& at) noexcept {
     return detail::result_or(detail::strategy_failed(), [&] { return on_start(token, at); });
 }
 
-void driver::retry_strategy::succeed(
+void driver::retry_strategy::guarded_success(
     const driver::token_state& token, const driver::decision_context& at) noexcept {
     static_cast<void>(detail::result_or(false, [&] {
         on_success(token, at);

@@ -171,9 +171,9 @@ public:
     strategy_type(prompt_strategy prompt, duration first_delay)
         : prompt_strategy(std::move(prompt)), first_delay_(first_delay) {}
 
-    [[nodiscard]] driver::decision begin(
+    [[nodiscard]] driver::decision on_start(
         driver::token_state& token, const driver::decision_context& at) noexcept {
-        const driver::decision granted = prompt_strategy::begin(token, at);
+        const driver::decision granted = prompt_strategy::on_start(token, at);
         token.delay = first_delay_;
         return granted;
     }

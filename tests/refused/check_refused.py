@@ -28,8 +28,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 SECTION = re.compile(r"^// (refused|accepted): (\w+)\n", re.MULTILINE)
-INCLUDES = ("retry", "retry_testing", "retry_asio", "retry_adapters", "base", "engine", "wire",
-            "couchbase_types", "couchbase")
+INCLUDES = ("retry", "retry_testing", "retry_asio", "retry_adapters", "couchbase_types",
+            "couchbase")
 
 
 def is_gcc12(compiler):

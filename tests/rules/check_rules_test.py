@@ -212,9 +212,9 @@ class clock_rule(planted_tree):
                 self.assert_reported("fetch.hpp:2")
 
     def test_engines_that_get_their_seed_as_an_argument_are_listed(self):
-        self.plant("testing/sandbox/src/faults.cpp", "std::mt19937_64 engine(seed);\n")
+        self.plant("testbed/sandbox/src/faults.cpp", "std::mt19937_64 engine(seed);\n")
         self.assert_reported("faults.cpp:1", "is a random engine")
-        self.plant("tests/rules/random_engines.tsv", "testing/sandbox\tseeded\n")
+        self.plant("tests/rules/random_engines.tsv", "testbed/sandbox\tseeded\n")
         self.assert_clean()
 
     def test_drivers_may_read_it(self):
@@ -411,7 +411,7 @@ class errors_rule(planted_tree):
         self.plant(self.ENUM, "#pragma once\nenum class errc : int {\n"
                               f"    gone = 1,  ///< {comment}\n}};\n")
         self.plant("libs/engine/tests/send_test.cpp", "EXPECT_EQ(failed, errc::gone);\n")
-        self.plant("libs/wire/include/reprise/wire/status.hpp",
+        self.plant("libs/wire/private/reprise/wire/status.hpp",
                    "#pragma once\nenum class status {\n    enoent = 0x01,\n    lost = 0x30,\n};\n")
         self.plant("libs/engine/src/operations/status_mapping.cpp",
                    "response_outcome classify_lost(const response_facts& facts) noexcept {\n"
@@ -478,7 +478,7 @@ class files_rule(planted_tree):
         self.assert_clean()
 
     def test_library_without_readme_or_build_file_is_reported(self):
-        for folder in ("libs/lab", "testing/sim"):
+        for folder in ("libs/lab", "testbed/sim"):
             for name in ("README.md", "CMakeLists.txt"):
                 with self.subTest(folder=folder, name=name):
                     self.plant(f"{folder}/README.md", "")
@@ -487,7 +487,7 @@ class files_rule(planted_tree):
                     self.assert_reported(f"{folder}/{name}")
 
     def test_dead_files_are_reported(self):
-        for path in ("libs/retry/tests/dead.cpp", "testing/sim/tests/hunt/dead.cpp",
+        for path in ("libs/retry/tests/dead.cpp", "testbed/sim/tests/hunt/dead.cpp",
                      "libs/retry/tests/other/dead_test.cpp",
                      "libs/retry/src/dead.hpp", "examples/dead.cpp", "scripts/dead.py"):
             with self.subTest(path):
@@ -577,7 +577,7 @@ class promises_rule(planted_tree):
         self.assert_reported("SECURITY.md:3", "word is no test")
 
     def test_checkers_and_profiles_of_the_simulation_pass(self):
-        self.plant("testing/sim/src/checks/finding.cpp", 'names{"trust"};\n')
+        self.plant("testbed/sim/src/checks/finding.cpp", 'names{"trust"};\n')
         self.plant_promise("simulation: checker `trust`")
         self.assert_clean()
 

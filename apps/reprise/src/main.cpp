@@ -229,7 +229,7 @@ int run(int argc, char** argv) {
 }
 
 /// Threads of the client and the sandbox cannot report that the system has no memory or no thread
-/// left. That is an error of this program's surroundings; everything else is a bug and aborts.
+/// left. That is an error of the environment; everything else is a bug and aborts.
 [[noreturn]] void end_unhandled() noexcept {
     try {
         if (std::current_exception()) {

@@ -48,7 +48,7 @@ index_watch::index_watch(
           unlimited_attempts().exponential(first_delay, last_delay).with_jitter(jitter::equal)),
       session_(strategy_, options_) {
     session_.set_deadline(driver::add_saturated(at.now, driver::at_least_zero(timeout)));
-    delay_ = session_.begin(at);
+    delay_ = session_.on_start(at);
     session_.start_attempt(at);
 }
 

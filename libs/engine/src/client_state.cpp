@@ -1,6 +1,6 @@
 #include "client_state.hpp"
 
-#include "services/service_settings.hpp"
+#include "http_operations/service_settings.hpp"
 
 namespace reprise::engine {
 

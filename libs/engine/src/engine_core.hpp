@@ -13,10 +13,10 @@
 
 #include "connections/connections.hpp"
 #include "engine_context.hpp"
+#include "http_operations/http_operations.hpp"
 #include "operations/completions.hpp"
+#include "operations/key_value_operations.hpp"
 #include "operations/operation_retries.hpp"
-#include "operations/operations.hpp"
-#include "services/http_operations.hpp"
 #include "topology/collections.hpp"
 #include "topology/configuration_polls.hpp"
 #include "topology/topology.hpp"
@@ -114,11 +114,11 @@ private:
     topology topology_{context_, endpoints_, breakers_, events_};
     operation_retries retries_{context_, endpoints_};
     completions completions_;
-    lifecycle life_{context_, retries_, completions_};
+    operation_lifecycle life_{context_, retries_, completions_};
     configuration_polls polls_{context_, topology_, retries_};
     collections collections_{context_, events_, retries_};
     connections connections_{context_, {topology_, polls_, collections_, operations_}};
-    operations operations_{
+    key_value_operations operations_{
         context_, {topology_, polls_, collections_, connections_, retries_, life_}};
     http_operations http_{context_, {topology_, retries_, completions_, life_}};
     base::byte_view http_part_;  // the last one that begin_write returned

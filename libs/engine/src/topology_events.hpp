@@ -1,7 +1,7 @@
 #pragma once
 
-#include "operations/operations.hpp"
-#include "services/http_operations.hpp"
+#include "http_operations/http_operations.hpp"
+#include "operations/key_value_operations.hpp"
 #include "topology/topology_listener.hpp"
 
 namespace reprise::engine {
@@ -10,7 +10,7 @@ namespace reprise::engine {
 // services.
 class topology_events final : public topology_listener {
 public:
-    topology_events(operations& key_value, http_operations& http) noexcept
+    topology_events(key_value_operations& key_value, http_operations& http) noexcept
         : key_value_(key_value), http_(http) {}
 
     void wake(wait_list& list, std::size_t count_max, time_point now) override {
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    operations& key_value_;
+    key_value_operations& key_value_;
     http_operations& http_;
 };
 

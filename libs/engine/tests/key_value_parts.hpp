@@ -8,7 +8,7 @@
 
 #include "connections/connections.hpp"
 #include "engine_parts.hpp"
-#include "operations/operations.hpp"
+#include "operations/key_value_operations.hpp"
 
 namespace reprise::engine::testing {
 
@@ -33,11 +33,12 @@ struct key_value_parts {
     engine_parts parts;
     operation_retries decider{parts.context, parts.endpoints};
     completions ended;
-    lifecycle life{parts.context, decider, ended};
+    operation_lifecycle life{parts.context, decider, ended};
     configuration_polls polls{parts.context, parts.nodes, decider};
     collections collection_ids{parts.context, parts.listener, decider};
     connections links{parts.context, {parts.nodes, polls, collection_ids, all}};
-    operations all{parts.context, {parts.nodes, polls, collection_ids, links, decider, life}};
+    key_value_operations all{
+        parts.context, {parts.nodes, polls, collection_ids, links, decider, life}};
     keyspace_id documents = parts.nodes.buckets().keyspace("travel", "", "");
     bucket_state& bucket = parts.nodes.buckets().at("travel");
     int completed = 0;

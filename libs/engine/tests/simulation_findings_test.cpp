@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Bugs that simulated runs (testing/sim) have found, each in its smallest form and with the number
+// Bugs that simulated runs (testbed/sim) have found, each in its smallest form and with the number
 // of its seed.
 
 namespace reprise::engine::testing::simulation_findings_tests {

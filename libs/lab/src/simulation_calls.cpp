@@ -78,7 +78,7 @@ void simulation::start_call(
     ++services_[service].totals.calls;
     ++services_[service].current.offered;
     // A composed strategy has no delay before the first attempt.
-    static_cast<void>(decide_for(call, [&] { return call.session->begin(context()); }));
+    static_cast<void>(decide_for(call, [&] { return call.session->on_start(context()); }));
     send(index);
 }
 

@@ -45,12 +45,12 @@ void driver::retry_strategy::ask(
     }
 }
 
-driver::decision driver::retry_strategy::begin(
+driver::decision driver::retry_strategy::guarded_start(
     driver::token_state& token, const driver::decision_context& at) noexcept {
     return detail::result_or(detail::strategy_failed(), [&] { return on_start(token, at); });
 }
 
-void driver::retry_strategy::succeed(
+void driver::retry_strategy::guarded_success(
     const driver::token_state& token, const driver::decision_context& at) noexcept {
     static_cast<void>(detail::result_or(false, [&] {
         on_success(token, at);

@@ -44,14 +44,14 @@ struct fixture {
 
 /// Grants no initial token.
 struct refusing_strategy {
-    driver::decision begin(driver::token_state&, const driver::decision_context&) noexcept {
+    driver::decision on_start(driver::token_state&, const driver::decision_context&) noexcept {
         return {refusal_reason::no_initial_token, -1};
     }
     driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) noexcept {
         ++refreshes;
         return driver::retry_action::after({});
     }
-    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {
+    void on_success(const driver::token_state&, const driver::decision_context&) noexcept {
         ++successes;
     }
     int refreshes = 0;
@@ -60,7 +60,8 @@ struct refusing_strategy {
 
 /// Allows every retry at once and counts them. Has no attempt limit.
 struct endless_strategy {
-    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context&) noexcept {
         token = {};
         token.delay = initial_delay;
         return {};
@@ -68,7 +69,7 @@ struct endless_strategy {
     driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) noexcept {
         return driver::retry_action::after({});
     }
-    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {
+    void on_success(const driver::token_state&, const driver::decision_context&) noexcept {
         ++successes;
     }
     duration initial_delay{};
@@ -76,7 +77,7 @@ struct endless_strategy {
 };
 
 struct throwing_strategy {
-    driver::decision begin(driver::token_state& token, const driver::decision_context&) {
+    driver::decision on_start(driver::token_state& token, const driver::decision_context&) {
         if (throw_at == 0) {
             throw std::runtime_error("begin");
         }
@@ -86,7 +87,7 @@ struct throwing_strategy {
     driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) {
         throw std::runtime_error("retry_after");
     }
-    void succeed(const driver::token_state&, const driver::decision_context&) {
+    void on_success(const driver::token_state&, const driver::decision_context&) {
         throw std::runtime_error("succeed");
     }
     int throw_at = 0;

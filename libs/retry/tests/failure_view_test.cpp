@@ -67,11 +67,12 @@ struct diary {
 };
 
 struct inlined_diary : diary {
-    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context&) noexcept {
         token = {};
         return {};
     }
-    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
+    void on_success(const driver::token_state&, const driver::decision_context&) noexcept {}
 };
 
 /// The same strategy behind the virtual interface.

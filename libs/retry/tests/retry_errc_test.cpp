@@ -28,7 +28,8 @@ template <class Call>
 
 /// Waits before the first attempt.
 struct slow_start {
-    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context&) noexcept {
         token = {};
         token.delay = 1s;
         return {};
@@ -36,7 +37,7 @@ struct slow_start {
     driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) noexcept {
         return driver::retry_action::no(refusal_reason::attempts_exhausted);
     }
-    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
+    void on_success(const driver::token_state&, const driver::decision_context&) noexcept {}
 };
 
 TEST(retry_errc, a_call_that_finds_its_breaker_open_fails_with_circuit_open) {

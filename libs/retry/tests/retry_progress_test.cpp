@@ -111,7 +111,7 @@ TEST(retry_progress, RH_13_a_woken_retry_that_is_not_made_is_recorded_with_its_a
     terms.limits = {
         .deadline = time_point{1s}, .at_deadline = deadline_policy::cap, .allowance = &none};
     terms.recorder = &recorded;
-    static_cast<void>(core.begin({}));
+    static_cast<void>(core.on_start({}));
     ASSERT_TRUE(core.on_failure({}, terms, {}).is_capped);
     EXPECT_EQ(core.on_woken({}, terms, {}).refusal, refusal_reason::outer_allowance);
     ASSERT_EQ(recorded.entries.size(), 2U);

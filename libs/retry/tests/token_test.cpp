@@ -22,7 +22,8 @@ namespace {
 /// Counts its calls, and grants an initial token with a delay.
 class counting_strategy : public driver::token_issuer<counting_strategy> {
 public:
-    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context&) noexcept {
         token = {};
         token.delay = std::chrono::milliseconds{7};
         return {};
@@ -32,7 +33,7 @@ public:
         ++token.memory;
         return driver::retry_action::after({});
     }
-    void succeed(const driver::token_state& token, const driver::decision_context&) noexcept {
+    void on_success(const driver::token_state& token, const driver::decision_context&) noexcept {
         ++successes;
         last_memory = token.memory;
     }
@@ -138,7 +139,7 @@ TEST(token, SM_03_SM_07_of_two_threads_using_one_token_exactly_one_succeeds) {
 // Both members of the question were lost on the way to the strategy.
 TEST(token, a_refresh_asks_about_noted_failures_and_assumed_facts_as_its_caller_does) {
     struct asked_strategy : driver::token_issuer<asked_strategy> {
-        driver::decision begin(driver::token_state&, const driver::decision_context&) noexcept {
+        driver::decision on_start(driver::token_state&, const driver::decision_context&) noexcept {
             return {};
         }
         driver::retry_action retry_after(
@@ -147,7 +148,7 @@ TEST(token, a_refresh_asks_about_noted_failures_and_assumed_facts_as_its_caller_
             is_assumed = question.is_assumed;
             return driver::retry_action::after({});
         }
-        void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
+        void on_success(const driver::token_state&, const driver::decision_context&) noexcept {}
         bool is_noted = false;
         bool is_assumed = false;
     };

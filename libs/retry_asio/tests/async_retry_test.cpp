@@ -398,11 +398,11 @@ TEST(async_retry, an_operation_that_drops_its_handler_drops_the_loop) {
 
 /// Throws from every call.
 struct broken_strategy {
-    driver::decision begin(driver::token_state&, const driver::decision_context&) { return {}; }
+    driver::decision on_start(driver::token_state&, const driver::decision_context&) { return {}; }
     driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) {
         throw std::runtime_error("broken");
     }
-    void succeed(const driver::token_state&, const driver::decision_context&) {
+    void on_success(const driver::token_state&, const driver::decision_context&) {
         throw std::runtime_error("broken");
     }
 };

@@ -161,7 +161,8 @@ TEST(co_retry, SM_08_listed_exception_types_take_part) {
 /// Retries once and keeps the last failure of type `Seen`.
 template <class Seen>
 struct observing_strategy {
-    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context&) noexcept {
         token = {};
         return {};
     }
@@ -174,7 +175,7 @@ struct observing_strategy {
                    ? driver::retry_action::no(refusal_reason::attempts_exhausted)
                    : driver::retry_action::after({});
     }
-    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
+    void on_success(const driver::token_state&, const driver::decision_context&) noexcept {}
     int asked = 0;
     std::optional<Seen> seen{};
 };

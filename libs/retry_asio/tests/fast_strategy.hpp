@@ -25,7 +25,8 @@ namespace reprise::testing {
 class slow_start : public driver::token_issuer<slow_start> {
 public:
     explicit slow_start(duration delay) : delay_(delay) {}
-    driver::decision begin(driver::token_state& token, const driver::decision_context&) noexcept {
+    driver::decision on_start(
+        driver::token_state& token, const driver::decision_context&) noexcept {
         token = driver::token_state{};
         token.delay = delay_;
         return {};
@@ -33,7 +34,7 @@ public:
     driver::retry_action retry_after(driver::token_state&, const driver::retry_question&) noexcept {
         return driver::retry_action::no(refusal_reason::attempts_exhausted);
     }
-    void succeed(const driver::token_state&, const driver::decision_context&) noexcept {}
+    void on_success(const driver::token_state&, const driver::decision_context&) noexcept {}
 
 private:
     duration delay_;

@@ -173,16 +173,16 @@ struct option_row {
 };
 
 /// What options point to.
-struct surroundings {
+struct option_targets {
     std::stop_source stop;
     driver::retry_allowance nothing_left{0};
     retry_history history;
     testing::scripted_random random{testing::scripted_random::highest};
 
-    surroundings() { stop.request_stop(); }
+    option_targets() { stop.request_stop(); }
 };
 
-[[nodiscard]] std::vector<option_row> rows(surroundings& around) {
+[[nodiscard]] std::vector<option_row> rows(option_targets& targets) {
     const auto once = [](const effect& seen) { return seen.attempts == 1; };
     return {
         {"deadline", [](call_options& o) { o.deadline = time_point{} + 50ms; }, once},
@@ -193,17 +193,17 @@ struct surroundings {
                     seen.refused.find("attempt_timeout") != std::string::npos;
          }},
         {"repeat", [](call_options& o) { o.repeat = repeatability::not_repeatable; }, once},
-        {"stop", [&](call_options& o) { o.stop = around.stop.get_token(); }, once},
-        {"outer_allowance", [&](call_options& o) { o.outer_allowance = &around.nothing_left; },
+        {"stop", [&](call_options& o) { o.stop = targets.stop.get_token(); }, once},
+        {"outer_allowance", [&](call_options& o) { o.outer_allowance = &targets.nothing_left; },
          once},
-        {"history", [&](call_options& o) { o.history = &around.history; },
-         [&](const effect&) { return around.history.entries.size() == 3; }},
+        {"history", [&](call_options& o) { o.history = &targets.history; },
+         [&](const effect&) { return targets.history.entries.size() == 3; }},
         {"name", [](call_options& o) { o.name = "fetch price"; },
          [](const effect& seen) { return seen.name == "fetch price"; }},
         {"clock", [](call_options&) {},  // All calls have one.
          [](const effect& seen) { return seen.elapsed >= 3 * attempt_time + 2 * 50ms; }},
-        {"random", [&](call_options& o) { o.random = &around.random; },
-         [&](const effect&) { return around.random.number_count() > 0; }},
+        {"random", [&](call_options& o) { o.random = &targets.random; },
+         [&](const effect&) { return targets.random.number_count() > 0; }},
     };
 }
 
@@ -228,14 +228,14 @@ TEST(options, every_option_has_an_effect_in_every_form_or_is_refused) {
     static_cast<void>(std::tie(a, b, c, d, e, f, g, h, i, j));
     for (const form& played : forms) {
         for (std::size_t index = 0; index < 10; ++index) {
-            surroundings around;
-            const option_row row = rows(around).at(index);
+            option_targets targets;
+            const option_row row = rows(targets).at(index);
             SCOPED_TRACE(std::string(row.name) + " in " + std::string(played.name));
             EXPECT_TRUE(row.is_visible(play_with(played, row)));
         }
     }
-    surroundings around;
-    EXPECT_EQ(rows(around).size(), 10U);
+    option_targets targets;
+    EXPECT_EQ(rows(targets).size(), 10U);
 }
 
 TEST(options, the_observer_and_the_tracer_of_a_strategy_see_the_calls_of_every_form) {

@@ -74,10 +74,10 @@ public:
     }
     driver::decision on_start(
         driver::token_state& token, const driver::decision_context& at) override {
-        return inner_.begin(token, at);
+        return inner_.on_start(token, at);
     }
     void on_success(const driver::token_state& token, const driver::decision_context& at) override {
-        inner_.succeed(token, at);
+        inner_.on_success(token, at);
     }
     [[nodiscard]] driver::retry_budget* paying_budget() noexcept override {
         return inner_.paying_budget();

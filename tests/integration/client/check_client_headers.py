@@ -20,7 +20,7 @@ from pathlib import Path
 
 FOREIGN = re.compile(r"/(boost|openssl|ares\w*|snappy\w*|fmt|gtest|CLI)(/|\.h)")
 # What the client's public headers may show.
-VISIBLE_LIBRARIES = ("couchbase", "couchbase_types", "retry", "engine", "wire", "base")
+VISIBLE_LIBRARIES = ("couchbase", "couchbase_types", "retry")
 TOKEN_HEADER = "reprise/couchbase/asio.hpp"
 API_HEADER = "reprise/couchbase.hpp"
 COST_GOAL = 1.5

@@ -9,7 +9,7 @@
 #include <reprise/couchbase/codecs/boost_json.hpp>
 #include <reprise/couchbase/codecs/nlohmann.hpp>
 
-#include "../services/live_services.hpp"
+#include "../service_calls/live_services.hpp"
 
 // Structs and values as documents, paths, parameters and rows, with both JSON libraries.
 

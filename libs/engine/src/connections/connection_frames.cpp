@@ -8,7 +8,7 @@
 
 #include "connections/connection_problem.hpp"
 #include "connections/connections.hpp"
-#include "operations/operations.hpp"
+#include "operations/key_value_operations.hpp"
 
 namespace reprise::engine {
 namespace {

@@ -9,7 +9,7 @@
 #include <reprise/wire/session_messages.hpp>
 
 #include "connections/connection_problem.hpp"
-#include "operations/operations.hpp"
+#include "operations/key_value_operations.hpp"
 #include "topology/srv_trust.hpp"
 
 namespace reprise::engine {

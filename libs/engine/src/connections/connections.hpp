@@ -18,14 +18,14 @@
 
 namespace reprise::engine {
 
-class operations;
+class key_value_operations;
 
 // The parts to which connections report.
 struct connection_owners {
     topology& nodes;
     configuration_polls& polls;
     collections& collection_ids;
-    operations& requests;
+    key_value_operations& requests;
 };
 
 // Owns all key-value connections: opens them for links, logs them in, writes, reads, probes and

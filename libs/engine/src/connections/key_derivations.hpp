@@ -18,7 +18,7 @@ namespace reprise::engine {
 // occupy the machine.
 //
 //     find -> known
-//          -> want -> begin: derive_key_action -> on_derived: who waited
+//          -> want -> begin: derive_key_action -> on_derived: the logins that waited
 //
 class key_derivations {
 public:

@@ -13,7 +13,7 @@
 
 namespace reprise::engine {
 
-// The state of an operation. Only `lifecycle` changes it.
+// The state of an operation. Only `operation_lifecycle` changes it.
 enum class operation_state : std::uint8_t {
     free,       // not started, or ended
     running,    // being worked on inside one engine call
@@ -24,7 +24,8 @@ enum class operation_state : std::uint8_t {
 };
 
 // The state that operations of all services have: state, deadline, retries and completion. Each has
-// one timer, for its retry or its deadline, and is in one list at a time. See lifecycle.hpp.
+// one timer, for its retry or its deadline, and is in one list at a time. See
+// operation_lifecycle.hpp.
 struct operation_base : engine_timer, list_hook {
     explicit operation_base(timer_kind kind) noexcept : engine_timer(kind) {}
 

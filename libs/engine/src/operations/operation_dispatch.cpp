@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "operations/operations.hpp"
+#include "operations/key_value_operations.hpp"
 #include "operations/request_encoding.hpp"
 #include "topology/terminal_state.hpp"
 
@@ -18,16 +18,17 @@ bool is_still_connecting(const node_link& link) noexcept {
 
 }  // namespace
 
-operation_id operations::start(operation_request&& request, completion&& done, time_point now) {
+operation_id key_value_operations::start(
+    operation_request&& request, completion&& done, time_point now) {
     return begin(endings_.slots().acquire(std::move(request)), std::move(done), now);
 }
 
-operation_id operations::start(
+operation_id key_value_operations::start(
     keyspace_id where, document_call&& call, completion&& done, time_point now) {
     return begin(endings_.slots().acquire(where, std::move(call)), std::move(done), now);
 }
 
-operation_id operations::begin(operation_slot& slot, completion&& done, time_point now) {
+operation_id key_value_operations::begin(operation_slot& slot, completion&& done, time_point now) {
     REPRISE_ASSERT(parts_.nodes.buckets().contains(slot.request.keyspace));
     collection_entry& asked = parts_.nodes.buckets().collection(slot.request.keyspace);
     const operation_id id = slot.id();
@@ -64,15 +65,15 @@ operation_id operations::begin(operation_slot& slot, completion&& done, time_poi
 }
 
 // Ends an operation that cannot be sent.
-void operations::refuse(operation_slot& slot, encoding_error error, time_point now) {
+void key_value_operations::refuse(operation_slot& slot, encoding_error error, time_point now) {
     endings_.complete_error(slot, error.code, {.detail = error.detail}, now);
 }
 
-void operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
+void key_value_operations::dispatch(operation_slot& slot, bool is_woken, time_point now) {
     dispatch_inline(slot, parts_.nodes.buckets().collection(slot.request.keyspace), is_woken, now);
 }
 
-void operations::dispatch_inline(
+void key_value_operations::dispatch_inline(
     operation_slot& slot, collection_entry& asked, bool is_woken, time_point now) {
     slot.endpoint = -1;
     bucket_state& bucket = *asked.bucket;
@@ -113,7 +114,8 @@ void operations::dispatch_inline(
 
 // A NOOP to a bucket proves that operations could be sent, so only a node that owns vbuckets may
 // answer it.
-void operations::dispatch_noop(operation_slot& slot, bucket_state& bucket, time_point now) {
+void key_value_operations::dispatch_noop(
+    operation_slot& slot, bucket_state& bucket, time_point now) {
     const bool is_of_bucket = !bucket.name.empty();
     if (node_link* link = operation_routes::named_link(slot, bucket)) {
         return submit(slot, *link, false, now);
@@ -148,13 +150,14 @@ void operations::dispatch_noop(operation_slot& slot, bucket_state& bucket, time_
     wait_for_topology(slot, bucket, now);
 }
 
-void operations::fail_without_vbuckets(operation_slot& slot, time_point now) {
+void key_value_operations::fail_without_vbuckets(operation_slot& slot, time_point now) {
     endings_.complete_error(
         slot, errc::feature_not_available,
         {.detail = "the bucket has no vbuckets; such buckets are not supported"}, now);
 }
 
-void operations::await_collection(operation_slot& slot, collection_entry& entry, time_point now) {
+void key_value_operations::await_collection(
+    operation_slot& slot, collection_entry& entry, time_point now) {
     bucket_state& bucket = *entry.bucket;
     const bool is_stuck = terminal_reason(bucket) && !routes_.is_dispatchable(slot);
     if (entry.state != collection_state::unknown && !is_stuck) {
@@ -174,7 +177,8 @@ void operations::await_collection(operation_slot& slot, collection_entry& entry,
     waiting_.park_without_retry(slot, entry.waiters, now);
 }
 
-void operations::submit(operation_slot& slot, node_link& link, bool is_woken, time_point now) {
+void key_value_operations::submit(
+    operation_slot& slot, node_link& link, bool is_woken, time_point now) {
     slot.endpoint = static_cast<std::int32_t>(link.endpoint->number);
     kv_connection* connection = link.connection;
     if (connection != nullptr && connection->is_open()) {
@@ -196,7 +200,8 @@ void operations::submit(operation_slot& slot, node_link& link, bool is_woken, ti
         now);
 }
 
-void operations::make_ready(operation_slot& slot, kv_connection& connection, time_point now) {
+void key_value_operations::make_ready(
+    operation_slot& slot, kv_connection& connection, time_point now) {
     if (slot.progress.is_charge_pending()) {
         if (const auto refusal = parts_.life.charge(slot, now)) {
             return apply(slot, *refusal, now);
@@ -208,7 +213,8 @@ void operations::make_ready(operation_slot& slot, kv_connection& connection, tim
 }
 
 // No configuration or no connection is available.
-void operations::wait_for_topology(operation_slot& slot, bucket_state& bucket, time_point now) {
+void key_value_operations::wait_for_topology(
+    operation_slot& slot, bucket_state& bucket, time_point now) {
     if (bucket.configuration) {
         parts_.nodes.hurry(bucket, now);
     }
@@ -231,14 +237,15 @@ void operations::wait_for_topology(operation_slot& slot, bucket_state& bucket, t
         slot, is_lost ? retry_reason::socket_not_available : retry_reason::node_not_available, now);
 }
 
-void operations::breaker_refused(operation_slot& slot, time_point now) {
+void key_value_operations::breaker_refused(operation_slot& slot, time_point now) {
     retry_case failed;
     failed.reason = retry_reason::circuit_breaker_open;
     retry(slot, failed, now);
 }
 
 // Nothing was sent. A terminal state explains why better than the socket does.
-void operations::dispatch_failed(operation_slot& slot, retry_reason reason, time_point now) {
+void key_value_operations::dispatch_failed(
+    operation_slot& slot, retry_reason reason, time_point now) {
     const retry_reason raised = terminal_reason(routes_.bucket_of(slot)).value_or(reason);
     retry_case failed;
     failed.reason = raised;

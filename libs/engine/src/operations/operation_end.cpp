@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "connections/connections.hpp"
-#include "operations/operations.hpp"
+#include "operations/key_value_operations.hpp"
 
 namespace reprise::engine {
 
-void operations::on_due(operation_slot& slot, time_point now) {
+void key_value_operations::on_due(operation_slot& slot, time_point now) {
     if (now >= slot.deadline) {
         return time_out(slot, now);
     }
@@ -17,7 +17,7 @@ void operations::on_due(operation_slot& slot, time_point now) {
 
 // A timeout is ambiguous only if a request that is not idempotent is on the wire without an answer.
 // An operation in a backoff was never sent, or the server answered that it did nothing.
-void operations::time_out(operation_slot& slot, time_point now) {
+void key_value_operations::time_out(operation_slot& slot, time_point now) {
     const bool is_ambiguous = slot.state == operation_state::in_flight && !slot.is_idempotent;
     kv_connection* connection =
         slot.state == operation_state::in_flight ? slot.connection : nullptr;
@@ -32,7 +32,7 @@ void operations::time_out(operation_slot& slot, time_point now) {
     }
 }
 
-bool operations::cancel(operation_id operation, time_point now) {
+bool key_value_operations::cancel(operation_id operation, time_point now) {
     operation_slot* slot = endings_.slots().find(operation);
     if (slot == nullptr) {
         return false;
@@ -45,7 +45,7 @@ bool operations::cancel(operation_id operation, time_point now) {
     return true;
 }
 
-void operations::close(time_point now) {
+void key_value_operations::close(time_point now) {
     endings_.slots().for_each([&](operation_slot& slot) {
         const bool is_ambiguous = slot.state == operation_state::in_flight && !slot.is_idempotent;
         waiting_.leave(slot);

@@ -50,7 +50,7 @@ void operation_endings::complete(operation_slot& slot, operation_result&& result
     if (slot.scan != nullptr) {
         scans_.on_end(slot, result, now);
     }
-    lifecycle::ended_operation& ended = life_.begin_end();
+    operation_lifecycle::ended_operation& ended = life_.begin_end();
     ended.result = std::move(result);
     complete_begun(slot, ended, now);
 }
@@ -58,7 +58,7 @@ void operation_endings::complete(operation_slot& slot, operation_result&& result
 void operation_endings::complete_error(
     operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
     const keyspace_entry& space = nodes_.buckets()[slot.request.keyspace];
-    auto error = lifecycle::make_error(slot, code);
+    auto error = operation_lifecycle::make_error(slot, code);
     error->operation = to_string(slot.request.kind);
     error->bucket = space.bucket->name;
     error->scope = space.scope;

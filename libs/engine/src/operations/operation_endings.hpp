@@ -9,7 +9,7 @@
 #include <reprise/wire/error_context.hpp>
 
 #include "engine_context.hpp"
-#include "operations/lifecycle.hpp"
+#include "operations/operation_lifecycle.hpp"
 #include "operations/operation_routes.hpp"
 #include "operations/operation_slot.hpp"
 #include "topology/topology.hpp"
@@ -33,7 +33,7 @@ struct failure_note {
 class operation_endings {
 public:
     operation_endings(
-        const engine_context& context, topology& nodes, lifecycle& life,
+        const engine_context& context, topology& nodes, operation_lifecycle& life,
         scan_operations& scans) noexcept
         : context_(context), nodes_(nodes), routes_(context, nodes), life_(life), scans_(scans) {}
 
@@ -41,9 +41,9 @@ public:
     [[nodiscard]] const operation_pool& slots() const noexcept { return slots_; }
 
     void complete(operation_slot& slot, operation_result&& result, time_point now);
-    // The same for a result that was begun; see lifecycle::begin_end.
+    // The same for a result that was begun; see operation_lifecycle::begin_end.
     [[gnu::always_inline]] void complete_begun(
-        operation_slot& slot, lifecycle::ended_operation& ended, time_point now) {
+        operation_slot& slot, operation_lifecycle::ended_operation& ended, time_point now) {
         if (!slot.history.empty() && !ended.result.ec) [[unlikely]] {
             ended.result.history = history_of(slot, false);
         }
@@ -69,7 +69,7 @@ private:
     const engine_context& context_;
     topology& nodes_;
     operation_routes routes_;
-    lifecycle& life_;
+    operation_lifecycle& life_;
     scan_operations& scans_;
     operation_pool slots_{context_.loop};
 };

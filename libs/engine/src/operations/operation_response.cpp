@@ -6,7 +6,7 @@
 #include <reprise/engine/subdoc_words.hpp>
 
 #include "connections/connections.hpp"
-#include "operations/operations.hpp"
+#include "operations/key_value_operations.hpp"
 
 namespace reprise::engine {
 namespace {
@@ -26,7 +26,7 @@ response_facts facts_of(
 
 }  // namespace
 
-void operations::on_response(
+void key_value_operations::on_response(
     kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
     const frame_source& source, time_point now) {
     operation_slot& slot = endings_.slots().at(index);
@@ -42,7 +42,7 @@ void operations::on_response(
 
 // An answer that is no plain success: an error, that of a scan, or what only the server's error map
 // calls a success.
-void operations::on_other_response(
+void key_value_operations::on_other_response(
     kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
     const frame_source& source, time_point now) {
     const wire::status status = frame.status();
@@ -61,7 +61,7 @@ void operations::on_other_response(
                                               : scans_.on_success(connection, slot, frame, now);
 }
 
-void operations::on_failure(
+void key_value_operations::on_failure(
     kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
     const response_outcome& outcome, time_point now) {
     endpoint_record& endpoint = *connection.link->endpoint;
@@ -91,10 +91,10 @@ void operations::on_failure(
     endings_.complete_error(slot, outcome.error, std::move(note), now);
 }
 
-void operations::on_success(
+void key_value_operations::on_success(
     kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
     const frame_source& source, time_point now) {
-    lifecycle::ended_operation& ended = parts_.life.begin_end();
+    operation_lifecycle::ended_operation& ended = parts_.life.begin_end();
     operation_result& result = ended.result;
     result.vbucket = slot.vbucket;
     result.bucket = &connection.link->bucket->name;
@@ -108,7 +108,7 @@ void operations::on_success(
 }
 
 // The answer's status is a success, but its body contradicts that or cannot be decoded.
-void operations::on_unreadable(
+void key_value_operations::on_unreadable(
     kv_connection& connection, operation_slot& slot, const wire::frame_view& frame,
     const decoding_error& error, time_point now) {
     const wire::error_map* const map = connection.link->endpoint->error_map.get();
@@ -131,7 +131,7 @@ void operations::on_unreadable(
     parts_.kv_connections.fail(connection, "an answer that cannot be decoded", now);
 }
 
-void operations::on_retryable(
+void key_value_operations::on_retryable(
     operation_slot& slot, const wire::frame_view& frame, std::string_view host,
     const response_outcome& outcome, time_point now) {
     bucket_state& bucket = routes_.bucket_of(slot);

@@ -124,7 +124,7 @@ duration operation_retries::begin(const retry_subject& subject, time_point now) 
         started.attached = subject.operation->attached.get();
     }
     const std::uint64_t random = traits.needs_time ? context_.random.next() : 0;
-    return core_of(started).begin({now, random, subject.user_data});
+    return core_of(started).on_start({now, random, subject.user_data});
 }
 
 std::optional<retry_outcome> operation_retries::start_attempt(

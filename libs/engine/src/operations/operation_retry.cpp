@@ -2,18 +2,18 @@
 
 #include <utility>
 
-#include "operations/operations.hpp"
+#include "operations/key_value_operations.hpp"
 
 namespace reprise::engine {
 
-void operations::retry(operation_slot& slot, const retry_case& failed, time_point now) {
+void key_value_operations::retry(operation_slot& slot, const retry_case& failed, time_point now) {
     if (slot.scan == nullptr) [[likely]] {
         return decide(slot, failed, now);
     }
     decide(slot, scans_.on_failure(slot, failed, now), now);
 }
 
-void operations::decide(operation_slot& slot, const retry_case& failed, time_point now) {
+void key_value_operations::decide(operation_slot& slot, const retry_case& failed, time_point now) {
     operation_retries::note_failure(slot, failed);
     if (const auto decided =
             parts_.life.decide(slot, failed, parts_.decider.subject_of(slot), now)) {
@@ -21,16 +21,17 @@ void operations::decide(operation_slot& slot, const retry_case& failed, time_poi
     }
 }
 
-void operations::on_answer(late_answer_queue::entry& late, time_point now) {
+void key_value_operations::on_answer(late_answer_queue::entry& late, time_point now) {
     operation_slot* slot = endings_.slots().find(operation_id{late.ticket.operation});
-    if (slot != nullptr && lifecycle::is_awaited(*slot, late)) {
+    if (slot != nullptr && operation_lifecycle::is_awaited(*slot, late)) {
         apply(
             *slot, parts_.life.on_answer(*slot, parts_.decider.subject_of(*slot), late, now), now);
     }
 }
 
-void operations::apply(operation_slot& slot, const retry_outcome& decided, time_point now) {
-    switch (lifecycle::step_after(slot, decided)) {
+void key_value_operations::apply(
+    operation_slot& slot, const retry_outcome& decided, time_point now) {
+    switch (operation_lifecycle::step_after(slot, decided)) {
         case next_step::fail:
             return fail(slot, decided, now);
         case next_step::dispatch:
@@ -41,7 +42,8 @@ void operations::apply(operation_slot& slot, const retry_outcome& decided, time_
 }
 
 // Ends the operation, because it is not retried.
-void operations::fail(operation_slot& slot, const retry_outcome& decided, time_point now) {
+void key_value_operations::fail(
+    operation_slot& slot, const retry_outcome& decided, time_point now) {
     failure_note note;
     note.is_ambiguous = decided.is_ambiguous;
     note.detail = decided.cause;
@@ -60,7 +62,7 @@ void operations::fail(operation_slot& slot, const retry_outcome& decided, time_p
     endings_.complete_error(slot, decided.error, std::move(note), now);
 }
 
-void operations::fail_unclassified(
+void key_value_operations::fail_unclassified(
     operation_slot& slot, std::error_code code, failure_note&& note, time_point now) {
     retry_case failed;
     failed.reason = retry_reason::unknown;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "connections/connections.hpp"
-#include "operations/operations.hpp"
+#include "operations/key_value_operations.hpp"
 
 namespace reprise::engine {
 namespace {

@@ -1,12 +1,13 @@
 // Operations on a connection: encodes them as credit allows, and dispatches them again when the
 // connection is lost.
 
-#include "operations/operations.hpp"
+#include "operations/key_value_operations.hpp"
 #include "operations/request_encoding.hpp"
 
 namespace reprise::engine {
 
-void operations::encode_ready(kv_connection& connection, base::byte_writer& out, time_point now) {
+void key_value_operations::encode_ready(
+    kv_connection& connection, base::byte_writer& out, time_point now) {
     encoding_context context;
     context.form = connection.key_form();
     context.features = connection.features;
@@ -20,7 +21,7 @@ void operations::encode_ready(kv_connection& connection, base::byte_writer& out,
 
 // Encodes the first operation of the ready list. Returns false if nothing more can be sent now. The
 // context has what all operations of the connection share; the rest is set here.
-bool operations::encode_next(
+bool key_value_operations::encode_next(
     kv_connection& connection, encoding_context& context, base::byte_writer& out, time_point now) {
     operation_slot* const slot = connection.ready.front();
     if (slot == nullptr || !connection.has_credit() || connection.waiting.is_full()) {
@@ -68,7 +69,7 @@ bool operations::encode_next(
 
 // Returns false if the circuit breaker of the operation's strategy is open: then the operation has
 // left the list.
-bool operations::start_attempt(operation_slot& slot, time_point now) {
+bool key_value_operations::start_attempt(operation_slot& slot, time_point now) {
     const auto refusal = parts_.decider.try_start_attempt(slot, now);
     if (refusal) {
         waiting_.leave(slot);
@@ -77,13 +78,13 @@ bool operations::start_attempt(operation_slot& slot, time_point now) {
     return !refusal;
 }
 
-void operations::report_attempt(
+void key_value_operations::report_attempt(
     const kv_connection& connection, const operation_slot& slot, time_point now) {
     parts_.decider.watch().on_attempt(
         names_of(slot), slot, {connection.id.value, slot.sent.opaque, slot.is_idempotent, now});
 }
 
-void operations::requeue(
+void key_value_operations::requeue(
     std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now) {
     for (operation_slot* slot : slots) {
         const bool was_handed = slot->state == operation_state::in_flight;

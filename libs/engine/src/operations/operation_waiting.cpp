@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "connections/connections.hpp"
-#include "operations/operations.hpp"
+#include "operations/key_value_operations.hpp"
 #include "topology/terminal_state.hpp"
 
 namespace reprise::engine {
@@ -58,7 +58,8 @@ void waiting_operations::resume(operation_slot& slot, bool is_woken, time_point 
 
 template <class Goes>
 void waiting_operations::wake_if(wait_list& list, bool is_woken, time_point now, Goes&& goes) {
-    lifecycle::wake_if(list, goes, [&](operation_slot& slot) { resume(slot, is_woken, now); });
+    operation_lifecycle::wake_if(
+        list, goes, [&](operation_slot& slot) { resume(slot, is_woken, now); });
 }
 
 // The cause of the wait has ended: dispatches the waiting operations in the order of their arrival.
@@ -85,7 +86,7 @@ void waiting_operations::wake_some(unfinished_wake wake, std::size_t& budget, ti
         unfinished_.push_back(wake);
         context_.wheel.arm(next_wake_, driver::add_saturated(now, base::timer_wheel::tick));
     }
-    lifecycle::wake_if(
+    operation_lifecycle::wake_if(
         list, [&](operation_slot& slot) { return goes_now(slot, wake.cause, now); },
         [&](operation_slot& slot) { resume(slot, true, now); }, part);
 }

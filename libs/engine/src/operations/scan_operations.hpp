@@ -13,16 +13,16 @@
 namespace reprise::engine {
 
 class connections;
-class lifecycle;
-class operations;
+class operation_lifecycle;
+class key_value_operations;
 
 // What only range scans do: they consist of several requests, and their rows are taken while they
 // run. Owns the scans whose rows have to be taken first.
 class scan_operations {
 public:
     scan_operations(
-        const engine_context& context, lifecycle& life, connections& kv_connections,
-        operation_endings& endings, operations& requests) noexcept
+        const engine_context& context, operation_lifecycle& life, connections& kv_connections,
+        operation_endings& endings, key_value_operations& requests) noexcept
         : context_(context),
           life_(life),
           kv_connections_(kv_connections),
@@ -58,10 +58,10 @@ private:
     void cancel_on_server(operation_slot& slot, time_point now);
 
     const engine_context& context_;
-    lifecycle& life_;
+    operation_lifecycle& life_;
     connections& kv_connections_;
     operation_endings& endings_;
-    operations& requests_;
+    key_value_operations& requests_;
     wait_list reader_waiters_;
 };
 

@@ -6,8 +6,8 @@
 
 #include "engine_context.hpp"
 #include "engine_timer.hpp"
-#include "operations/lifecycle.hpp"
 #include "operations/operation_endings.hpp"
+#include "operations/operation_lifecycle.hpp"
 #include "operations/operation_routes.hpp"
 #include "operations/operation_slot.hpp"
 #include "topology/topology.hpp"
@@ -15,7 +15,7 @@
 namespace reprise::engine {
 
 class connections;
-class operations;
+class key_value_operations;
 
 // Parks operations, and wakes them when the cause of their waiting ends. Owns those that wait only
 // for time; the others are in the lists of what they wait for.
@@ -28,8 +28,9 @@ public:
     static constexpr std::size_t wake_count_max = 16'384;
 
     waiting_operations(
-        engine_context& context, topology& nodes, lifecycle& life, connections& kv_connections,
-        operation_endings& endings, operations& requests) noexcept
+        engine_context& context, topology& nodes, operation_lifecycle& life,
+        connections& kv_connections, operation_endings& endings,
+        key_value_operations& requests) noexcept
         : context_(context),
           routes_(context, nodes),
           life_(life),
@@ -97,10 +98,10 @@ private:
 
     engine_context& context_;
     operation_routes routes_;
-    lifecycle& life_;
+    operation_lifecycle& life_;
     connections& kv_connections_;
     operation_endings& endings_;
-    operations& requests_;
+    key_value_operations& requests_;
     wait_list backoff_waiters_;
     std::vector<unfinished_wake> unfinished_;  // each list at most once
     engine_timer next_wake_{timer_kind::wake};

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     reprise::driver::token_state token;
     const reprise::driver::decision_context at{};
-    if (loaded->strategy->begin(token, at).allowed()) {
+    if (loaded->strategy->on_start(token, at).allowed()) {
         reprise::failure_facts facts;
         facts.safety = reprise::retry_safety::yes;
         const auto action = loaded->strategy->retry_after(token, {facts, at});

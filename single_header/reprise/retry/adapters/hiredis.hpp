@@ -188,7 +188,7 @@ private:
             "the connection was lost while it was prepared",
             {.safety = retry_safety::yes, .fault = failure_fault::other}, false);
     }
-    /// What preceded the command has failed, so the command was not sent.
+    /// A step before the command has failed, so the command was not sent.
     [[noreturn]] static void fail_unsent(const redis_error& error) {
         failure_facts facts = error.retry_facts();
         if (error.is_unknown() || facts.safety == retry_safety::maybe) {

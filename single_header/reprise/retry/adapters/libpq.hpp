@@ -38,10 +38,10 @@
 
 namespace reprise::adapters {
 
-/// What libpq or the server reported. It has facts for the retry loops. `what()`, which histories
-/// and logs show, is one line: the SQLSTATE and the message without DETAIL, HINT and CONTEXT, which
-/// may contain values of keys. An application's own RAISE, and some errors in values (22P02), name
-/// values in the message itself.
+/// An error that libpq or the server reported. It has facts for the retry loops. `what()`, which
+/// histories and logs show, is one line: the SQLSTATE and the message without DETAIL, HINT and
+/// CONTEXT, which may contain values of keys. An application's own RAISE, and some errors in values
+/// (22P02), name values in the message itself.
 class pq_error : public std::runtime_error, public failure_description {
 public:
     pq_error(const std::string& message, std::string state, failure_facts facts, bool is_unknown)
@@ -291,9 +291,9 @@ private:
     bool is_in_transaction_ = false;  ///< Set by a `pq_transaction` while its body runs.
 };
 
-/// How `pq_transaction` starts a transaction, and finds out about a lost COMMIT.
+/// The start of a transaction of `pq_transaction`, and how it finds out about a lost COMMIT.
 struct pq_transaction_options {
-    /// How the transaction starts, e.g. "begin isolation level serializable".
+    /// The statement that starts the transaction, e.g. "begin isolation level serializable".
     std::string begin = "begin";
     /// Asked on a new connection after the answer to COMMIT was lost: has the work been applied?
     /// For example, look for a row with an id that your work inserts. Empty: asks the server for

@@ -76,7 +76,7 @@ struct diagnostics_report {
 struct ping_options {
     /// For all services together. Absent: 2 s.
     std::optional<duration> timeout{};
-    /// Which services are asked; empty: all.
+    /// The services that are asked; empty: all.
     std::vector<service_kind> services{};
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};

@@ -41,7 +41,7 @@ public:
     /// there is none. The HTTP status is info().status, the service's text is
     /// info().server_context.
     [[nodiscard]] std::uint32_t service_code() const noexcept { return service_code_; }
-    /// How many retries were made. The first attempt does not count.
+    /// The number of retries. The first attempt does not count.
     [[nodiscard]] std::uint32_t retry_attempts() const noexcept { return info_->retry_attempts; }
     /// Why the operation was retried, each reason once.
     [[nodiscard]] retry_reason_set retry_reasons() const noexcept { return info_->retry_reasons; }

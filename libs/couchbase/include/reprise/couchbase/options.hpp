@@ -191,7 +191,7 @@ using prepend_options = change_options;  ///< Options of collection::prepend.
 /// Options of collection::increment and decrement.
 struct counter_options {
     std::optional<duration> timeout{};
-    /// How much is added or subtracted.
+    /// The amount that is added or subtracted.
     std::uint64_t delta = 1;
     /// A counter that does not exist is created with this value, without `delta`. Absent: the
     /// operation fails with errc::document_not_found.

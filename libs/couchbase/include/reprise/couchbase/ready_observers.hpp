@@ -41,7 +41,7 @@ namespace detail {
 class slow_operations;
 }  // namespace detail
 
-/// Which operations are slow, and where the reports about them go.
+/// Thresholds for slow operations, and the destination of the reports about them.
 struct slow_operation_options {
     /// Operations that take longer are slow.
     duration kv_threshold = std::chrono::milliseconds{500};

@@ -62,9 +62,9 @@ private:
     alignas(8) std::byte storage_[80];
 };
 
-/// How an operation reached its result. Every result has one.
+/// The way of an operation to its result. Every result has one.
 struct operation_trace {
-    /// How many retries were made. Zero means that the first attempt succeeded.
+    /// The number of retries. Zero means that the first attempt succeeded.
     std::uint32_t retry_attempts = 0;
     /// One entry for each failed attempt; null if nothing was retried.
     std::shared_ptr<const retry_history> history{};

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Which parts of a document a sub-document operation reads or changes, 1 to 16 of them at once:
+/// The parts of a document that a sub-document operation reads or changes, 1 to 16 of them at once:
 /// ```
 ///     using look = couchbase::lookup_spec;
 ///     auto seen = airlines.lookup_in("airline_10", {look::get("name"), look::exists("fleet[0]")});
@@ -23,7 +23,7 @@
 
 namespace reprise::couchbase {
 
-/// Where a path is looked up.
+/// The place in which a path is looked up.
 struct path_options {
     bool is_xattr = false;  ///< In the extended attributes instead of the body.
 };

@@ -20,7 +20,7 @@
 
 namespace reprise::couchbase {
 
-/// Which thread runs the client's I/O.
+/// The thread that runs the client's I/O.
 enum class thread_mode : std::uint8_t {
     /// A thread of the client's own, or several (cluster_options::io_threads). Handlers without an
     /// executor run there. While no other operation is open, a blocking call runs the I/O itself.
@@ -32,7 +32,7 @@ enum class thread_mode : std::uint8_t {
     // For your own executor see `connect` in <reprise/couchbase/asio.hpp>.
 };
 
-/// How to use TLS (couchbases://). Files are PEM.
+/// Options of TLS (couchbases://). Files are PEM.
 struct tls_options {
     /// Trusted certificates, as a file or as text; you may set both. Without either the client uses
     /// those that the system trusts.
@@ -97,7 +97,7 @@ struct cluster_options {
     /// not valid, may be an impostor. Its refusal counts once every other seed has answered,
     /// failed, or been silent for this time. `seed_silence_max` in a connection string.
     duration seed_silence_max = std::chrono::milliseconds{1500};
-    /// How many rounds of key stretching (SCRAM) a server may ask for in a login, 4096 to
+    /// The number of rounds of key stretching (SCRAM) that a server may ask for in a login, 4096 to
     /// 10,000,000. A login that asks for more is refused. `scram_iterations_max` in a connection
     /// string.
     std::uint32_t scram_iterations_max = 100'000;
@@ -117,7 +117,8 @@ struct cluster_options {
     duration management_timeout = std::chrono::seconds{75};
     /// Time for one attempt to connect to a node: name resolution, TCP and TLS together.
     duration connect_timeout = std::chrono::seconds{2};
-    /// How often the client asks each node for a new configuration if the server does not push it.
+    /// The interval at which the client asks each node for a new configuration if the server does
+    /// not push it.
     duration config_poll_interval = std::chrono::milliseconds{2500};
     /// Shortest time between two polls of one bucket, whatever requested them; may be zero.
     duration config_poll_floor = std::chrono::milliseconds{50};
@@ -177,8 +178,8 @@ struct cluster_options {
     /// An HTTP connection without a request is closed after this time. Some servers close it after
     /// 5 s.
     duration idle_http_connection_timeout = std::chrono::seconds{1};
-    /// How many statements with query_options::adhoc = false are kept prepared, 1 to 1,000,000. The
-    /// least recently used one is dropped first.
+    /// The number of statements with query_options::adhoc = false that are kept prepared, 1 to
+    /// 1,000,000. The least recently used one is dropped first.
     std::size_t prepared_statement_count_max = 5000;
     /// Prepares and runs a statement in one request if the cluster can do that (6.5 and later).
     /// False: always in two.
@@ -198,7 +199,7 @@ struct cluster_options {
     /// Probes idle TCP connections after `tcp_keepalive_time`, at least 1 s, in whole seconds.
     bool enable_tcp_keepalives = true;
     duration tcp_keepalive_time = std::chrono::seconds{60};
-    /// Which of the nodes' addresses to use: `auto`, `default`, `external` or another name.
+    /// Selects one of the nodes' addresses: `auto`, `default`, `external` or another name.
     std::string network = "auto";
     /// The server group (a zone, a rack) of this program, for reads with
     /// read_preference::selected_server_group. Empty: none. `preferred_server_group` in a

@@ -28,7 +28,7 @@
 
 namespace reprise::couchbase {
 
-/// How many copies of a document must have a write before the server acknowledges it.
+/// The number of copies of a document that must have a write before the server acknowledges it.
 enum class durability_level : std::uint8_t {
     none = 0,                            ///< The active copy has it in memory.
     majority = 1,                        ///< A majority has it in memory.
@@ -36,8 +36,8 @@ enum class durability_level : std::uint8_t {
     persist_to_majority = 3              ///< A majority has it on disk.
 };
 
-/// Which copies a read of any or all copies may use. A server group is a place of the cluster, for
-/// example a zone; cluster_options::preferred_server_group names the one of this program.
+/// The copies that a read of any or all copies may use. A server group is a place of the cluster,
+/// for example a zone; cluster_options::preferred_server_group names the one of this program.
 enum class read_preference : std::uint8_t {
     no_preference,  ///< All copies.
     /// Only copies in the preferred group; without any, errc::document_unretrievable.
@@ -261,8 +261,8 @@ struct scan_options {
     /// Bounds of one answer of a server. Neither may be zero.
     std::uint32_t batch_item_limit = 50;
     std::uint32_t batch_byte_limit = 15'000;
-    /// How many vbuckets of each node are scanned at the same time; at least 1. More is faster and
-    /// puts more load on the server.
+    /// The number of vbuckets of each node that are scanned at the same time; at least 1. More is
+    /// faster and puts more load on the server.
     std::size_t concurrency = 1;
     std::shared_ptr<driver::retry_strategy> strategy{};
     std::shared_ptr<const std::any> user_data{};
@@ -270,7 +270,7 @@ struct scan_options {
     std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 
-// What follows is shared by the client's parts. Not for users.
+// The rest is shared by the client's parts. Not for users.
 namespace detail {
 
 // A range scan. The operations that scan its vbuckets share it.

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a client reports: the lines of a log (`cluster_options::log`), and events of its
+/// The reports of a client: the lines of a log (`cluster_options::log`), and events of its
 /// operations.
 ///
 /// Observing the operations of a client: `cluster_options::operation_observers`. Ready-made ones
@@ -26,7 +26,7 @@
 
 namespace reprise::couchbase {
 
-/// How important a line of the log is.
+/// The importance of a line of the log.
 enum class log_level : std::uint8_t { debug, info, warn, error };
 
 /// Returns the enumerator's name.
@@ -51,7 +51,7 @@ struct decision_record {
 /// "get retried in 10 ms: KV_NOT_MY_VBUCKET (attempt 1, 10.0.0.1:11210)"
 [[nodiscard]] std::string to_string(const decision_record& record);
 
-/// Where the client reports what it does. Called on a thread of the client, by several at once if
+/// Takes the client's reports. Called on a thread of the client, by several at once if
 /// `cluster_options::io_threads` is above 1; must return soon, must not throw, and must not call
 /// the client. Credentials and documents are never passed, keys only if asked for.
 class log_sink {
@@ -65,7 +65,7 @@ public:
     virtual void on_message(log_level level, std::string_view text) noexcept = 0;
 };
 
-/// Which operation it is.
+/// Identifies the operation.
 struct operation_identity {
     std::uint64_t client = 0;      ///< One number for each client.
     std::uint64_t id = 0;          ///< Unique among the open operations of that client.

@@ -40,7 +40,7 @@ enum class retry_reason : std::uint8_t {
     collection_not_found,                 ///< terminal: the collection does not exist
 };
 
-/// How many there are; the table of the facts refuses to compile if this is not the last one.
+/// The number of reasons; the table of the facts refuses to compile if this is not the last one.
 inline constexpr std::size_t retry_reason_count =
     static_cast<std::size_t>(retry_reason::collection_not_found) + 1;
 
@@ -65,7 +65,7 @@ struct retry_reason_facts {
     std::string_view services{};
     /// One sentence for people.
     std::string_view meaning;
-    /// What a person can do about it, in a sentence or two.
+    /// Advice: the action that a person can take, in a sentence or two.
     std::string_view advice;
 
     /// Whether it is one of the five states that only a person can end.

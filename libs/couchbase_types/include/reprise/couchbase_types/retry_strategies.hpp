@@ -18,7 +18,7 @@
 
 namespace reprise::couchbase {
 
-/// How the delays of an error map's rule grow.
+/// The growth of the delays of an error map's rule.
 enum class server_backoff : std::uint8_t { constant, linear, exponential };
 
 /// The waiting rule that the server's error map has for the status of this failure, and where the

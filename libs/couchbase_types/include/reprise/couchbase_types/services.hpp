@@ -1,7 +1,8 @@
 #pragma once
 
-/// What users and the HTTP services exchange: the options of requests, what the managers manage,
-/// and what a service reports in addition to rows. The requests are composed from these structs.
+/// Types that users and the HTTP services exchange: the options of requests, what the managers
+/// manage, and what a service reports in addition to rows. The requests are composed from these
+/// structs.
 
 #include <any>
 #include <chrono>
@@ -33,14 +34,14 @@ enum class scan_consistency : std::uint8_t {
     request_plus     ///< Every write that completed before the request.
 };
 
-/// How much the server reports about the execution of a query.
+/// The detail in which the server reports the execution of a query.
 enum class query_profile : std::uint8_t { off, phases, timings };
 
 /// Limit for calls that return all rows at once. A larger result fails with an error;
 /// use a stream instead.
 inline constexpr std::size_t result_size_max_bytes_default = std::size_t{256} * 1024 * 1024;
-/// How many bytes a stream keeps ahead of its reader. Above it the client stops reading from the
-/// network.
+/// The number of bytes that a stream keeps ahead of its reader. Above it the client stops reading
+/// from the network.
 inline constexpr std::size_t stream_size_max_bytes_default = std::size_t{1024} * 1024;
 
 /// Options of query and query_stream of a cluster or scope.
@@ -59,7 +60,7 @@ struct query_options {
     scan_consistency consistency = scan_consistency::server_default;
     /// It cannot be combined with `consistency`.
     mutation_state consistent_with{};
-    /// How long the service may wait for its indexes. Needs one of the two fields above.
+    /// The time that the service may wait for its indexes. Needs one of the two fields above.
     std::optional<std::chrono::milliseconds> scan_wait{};
     std::optional<std::uint64_t> scan_cap{};         ///< Rows between index and fetch.
     std::optional<std::uint64_t> pipeline_cap{};     ///< Rows that an operator may hold.
@@ -140,7 +141,7 @@ struct search_options {
     std::shared_ptr<driver::retry_allowance> outer_allowance{};
 };
 
-/// How old a view's answer may be.
+/// The permitted age of a view's answer.
 enum class view_stale : std::uint8_t {
     ok,            ///< The index answers as it is.
     update_after,  ///< The index answers as it is and is updated afterwards.
@@ -190,7 +191,7 @@ struct management_request {
     std::string body{};
 };
 
-/// Where a bucket keeps its documents.
+/// The place in which a bucket keeps its documents.
 enum class bucket_kind : std::uint8_t { couchbase, ephemeral, memcached };
 
 /// The settings of a bucket, as they are or should be. The server decides about empty fields.

@@ -168,7 +168,7 @@ template <class Result, class Operation, class Attempt>
     return out;
 }
 
-/// What the caller gets from a loop that gives up: the last result, or the last exception.
+/// The result of a loop that gives up: the last result, or the last exception.
 template <class Result>
 [[nodiscard]] Result last_result(attempt_result<Result>&& outcome) {
     if (outcome.thrown) {
@@ -191,7 +191,7 @@ template <class Result, class Operation, class... Exceptions>
                           : failure_in(operation, *outcome.value);
 }
 
-/// What a strategy sees of an attempt that failed; nothing before the first.
+/// A failed attempt as a strategy sees it; nothing before the first.
 template <class Result, class Operation>
 [[nodiscard]] failure_view view_of_attempt(
     const attempt_result<Result>& outcome, const Operation& operation) noexcept {
@@ -328,7 +328,7 @@ Result run_loop(
         session.set_deadline(time.deadline());
     }
     driver::decision_context at = time.context_if(session.needs_start_time(), session);
-    if (const duration delay = session.begin(at); delay > duration::zero()) [[unlikely]] {
+    if (const duration delay = session.on_start(at); delay > duration::zero()) [[unlikely]] {
         [[maybe_unused]] const bool is_reached = wait_for_first_attempt(session, time, delay);
         if constexpr (can_end_unattempted<Result>) {
             if (!is_reached) {

@@ -62,7 +62,7 @@ struct basic_call_options {
     /// Receives what happened on each attempt of this call. The call clears it first. A call inside
     /// this one needs its own.
     reference<retry_history> history{};
-    /// What the call does, for logs and spans: "fetch price".
+    /// A name for the call, for logs and spans: "fetch price".
     typename Holding::text name = "retry";
     /// Null: the real clock.
     reference<retry_clock> clock{};
@@ -124,7 +124,7 @@ struct attempt {
 
     /// The time on the call's clock.
     [[nodiscard]] time_point now() const noexcept { return clock_or_real().now(); }
-    /// What is left of the attempt's time, for one of several steps; `duration::max()` if there is
+    /// The rest of the attempt's time, for one of several steps; `duration::max()` if there is
     /// no limit.
     [[nodiscard]] duration time_left() const noexcept {
         return std::min(timeout, driver::time_left(now(), deadline));
@@ -133,7 +133,7 @@ struct attempt {
     [[nodiscard]] std::chrono::sys_seconds calendar_time() const noexcept {
         return clock_or_real().calendar_time();
     }
-    /// What an operation states about itself, or else the call's mark. For adapters.
+    /// The statement of an operation about itself, or else the call's mark. For adapters.
     [[nodiscard]] repeatability stated_or_mark(repeatability stated) const noexcept {
         return stated != repeatability::unspecified ? stated : repeat;
     }

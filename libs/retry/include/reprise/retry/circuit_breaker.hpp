@@ -64,7 +64,7 @@ struct circuit_breaker_options {
     /// Requests that ended longer ago do not count. The window advances in 30 buckets, so a request
     /// drops out up to 1/30 of the window early.
     duration rolling_window = std::chrono::seconds{60};
-    /// How long it stays open before the probe is sent.
+    /// The time that it stays open before the probe is sent.
     duration sleep_window = std::chrono::seconds{5};
     /// A probe that has no answer after this time has failed.
     duration probe_timeout = std::chrono::seconds{5};

@@ -20,7 +20,7 @@ inline constexpr std::chrono::seconds retry_after_max = std::chrono::hours{24};
 
 namespace driver {
 
-/// How long the sender of a `Retry-After` field asks you to wait, counted from `now`: a number of
+/// The wait that the sender of a `Retry-After` field asks for, counted from `now`: a number of
 /// seconds, or a date in any of the three forms of RFC 9110. 0 for a date that has passed. Empty if
 /// the value is neither, or longer than `longest`; ignore such a field as if it were missing.
 [[nodiscard]] REPRISE_EXPORT std::optional<std::chrono::seconds> parse_retry_after(

@@ -1,6 +1,6 @@
 #pragma once
 
-/// How the loops distinguish a failed result from a success.
+/// Distinguishes failed results from successes, for all loops.
 ///
 /// ```
 /// shaped like `std::expected`     failed without a value; its error has facts
@@ -244,7 +244,7 @@ concept decides_without_facts = requires { requires Strategy::decides_without_fa
 template <class Strategy, class R>
 inline constexpr bool can_match_error = true;
 
-/// What strategies see of a failed result like `std::expected`: its error, or all of it if the
+/// The visible part of a failed result like `std::expected`: its error, or all of it if the
 /// error is returned by value.
 template <class R>
 using seen_failure = std::conditional_t<requires(const R& result) {
@@ -349,7 +349,7 @@ template <class Operation, class R>
 
 }  // namespace REPRISE_VARIANT
 
-/// What a strategy sees of a failed `result`.
+/// A failed `result` as a strategy sees it.
 template <class Operation, class R>
 [[nodiscard]] failure_view view_of(const Operation&, const R& result) noexcept {
     if constexpr (!judges_result<Operation, R>) {

@@ -48,7 +48,7 @@ enum class refusal_reason : std::uint8_t {
 
 namespace detail {
 
-/// What to change in the program to get a retry, as one phrase; empty if nothing is
+/// The change to the program that leads to a retry, as one phrase; empty if nothing is
 /// missing. Histories of loops contain it.
 [[nodiscard]] REPRISE_EXPORT std::string_view remedy_for(refusal_reason reason) noexcept;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What happened to a request: how each attempt failed, how long the request waited, and why the
+/// The history of a request: how each attempt failed, how long the request waited, and why the
 /// last retry was refused. Loops and clients use the same type. Recording allocates only for the
 /// texts of failures.
 
@@ -25,7 +25,7 @@ namespace reprise {
 
 namespace driver {
 
-/// What a protocol adds to the histories of its requests: names for what their entries hold as
+/// Additions of a protocol to the histories of its requests: names for what their entries hold as
 /// numbers. Made when a history is reported, not while the request runs. Texts then read, for
 /// example:
 ///
@@ -36,7 +36,7 @@ namespace driver {
 struct protocol_notes {
     /// The name of a reason; null: reasons have no names.
     std::string_view (*reason_name)(std::uint8_t code) noexcept = nullptr;
-    /// How codes are written; null: as decimal numbers.
+    /// Writes codes; null: as decimal numbers.
     std::string (*code_text)(std::uint32_t code) = nullptr;
     /// The places that entries name ("host:port"), each once.
     std::vector<std::string> places{};
@@ -132,7 +132,7 @@ struct REPRISE_EXPORT retry_history {
         static constexpr std::uint8_t no_place = 0xff;
         static constexpr std::uint32_t no_budget_level = 0xffffffff;
 
-        /// Which attempt failed; the first is 1. Saturates at 65535.
+        /// The attempt that failed; the first is 1. Saturates at 65535.
         [[nodiscard]] std::uint32_t attempt() const noexcept {
             return static_cast<std::uint32_t>(attempt_);
         }
@@ -256,7 +256,7 @@ struct REPRISE_EXPORT retry_history {
     };
 
     driver::bounded_history<entry> entries;
-    /// What a client adds to its histories; null in plain loops.
+    /// The client's additions to its histories; null in plain loops.
     std::shared_ptr<const driver::protocol_notes> protocol{};
     /// The categories of the codes in the entries, in the order of their appearance. Codes of a
     /// fourth category are written as plain numbers.

@@ -59,7 +59,7 @@ public:
     [[nodiscard]] std::uint64_t refused_hedges() const noexcept { return load(refused_hedges_); }
     /// Retries that were refused for one reason.
     [[nodiscard]] std::uint64_t refusals(refusal_reason reason) const noexcept;
-    /// How long calls took, with all their attempts and waits.
+    /// Durations of calls, with all their attempts and waits.
     [[nodiscard]] const driver::latency_histogram& call_times() const noexcept {
         return call_times_;
     }

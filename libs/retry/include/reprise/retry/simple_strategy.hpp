@@ -38,8 +38,8 @@
 #include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/driver/composed_strategy.hpp>
 
-/// Which failures a one-line strategy retries: all of them, those of some types, or those for which
-/// a predicate is true. The errors need no facts.
+/// The failures that a one-line strategy retries: all of them, those of some types, or those for
+/// which a predicate is true. The errors need no facts.
 ///
 /// A selection narrows: of the failures that `driver::stated_safety` allows to be retried, it
 /// keeps some. It never allows what the failure itself forbids.
@@ -106,8 +106,8 @@ template <class E, class Visit>
     }
 }
 
-/// What an `E` states itself. It may not be in the list of `catching`, and its base classes may
-/// state something else.
+/// The facts that an `E` states itself. It may not be in the list of `catching`, and its base
+/// classes may state something else.
 template <class E>
 [[nodiscard]] std::optional<failure_facts> facts_as(const driver::retry_question& question) {
     std::optional<failure_facts> found;
@@ -144,7 +144,7 @@ template <class E>
 
 inline namespace REPRISE_VARIANT {
 
-/// Whether a failed operation can ever be an `E`, if its result has errors of type `Error`: the
+/// True if a failed operation can ever be an `E`, if its result has errors of type `Error`: the
 /// error itself, an exception, or what every failure has. Whatever else is thrown is rare enough to
 /// be named with `on` and a base class.
 template <class E, class Error>
@@ -439,9 +439,9 @@ public:
         return observer(std::move(functions));
     }
 
-    [[nodiscard]] driver::decision begin(
+    [[nodiscard]] driver::decision on_start(
         driver::token_state& token, const driver::decision_context& at) noexcept {
-        return policies_.begin(token, at);
+        return policies_.on_start(token, at);
     }
     [[nodiscard]] driver::retry_action retry_after(
         driver::token_state& token, const driver::retry_question& question) noexcept {
@@ -450,8 +450,8 @@ public:
     [[nodiscard]] bool note_failure(const driver::retry_question& question) noexcept {
         return policies_.note_failure(question);
     }
-    void succeed(const driver::token_state& token, const driver::decision_context& at) noexcept {
-        policies_.succeed(token, at);
+    void on_success(const driver::token_state& token, const driver::decision_context& at) noexcept {
+        policies_.on_success(token, at);
     }
     [[nodiscard]] driver::strategy_traits traits() const noexcept { return policies_.traits(); }
     [[nodiscard]] driver::retry_budget* paying_budget() noexcept {

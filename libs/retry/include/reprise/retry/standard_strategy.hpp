@@ -18,7 +18,7 @@ class REPRISE_EXPORT standard_strategy final
           driver::stated_safety, driver::exponential_backoff, driver::token_bucket_budget,
           driver::shared_parts> {
 public:
-    /// What a strategy is made from; every member has a default.
+    /// The parts of the strategy; every member has a default.
     struct options {
         /// All attempts, the first included; at least 1.
         std::uint32_t attempts_max = 5;

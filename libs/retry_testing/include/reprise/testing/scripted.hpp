@@ -95,7 +95,7 @@ public:
         return static_cast<int>(attempts_.size());
     }
 
-    /// How often it was called.
+    /// The number of calls.
     [[nodiscard]] std::size_t calls() const noexcept { return attempts_.size(); }
     [[nodiscard]] const std::vector<attempt>& attempts() const noexcept { return attempts_; }
 

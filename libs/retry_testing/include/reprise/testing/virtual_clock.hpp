@@ -111,7 +111,7 @@ public:
 
     /// Every wait of a blocking loop so far, in order, with its actual length.
     [[nodiscard]] const std::vector<duration>& waits() const noexcept { return waits_; }
-    /// How often the clock was read.
+    /// The number of times that the clock was read.
     [[nodiscard]] std::size_t reads() const noexcept {
         const std::lock_guard lock(mutex_);
         return reads_;

@@ -163,7 +163,7 @@ void add_projection(document_call& call, const std::vector<std::string>& paths, 
     return call;
 }
 
-// Where a handle's calls go: a client, and a collection of it by number. Cheap to copy.
+// The target of a handle's calls: a client, and a collection of it by number. Cheap to copy.
 struct call_target {
     std::shared_ptr<session> client;
     std::uint32_t keyspace = 0;
@@ -268,7 +268,7 @@ private:
     std::shared_ptr<shared_state> state_;
 };
 
-// What cancels a call: reads of replicas may wait for the map first.
+// Cancels a call: reads of replicas may wait for the map first.
 template <class Result>
 using call_cancellation =
     std::conditional_t<is_of_replicas<Result>, step_cancellation, call_ticket>;
@@ -327,13 +327,14 @@ struct service_work {
     std::shared_ptr<unsent_request> request;
 };
 
-// Where names of a statement or an index are looked up; both empty: in the cluster.
+// The bucket and scope in which names of a statement or an index are looked up; both empty: in the
+// cluster.
 struct service_scope {
     std::string_view bucket{};
     std::string_view scope{};
 };
 
-// How rows are delivered.
+// The delivery of rows.
 enum class row_mode : std::uint8_t { kept, streamed };
 
 [[nodiscard]] service_work make_query_work(

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What depends on how a source is compiled: exported symbols, inline namespaces, exceptions, and
-/// the compiler's defects.
+/// Macros that depend on how a source is compiled: exported symbols, inline namespaces, exceptions,
+/// and the compiler's defects.
 
 #include <type_traits>
 
@@ -38,7 +38,7 @@ inline namespace REPRISE_VARIANT {
 /// The way in which this source is compiled.
 struct variant {};
 
-/// What `call` returns, or `fallback` if it throws. For code that has a name for each variant.
+/// The result of `call`, or `fallback` if it throws. For code that has a name for each variant.
 template <class Result, class Call>
 [[nodiscard]] Result result_or(Result fallback, Call&& call) noexcept {
 #if defined(__cpp_exceptions)

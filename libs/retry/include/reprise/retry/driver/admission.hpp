@@ -1,6 +1,6 @@
 #pragma once
 
-/// What happens after a strategy's answer. A strategy proposes a retry; `admit` decides whether it
+/// The step after a strategy's answer. A strategy proposes a retry; `admit` decides whether it
 /// is made. This is the only place where an allowance is taken or a budget charged, so every loop
 /// and every client refuses in the same order and for the same reasons:
 ///
@@ -93,13 +93,13 @@ private:
     retry_allowance* parent_;
 };
 
-/// What happens to a retry that could not start before the deadline.
+/// The treatment of a retry that could not start before the deadline.
 enum class deadline_policy : std::uint8_t {
     refuse,  ///< It is refused (Smithy's guide).
     cap,     ///< It waits until the deadline, in case its cause ends before (RFC 0049).
 };
 
-/// How many requests of one client may wait at once.
+/// Limits the number of requests of one client that wait at once.
 struct waiting_bound {
     std::size_t count = 0;  ///< Requests that wait now.
     std::size_t count_max = std::numeric_limits<std::size_t>::max();
@@ -130,7 +130,7 @@ struct proposed_retry {
     const failure_facts& facts = nothing_known;
 };
 
-/// Whether a proposed retry is made, when, and what it cost.
+/// The fate of a proposed retry: made or not, when, and at what cost.
 struct admission {
     refusal_reason refusal = refusal_reason::none;
     duration delay{};  ///< Wait this long; with `is_capped` exactly until the deadline.
@@ -161,7 +161,7 @@ REPRISE_EXPORT void return_charge(
 [[nodiscard]] REPRISE_EXPORT admission
 admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept;
 
-/// How far one request has come: its retries and its token. It counts and admits; it asks no
+/// The progress of one request: its retries and its token. It counts and admits; it asks no
 /// strategy, reads no clock and allocates nothing, so it can be embedded in an operation.
 class REPRISE_EXPORT retry_progress {
 public:

@@ -45,7 +45,7 @@
 
 namespace reprise {
 
-/// What a strategy does when nothing was stated.
+/// The rule for failures and calls about which nothing was stated.
 enum class when_unstated : std::uint8_t {
     retry,
     refuse,
@@ -166,7 +166,7 @@ private:
 
 namespace reprise {
 
-/// How the computed delay d is spread, so that clients that failed together do not return together.
+/// The spread of the computed delay d, so that clients that failed together do not return together.
 enum class jitter : std::uint8_t {
     full,          ///< Uniform in [0, d).
     equal,         ///< Uniform in [d/2, d).
@@ -176,7 +176,7 @@ enum class jitter : std::uint8_t {
 
 namespace driver {
 
-/// How delays grow: before jitter, base x factor^n + step x n, at most cap.
+/// The growth of delays: before jitter, base x factor^n + step x n, at most cap.
 struct backoff_options {
     duration base = std::chrono::seconds{1};  ///< Delay before the first retry, before jitter.
     double factor = 2.0;                      ///< Growth per retry; at least 1.
@@ -353,7 +353,7 @@ namespace detail {
 
 namespace driver {
 
-/// How many attempts a composed strategy makes.
+/// The number of attempts of a composed strategy.
 struct attempt_limits {
     /// All attempts count, the first included; 1 to 2^31 - 1. Absent: only time and budget limit
     /// them.
@@ -381,7 +381,7 @@ public:
 
     /// Always granted, even if the budget is empty: it may have been refilled when the attempt
     /// fails.
-    [[nodiscard]] decision begin(token_state& token, const decision_context& at) noexcept {
+    [[nodiscard]] decision on_start(token_state& token, const decision_context& at) noexcept {
         token = token_state{};
         if constexpr (detail::counts_requests<Budget>) {
             budget_.on_request(at.now);
@@ -413,7 +413,7 @@ public:
         return check_retryable(question) != refusal_reason::none;
     }
 
-    void succeed(const token_state& token, const decision_context& at) noexcept {
+    void on_success(const token_state& token, const decision_context& at) noexcept {
         budget_.on_success(token.cost, token.attempt, at.now);
     }
 

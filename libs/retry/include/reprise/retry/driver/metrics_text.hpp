@@ -1,7 +1,7 @@
 #pragma once
 
-/// What metrics of retries and of clients are made of: a histogram, and the text format of
-/// Prometheus.
+/// The building blocks of all metrics, of retries and of clients: a histogram, and the text format
+/// of Prometheus.
 
 #include <array>
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace reprise::driver {
 
-/// How long things took, with a relative error of at most 1/8. Any number of threads fill it
+/// A histogram of durations with a relative error of at most 1/8. Any number of threads fill it
 /// without locks. From 1 microsecond (shorter counts as that) to about 12 days. 2.8 KB.
 class REPRISE_EXPORT latency_histogram {
 public:
@@ -64,7 +64,7 @@ private:
     std::atomic<std::int64_t> sum_us_{0};
 };
 
-/// How metrics are named.
+/// Names of metrics.
 struct prometheus_options {
     /// Before the name of each metric: "shop_retry_calls_total". Letters, digits and underscores.
     std::string_view prefix = "reprise";

@@ -14,7 +14,7 @@
 ///                                 (capped and woken: on_woken first)
 /// ```
 ///
-/// What is decided about a failed attempt, in this order; the first 'no' ends the request:
+/// The decisions about a failed attempt, in this order; the first 'no' ends the request:
 ///
 /// ```
 /// 1. has the caller canceled?
@@ -93,7 +93,7 @@ struct failed_attempt {
     std::uint32_t number = 0;  ///< Of the attempt; 0: the one that started last.
 };
 
-/// What the driver must do next.
+/// The driver's next step.
 struct retry_step {
     bool is_retry = false;
     bool is_deferred = false;  ///< The strategy will answer later.
@@ -132,7 +132,7 @@ struct answer_route {
     decision_ticket ticket{};
 };
 
-/// What applies to a request, apart from its strategy. For one call of the orchestrator, during
+/// The terms of a request, apart from its strategy. For one call of the orchestrator, during
 /// which what it points to must live.
 struct request_terms {
     request_terms() noexcept {}  // Not defaulted: GCC would clear all of it first.
@@ -158,7 +158,7 @@ public:
 
     /// Asks for the initial token and returns the delay before the first attempt. Without a token
     /// there is no delay and there will be no retry.
-    [[nodiscard]] duration begin(const decision_context& at) noexcept {
+    [[nodiscard]] duration on_start(const decision_context& at) noexcept {
         if (attached_) {
             attached_->observation.on_start(at.now);
         }
@@ -166,7 +166,7 @@ public:
             progress_.on_start({});
             return duration::zero();
         }
-        progress_.on_start(detail::begin_with(strategy_, progress_.token(), at));
+        progress_.on_start(detail::report_start(strategy_, progress_.token(), at));
         return progress_.is_granted() ? at_least_zero(progress_.token().delay) : duration::zero();
     }
 
@@ -189,7 +189,7 @@ public:
             budget->on_success(progress_.token().cost, progress_.retries() + 1, at.now);
         }
         if (progress_.is_granted() && !only_answers()) [[likely]] {
-            detail::succeed_with(strategy_, progress_.token(), at);
+            detail::report_success(strategy_, progress_.token(), at);
         }
         if (attached_) {
             attached_->on_success(at.now);

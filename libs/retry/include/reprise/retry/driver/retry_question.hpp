@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a strategy is asked after a failed attempt, and its possible answers. Plain values, for
+/// The question to a strategy after a failed attempt, and its possible answers. Plain values, for
 /// authors of strategies and of clients.
 
 #include <any>
@@ -20,7 +20,7 @@
 
 namespace reprise::driver {
 
-/// How far an attempt had come when it failed.
+/// The progress of an attempt at the time of its failure.
 enum class attempt_stage : std::uint8_t {
     dispatch,  ///< Nothing was sent.
     network,   ///< Sent, no answer.
@@ -195,7 +195,7 @@ private:
 
 }  // namespace reprise::driver
 
-/// Where a strategy puts its answer: now, or later from any thread.
+/// Takes the answer of a strategy: now, or later from any thread.
 
 namespace reprise::driver {
 

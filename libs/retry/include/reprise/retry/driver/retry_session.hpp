@@ -4,7 +4,8 @@
 /// call needs between its attempts and lets `driver::orchestrator` decide; it has no clock, no
 /// sleep, no thread.
 ///
-///     begin(at) -> wait -> try_start_attempt(at)                   false: finished, not attempted
+///     on_start(at) -> wait -> try_start_attempt(at)                   false: finished, not
+///     attempted
 ///                       -> [attempt] -+- on_success(at)            finished
 ///                                     +- on_failure(facts, at) -> step
 ///                                          step.is_retry:    wait step.wait, attempt again
@@ -59,7 +60,7 @@ namespace driver {
 /// the answer stops it. Shared by one loop and one `deferred_answer`.
 class REPRISE_EXPORT late_answer final : public answer_channel {
 public:
-    /// What has arrived so far.
+    /// The part that has arrived so far.
     struct result {
         bool is_there = false;
         std::optional<retry_action> action{};  ///< Absent although `is_there`: it failed.
@@ -125,9 +126,9 @@ public:
 
     /// Asks for the initial token and returns the delay before the first attempt. Without a token
     /// there is no delay and there will be no retry.
-    [[nodiscard]] duration begin(const decision_context& at) noexcept {
+    [[nodiscard]] duration on_start(const decision_context& at) noexcept {
         started_ = at.now;
-        return core().begin(at);
+        return core().on_start(at);
     }
 
     /// Before each attempt. False: the strategy's circuit breaker is open, and the attempt must not

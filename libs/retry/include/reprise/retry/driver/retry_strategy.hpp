@@ -6,9 +6,9 @@
 /// `driver::virtual_strategy<S>` turns the second into the first.
 ///
 /// ```
-/// start        once per request, before the first attempt; refusing means one attempt, no retries
+/// on_start     once per request, before the first attempt; refusing means one attempt, no retries
 /// retry_after  after each failed attempt: proposes a delay, or refuses
-/// success      after the attempt that succeeded, exactly once
+/// on_success   after the attempt that succeeded, exactly once
 /// ```
 ///
 /// A strategy proposes, and names the budget that pays. `admit` then checks deadline, allowance and
@@ -62,7 +62,7 @@ public:
     retry_token& operator=(const retry_token&) = delete;
     ~retry_token() = default;
 
-    /// How long to wait before the attempt. The initial token may carry a delay, too.
+    /// The wait before the attempt. The initial token may carry a delay, too.
     [[nodiscard]] duration delay() const noexcept { return state_.delay; }
     /// The number of the attempt that this token is for; the first is 1.
     [[nodiscard]] std::uint32_t attempt() const noexcept { return state_.attempt; }
@@ -115,7 +115,7 @@ public:
     /// Before the first attempt. Without a token make exactly one attempt.
     [[nodiscard]] token_result acquire_initial_token(const decision_context& at = {}) noexcept {
         token_state state;
-        const decision why = detail::begin_with(self(), state, at);
+        const decision why = detail::report_start(self(), state, at);
         return why.allowed() ? token_result{retry_token{id_, state}, why}
                              : token_result{retry_token{}, why};
     }
@@ -153,7 +153,7 @@ public:
         if (!token.consume(id_)) {
             return std::errc::invalid_argument;
         }
-        detail::succeed_with(self(), token.state_, at);
+        detail::report_success(self(), token.state_, at);
         return std::errc{};
     }
 
@@ -207,10 +207,6 @@ public:
 
     /// Calls `retry_after`; an exception becomes a failure of the sink with the exception's text.
     void ask(const retry_question& question, retry_sink& sink) noexcept;
-    /// `on_start` and `on_success` for drivers: what they throw ends here. Virtual so that a
-    /// strategy that throws nothing is reached with one call; plug-ins do not override them.
-    [[nodiscard]] virtual decision begin(token_state& token, const decision_context& at) noexcept;
-    virtual void succeed(const token_state& token, const decision_context& at) noexcept;
     [[nodiscard]] const strategy_traits& traits() const noexcept { return traits_; }
 
 protected:
@@ -219,6 +215,19 @@ protected:
     void set_traits(const strategy_traits& traits) noexcept { traits_ = traits; }
 
 private:
+    friend decision detail::report_virtual_start(
+        driver::retry_strategy& strategy, driver::token_state& token,
+        const driver::decision_context& at) noexcept;
+    friend void detail::report_virtual_success(
+        driver::retry_strategy& strategy, const driver::token_state& token,
+        const driver::decision_context& at) noexcept;
+
+    /// `on_start` and `on_success` without exceptions: what they throw ends here. Virtual so that
+    /// a strategy that throws nothing is reached with one call.
+    [[nodiscard]] virtual decision guarded_start(
+        token_state& token, const decision_context& at) noexcept;
+    virtual void guarded_success(const token_state& token, const decision_context& at) noexcept;
+
     strategy_traits traits_;
 };
 
@@ -238,16 +247,10 @@ public:
         sink.answer(action.remembering(token.memory));
     }
     decision on_start(token_state& token, const decision_context& at) override {
-        return inner_.begin(token, at);
+        return inner_.on_start(token, at);
     }
     void on_success(const token_state& token, const decision_context& at) override {
-        inner_.succeed(token, at);
-    }
-    decision begin(token_state& token, const decision_context& at) noexcept override {
-        return detail::begin_with(inner_, token, at);
-    }
-    void succeed(const token_state& token, const decision_context& at) noexcept override {
-        detail::succeed_with(inner_, token, at);
+        inner_.on_success(token, at);
     }
     bool note_failure(const retry_question& question) override {
         return detail::note_failure(inner_, question);
@@ -259,7 +262,30 @@ public:
     [[nodiscard]] S& inner() noexcept { return inner_; }
 
 private:
+    decision guarded_start(token_state& token, const decision_context& at) noexcept override {
+        return detail::report_start(inner_, token, at);
+    }
+    void guarded_success(const token_state& token, const decision_context& at) noexcept override {
+        detail::report_success(inner_, token, at);
+    }
+
     S inner_;
 };
 
 }  // namespace reprise::driver
+
+namespace reprise::detail {
+
+inline driver::decision report_virtual_start(
+    driver::retry_strategy& strategy, driver::token_state& token,
+    const driver::decision_context& at) noexcept {
+    return strategy.guarded_start(token, at);
+}
+
+inline void report_virtual_success(
+    driver::retry_strategy& strategy, const driver::token_state& token,
+    const driver::decision_context& at) noexcept {
+    strategy.guarded_success(token, at);
+}
+
+}  // namespace reprise::detail

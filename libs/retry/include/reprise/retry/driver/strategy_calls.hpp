@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a strategy provides, and the calls into it. Drivers use this; users read
+/// The functions of a strategy, and the calls into it. Drivers use this; users read
 /// `retry_strategy.hpp`.
 
 #include <concepts>
@@ -27,12 +27,12 @@ template <class S>
 concept inline_strategy = requires(
     S& strategy, token_state& token, const token_state& used, const decision_context& at,
     const retry_question& question) {
-    { strategy.begin(token, at) } -> std::same_as<decision>;
+    { strategy.on_start(token, at) } -> std::same_as<decision>;
     { strategy.retry_after(token, question) } -> std::same_as<retry_action>;
-    { strategy.succeed(used, at) } -> std::same_as<void>;
+    { strategy.on_success(used, at) } -> std::same_as<void>;
 };
 
-/// What loops accept.
+/// A strategy that loops accept.
 template <class S>
 concept any_retry_strategy = inline_strategy<S> || std::derived_from<S, driver::retry_strategy>;
 
@@ -42,7 +42,7 @@ template <class S>
 concept value_strategy = inline_strategy<S> && std::copy_constructible<S> &&
                          requires { requires S::is_passed_by_value; };
 
-/// What loops accept as an argument: a named strategy, or a value.
+/// A strategy as an argument of a loop: a named strategy, or a value.
 template <class Given>
 concept strategy_argument =
     value_strategy<std::remove_cvref_t<Given>> ||
@@ -89,7 +89,7 @@ template <class S>
 
 namespace detail {
 
-/// How a loop keeps its strategy: a copy of a value, a reference to everything else.
+/// A strategy as its loop keeps it: a copy of a value, a reference to everything else.
 template <class Given>
 using kept_strategy = std::conditional_t<
     driver::value_strategy<std::remove_cvref_t<Given>>, std::remove_cvref_t<Given>,
@@ -123,24 +123,40 @@ constexpr bool check_strategy() noexcept {
     return {refusal_reason::strategy_failed, -1};
 }
 
+/// Of a strategy behind the interface, with one virtual call (`retry_strategy.hpp`).
+[[nodiscard]] driver::decision report_virtual_start(
+    driver::retry_strategy& strategy, driver::token_state& token,
+    const driver::decision_context& at) noexcept;
+void report_virtual_success(
+    driver::retry_strategy& strategy, const driver::token_state& token,
+    const driver::decision_context& at) noexcept;
+
 /// The strategy's initial answer, `strategy_failed` if it throws.
 template <class Strategy>
-[[nodiscard]] driver::decision begin_with(
+[[nodiscard]] driver::decision report_start(
     Strategy& strategy, driver::token_state& token, const driver::decision_context& at) noexcept {
-    return guarded(strategy_failed(), [&]() noexcept(noexcept(strategy.begin(token, at))) {
-        return strategy.begin(token, at);
-    });
+    if constexpr (std::derived_from<Strategy, driver::retry_strategy>) {
+        return report_virtual_start(strategy, token, at);
+    } else {
+        return guarded(strategy_failed(), [&]() noexcept(noexcept(strategy.on_start(token, at))) {
+            return strategy.on_start(token, at);
+        });
+    }
 }
 
 /// A success; what the strategy throws about it is ignored, since the request has succeeded.
 template <class Strategy>
-void succeed_with(
+void report_success(
     Strategy& strategy, const driver::token_state& token,
     const driver::decision_context& at) noexcept {
-    static_cast<void>(guarded(false, [&]() noexcept(noexcept(strategy.succeed(token, at))) {
-        strategy.succeed(token, at);
-        return true;
-    }));
+    if constexpr (std::derived_from<Strategy, driver::retry_strategy>) {
+        report_virtual_success(strategy, token, at);
+    } else {
+        static_cast<void>(guarded(false, [&]() noexcept(noexcept(strategy.on_success(token, at))) {
+            strategy.on_success(token, at);
+            return true;
+        }));
+    }
 }
 
 /// The budget that a strategy names; null: none.

@@ -41,13 +41,13 @@
 
 namespace reprise::adapters {
 
-/// Where a request goes. The port is a number or the name of a service.
+/// The target of a request. The port is a number or the name of a service.
 struct http_server {
     std::string host;
     std::string port = "80";
 };
 
-/// How far an exchange got.
+/// The last step that an exchange reached.
 enum class beast_stage : std::uint8_t {
     connecting,  ///< Resolving the name or connecting: nothing was sent.
     writing,     ///< The request was sent, perhaps only in part.
@@ -55,7 +55,7 @@ enum class beast_stage : std::uint8_t {
     complete,    ///< The answer was read.
 };
 
-/// How one exchange ended.
+/// The end of one exchange.
 template <class Body = boost::beast::http::string_body>
 struct beast_result {
     boost::system::error_code error{};  ///< Unset if an answer was read, whatever its status.

@@ -46,7 +46,7 @@ struct curl_options {
     std::size_t body_size_max = std::size_t{64} << 20;
 };
 
-/// How one transfer ended.
+/// The end of one transfer.
 struct curl_result {
     CURLcode code = CURLE_OK;  ///< What `curl_easy_perform` returned.
     int status = 0;            ///< The HTTP status; 0 if no answer arrived.

@@ -27,7 +27,7 @@
 
 namespace reprise::adapters {
 
-/// How one call ended.
+/// The end of one call.
 class grpc_result {
 public:
     grpc_result() = default;

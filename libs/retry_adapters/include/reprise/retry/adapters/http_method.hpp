@@ -1,6 +1,6 @@
 #pragma once
 
-/// Which HTTP requests may be sent twice. The adapters of HTTP clients share this rule.
+/// The rule for HTTP requests that may be sent twice. The adapters of HTTP clients share this rule.
 
 #include <algorithm>
 #include <array>

@@ -147,7 +147,7 @@ struct redis_address {
     friend bool operator==(const redis_address&, const redis_address&) = default;
 };
 
-/// Where a MOVED or ASK reply sends the command.
+/// The server to which a MOVED or ASK reply sends the command.
 struct redis_redirection {
     std::string_view host{};  ///< In the reply. Empty: the host that answered.
     std::uint16_t port = 0;
@@ -177,7 +177,7 @@ struct redis_redirection {
     return is_port ? std::optional(found) : std::nullopt;
 }
 
-/// Which server the next command goes to. MOVED holds for all later commands, until that server
+/// Finds the server of the next command. MOVED holds for all later commands, until that server
 /// cannot be reached. ASK holds only for the same command in the next attempt of the call: the slot
 /// still belongs to the server that answered, and the other one serves keys that have not moved yet
 /// as if they did not exist.

@@ -27,7 +27,7 @@
 
 namespace reprise::detail::inline REPRISE_VARIANT {
 
-/// What happens next: a loop, kept alive, and one of its functions.
+/// The next step: a loop, kept alive, and one of its functions.
 template <class... Args>
 struct continuation {
     std::shared_ptr<void> owner;
@@ -50,7 +50,7 @@ struct continue_with<Function> {
     }
 };
 
-/// Where the inner operations of a call run, with which memory, and what cancels them.
+/// The executor, allocator and cancellation of the inner operations of a call.
 template <class Executor, class Allocator>
 struct call_place {
     using executor_type = Executor;
@@ -110,7 +110,7 @@ public:
     }
 
     [[nodiscard]] bool is_empty() const noexcept { return !arguments_ && lost_ == nullptr; }
-    /// What was thrown instead; null if the arguments are here.
+    /// The exception that was thrown instead; null if the arguments are here.
     [[nodiscard]] const std::exception_ptr& lost() const noexcept { return lost_; }
     [[nodiscard]] tuple_type& operator*() noexcept { return *arguments_; }
     [[nodiscard]] const tuple_type& operator*() const noexcept { return *arguments_; }
@@ -196,7 +196,7 @@ struct attempt_handler : Place, completion_taker<attempt_handler<Place, Args...>
     void take(kept_result<Args...> result) { (*this)(limit_result{}, std::move(result)); }
 };
 
-/// Where and how to wait.
+/// The executor and the clock of waits.
 struct pause_request {
     time_point until{};
     std::stop_token stop{};
@@ -301,7 +301,7 @@ struct limit_request {
     driver::async_clock* clock = nullptr;  ///< Null: real time.
 };
 
-/// How an exception becomes a first completion argument: `make(std::exception_ptr)`. Only for types
+/// Turns an exception into a first completion argument: `make(std::exception_ptr)`. Only for types
 /// that can carry one.
 template <class First>
 struct exception_as;
@@ -357,8 +357,8 @@ public:
           io_executor_(executor),
           handler_(std::move(handler)) {}
 
-    /// What the attempt gets: runs on the strand, is canceled at the limit or by the caller.
-    /// What it inherits outlives the first call: an operation may complete twice.
+    /// The handler that the attempt gets: runs on the strand, is canceled at the limit or by the
+    /// caller. Inherited members outlive the first call: an operation may complete twice.
     struct attempt_handler : place_type, completion_taker<attempt_handler, Args...> {
         std::shared_ptr<limited_state> state;  // Null after the first call.
 
@@ -397,12 +397,12 @@ public:
     }
     [[nodiscard]] const strand_type& strand() const noexcept { return strand_; }
     [[nodiscard]] const IoExecutor& io_executor() const noexcept { return io_executor_; }
-    /// Where the attempt runs, and what cancels it.
+    /// The executor of the attempt, and its cancellation.
     [[nodiscard]] place_type place() noexcept {
         return {strand_, asio::get_associated_allocator(handler_), signal_.slot()};
     }
 
-    /// How the attempt is started, without the type of the loop that it belongs to.
+    /// Starts the attempt, without the type of the loop that it belongs to.
     struct starter {
         std::shared_ptr<void> owner;
         void (*start)(void* owner, const attempt& current, attempt_handler handler);

@@ -35,7 +35,7 @@ struct ended_attempt {
     bool is_lost = false;  ///< Another one was better.
 };
 
-/// What a failed attempt states.
+/// The facts that a failed attempt states.
 struct attempt_failure {
     failure_facts facts{};
     /// Their safety was assumed, because the loop has cut the attempt short.
@@ -43,7 +43,7 @@ struct attempt_failure {
     std::uint32_t number = 0;  ///< Of the attempt; 0: the one that started last.
 };
 
-/// What the end of one attempt means for the others.
+/// The consequence of the end of one attempt for the others.
 struct attempt_verdict {
     std::optional<attempt_failure> failure{};  ///< Absent: the attempt is good.
     /// The failure forbids a retry: it is the result unless another attempt succeeds.

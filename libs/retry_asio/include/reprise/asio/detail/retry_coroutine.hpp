@@ -61,7 +61,7 @@ template <class Operation, class Stored>
     return detail::view_of(operation, *result);
 }
 
-/// What an attempt that is a coroutine completes with.
+/// The completion of an attempt that is a coroutine.
 template <class Stored>
 struct coroutine_outcome {
     using kept = std::conditional_t<

@@ -119,7 +119,7 @@ public:
         auto& session = self->session_;
         session.set_deadline(self->time_.deadline());
         const duration delay =
-            session.begin(self->time_.context_if(session.needs_start_time(), session));
+            session.on_start(self->time_.context_if(session.needs_start_time(), session));
         if (is_canceled || (delay > duration::zero() && self->is_canceled())) {
             // Nothing has been suspended yet, and a handler never runs inside its initiating call.
             post<&retry_loop::complete_canceled>(std::move(self));
@@ -171,7 +171,7 @@ private:
     [[nodiscard]] executor_type get_executor() const noexcept {
         return handler_work_.get_executor();
     }
-    /// Where attempts and pauses run, and what cancels them.
+    /// The executor of attempts and pauses, and their cancellation.
     [[nodiscard]] place_type place() const noexcept {
         return {get_executor(), asio::get_associated_allocator(handler_), cancellation_.slot()};
     }
@@ -255,8 +255,8 @@ private:
         }
     };
 
-    /// What the initiating function throws ends the call if no result can carry it. Observers and
-    /// the circuit breaker are notified here, because nothing else follows.
+    /// An exception of the initiating function ends the call if no result can carry it. Observers
+    /// and the circuit breaker are notified here, because nothing else follows.
     template <class OneHandler>
     void call_initiate(const attempt& current, OneHandler handler) {
         if constexpr (carries_exception<First, Rest...>) {
@@ -450,7 +450,7 @@ private:
         complete(std::move(self));
     }
 
-    /// What strategies and fallbacks see of the last failure.
+    /// The last failure, for strategies and fallbacks.
     [[nodiscard]] failure_view view() const noexcept { return view_of_result(result_); }
 
     /// The facts of an attempt that failed; absent after a success. A result that threw while it

@@ -45,7 +45,7 @@ inline constexpr std::string_view too_deep = "nested deeper than 64 levels";
     }
 }
 
-// Where in a value the problem is, and what it is.
+// The place of the problem in a value, and its description.
 struct json_flaw {
     std::string path;  // "/rooms/2/price"
     std::string_view reason;
