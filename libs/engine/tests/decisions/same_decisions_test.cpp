@@ -267,7 +267,6 @@ using engine::testing::scripted_cluster;
 std::vector<decided> play_to_the_end(
     connected_driver& driver, const engine::testing::engine_driver::outcome_ptr& done) {
     for (int step = 0; step < 20'000 && done->calls == 0; ++step) {
-        driver.engine().on_wake(driver.now);  // late answers
         driver.advance(20ms);
     }
     return story_of(*done);
@@ -283,17 +282,16 @@ engine::engine_options engine_options_of(const script& plan) {
 // is another reason for a retry.
 std::vector<decided> play_in_engine(const script& plan) {
     scripted_cluster cluster(1);
+    cluster.documents["k"].value = "v";
     connected_driver driver(cluster, engine_options_of(plan));
+    driver.takes_wakes = true;  // late answers
     const auto kind = plan.is_read ? engine::operation_kind::get : engine::operation_kind::upsert;
     const auto op = plan.is_read ? wire::opcode::get : wire::opcode::set;
     std::size_t calls = 0;
     using answer = scripted_cluster::scripted_answer;
     cluster.on_request = [&](const engine::testing::seen_request& seen) -> std::optional<answer> {
-        if (seen.op != op) {
+        if (seen.op != op || calls >= plan.failures.size()) {
             return std::nullopt;
-        }
-        if (calls >= plan.failures.size()) {
-            return answer{};
         }
         return answer{.status = plan.failures[calls++].code};
     };
@@ -336,6 +334,7 @@ std::vector<decided> play_in_http_operation(const script& plan) {
         return http_answer_to(plan, calls++);
     };
     connected_driver driver(cluster, engine_options_of(plan));
+    driver.takes_wakes = true;
     auto request = engine::testing::query_request("{}", [&](const services::http_answer& answer) {
         return answer.status == 200 ? services::exchange_result{}
                                     : judgement_of(plan.failures.at(calls - 1));
@@ -366,13 +365,14 @@ public:
         plan.options.backoff.cap = std::chrono::milliseconds{8 << below(4)};
         constexpr std::array jitters{jitter::none, jitter::full, jitter::equal};
         plan.options.backoff.jitter = jitters[below(jitters.size())];
-        plan.options.bucket.capacity = static_cast<double>(20 + below(60));
+        plan.options.bucket.capacity = static_cast<double>(14 + below(30));
         plan.options.prices.throttling = static_cast<double>(1 + below(12));
         if (below(3) == 0) {
             plan.allowance = static_cast<std::uint32_t>(below(6));
         }
         if (below(3) == 0) {
             plan.timeout = std::chrono::milliseconds{1 + below(200)};
+            plan.options.backoff.jitter = jitter::none;  // the engine's timers count milliseconds
         }
         return plan;
     }
