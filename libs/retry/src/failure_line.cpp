@@ -89,8 +89,7 @@ std::string text_of_thrown(const std::exception_ptr& thrown) {
         // Its text ends with the message of its code.
         const std::string message = system.code().message();
         if (text.ends_with(message)) {
-            text.replace(
-                text.size() - message.size(), message.size(), text_of_code(system.code()));
+            text.replace(text.size() - message.size(), message.size(), text_of_code(system.code()));
         }
     });
     return text;

@@ -14,9 +14,9 @@
 #include <reprise/engine/operation_result.hpp>
 #include <reprise/http/response_parser.hpp>
 
+#include "http_operations/incoming_answer.hpp"
 #include "operations/operation_base.hpp"
 #include "operations/operation_names.hpp"
-#include "http_operations/incoming_answer.hpp"
 #include "topology/cluster_state.hpp"
 
 // The data of HTTP operations: operations, connections and pools.

@@ -10,9 +10,9 @@
 #include <reprise/engine/http_operation.hpp>
 
 #include "engine_context.hpp"
-#include "operations/operation_lifecycle.hpp"
 #include "http_operations/http_connection.hpp"
 #include "http_operations/http_nodes.hpp"
+#include "operations/operation_lifecycle.hpp"
 #include "topology/topology.hpp"
 
 namespace reprise::engine {

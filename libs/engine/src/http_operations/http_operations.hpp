@@ -13,14 +13,14 @@
 
 #include "connections/connect_gate.hpp"
 #include "engine_context.hpp"
-#include "operations/completions.hpp"
-#include "operations/operation_lifecycle.hpp"
-#include "operations/operation_retries.hpp"
 #include "http_operations/http_endings.hpp"
 #include "http_operations/http_nodes.hpp"
 #include "http_operations/http_pools.hpp"
 #include "http_operations/http_transfers.hpp"
 #include "http_operations/waiting_http_operations.hpp"
+#include "operations/completions.hpp"
+#include "operations/operation_lifecycle.hpp"
+#include "operations/operation_retries.hpp"
 #include "topology/topology.hpp"
 
 namespace reprise::engine {

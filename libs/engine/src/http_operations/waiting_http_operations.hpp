@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "engine_context.hpp"
-#include "intrusive_list.hpp"
-#include "operations/operation_lifecycle.hpp"
 #include "http_operations/http_connection.hpp"
 #include "http_operations/http_nodes.hpp"
+#include "intrusive_list.hpp"
+#include "operations/operation_lifecycle.hpp"
 
 namespace reprise::engine {
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <string_view>
 
-#include "management/roles.hpp"
 #include "http_services/service_state.hpp"
+#include "management/roles.hpp"
 
 namespace reprise::sandbox::detail {
 

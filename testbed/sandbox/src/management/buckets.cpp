@@ -5,10 +5,10 @@
 #include <reprise/json/parse.hpp>
 #include <reprise/json/write.hpp>
 
-#include "management/bucket_settings.hpp"
-#include "management/routes.hpp"
 #include "http_services/http_texts.hpp"
 #include "http_services/query/language.hpp"
+#include "management/bucket_settings.hpp"
+#include "management/routes.hpp"
 
 // Buckets, scopes and collections.
 

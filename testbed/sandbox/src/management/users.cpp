@@ -3,10 +3,10 @@
 
 #include <reprise/json/write.hpp>
 
-#include "management/routes.hpp"
-#include "management/texts.hpp"
 #include "http_services/http_texts.hpp"
 #include "http_services/query/language.hpp"
+#include "management/routes.hpp"
+#include "management/texts.hpp"
 
 // Users, groups and roles.
 

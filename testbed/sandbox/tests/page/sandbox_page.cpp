@@ -9,11 +9,6 @@
 
 #include <reprise/wire/opcode.hpp>
 
-#include "key_value/dispatcher.hpp"
-#include "key_value/handlers.hpp"
-#include "management/bucket_settings.hpp"
-#include "management/roles.hpp"
-#include "management/routes.hpp"
 #include "http_services/missing_paths.hpp"
 #include "http_services/query/language.hpp"
 #include "http_services/query/query_body.hpp"
@@ -21,6 +16,11 @@
 #include "http_services/routes.hpp"
 #include "http_services/search/search_query.hpp"
 #include "http_services/views/view_design.hpp"
+#include "key_value/dispatcher.hpp"
+#include "key_value/handlers.hpp"
+#include "management/bucket_settings.hpp"
+#include "management/roles.hpp"
+#include "management/routes.hpp"
 
 // Prints docs/sandbox.md from the tables that the sandbox uses:
 //
