@@ -38,7 +38,7 @@ wire::collection_id collection_of(const wire::frame_view& frame) {
 
 }  // namespace
 
-canned_cluster::canned_cluster(const std::vector<node_ports>& nodes) {
+canned_cluster::canned_cluster(const std::vector<node_ports>& nodes, std::size_t vbucket_count) {
     wire::cluster_configuration_description cluster;
     for (const node_ports& ports : nodes) {
         wire::cluster_node& node = cluster.nodes.emplace_back();
@@ -59,7 +59,7 @@ canned_cluster::canned_cluster(const std::vector<node_ports>& nodes) {
     cluster.bucket_uuid = std::string(32, 'b');
     cluster.bucket_capabilities = {"collections"};
     cluster.kv_node_count = nodes.size();
-    for (std::size_t vbucket = 0; vbucket < 1024; ++vbucket) {
+    for (std::size_t vbucket = 0; vbucket < vbucket_count; ++vbucket) {
         cluster.vbucket_map.push_back({static_cast<std::int16_t>(vbucket % nodes.size())});
     }
     bucket_text_ = wire::encode_cluster_configuration(cluster);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -37,7 +38,7 @@ class canned_cluster {
 public:
     explicit canned_cluster(node_ports only_node) : canned_cluster(std::vector{only_node}) {}
     // The vbuckets are dealt out to the nodes in turn.
-    explicit canned_cluster(const std::vector<node_ports>& nodes);
+    explicit canned_cluster(const std::vector<node_ports>& nodes, std::size_t vbucket_count = 1024);
 
     // Appends the answer to a request that is not a measured operation. It may be slow.
     void answer(const reprise::wire::frame_view& frame, canned_peer& from, reply_bytes& out) const;

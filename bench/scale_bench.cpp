@@ -1,9 +1,9 @@
 // Shows how the engine's cost per operation changes with the size of the cluster and of the waiting
-// room: gets with 1,000 in flight at 1 to 1,000 nodes (a write carries fewer requests the more
-// nodes there are), gets spread over 1 to 100,000 collections, and a million operations that wait
-// for one connection. Prints JSON: processor time per operation, memory per waiting operation, and
-// the longest single call into the engine. There are no sockets; answers come from memory, outside
-// of what is measured.
+// room: gets at 1 to 1,000 nodes, with 1,000 in flight (a write carries fewer requests the more
+// nodes there are) and with 16 in flight at each node; with 64 to 1,024 vbuckets; gets spread over
+// 1 to 100,000 collections; and a million operations that wait for one connection. Prints JSON:
+// processor time per operation, memory per waiting operation, and the longest single call into the
+// engine. There are no sockets; answers come from memory, outside of what is measured.
 
 #include <algorithm>
 #include <cstdint>
@@ -35,6 +35,8 @@ namespace wire = reprise::wire;
 
 constexpr std::uint16_t first_port = 20'000;
 constexpr std::size_t in_flight = 1000;
+constexpr std::size_t in_flight_of_a_node = 16;
+constexpr std::size_t vbucket_count = 1024;
 constexpr std::size_t opaque_at = 12;  // offset in a frame
 constexpr std::string_view document = R"({"type":"airline","id":10,"name":"Example"})";
 
@@ -90,8 +92,8 @@ bench::reply_bytes document_frame() {
 // A client and as many nodes as wanted, each behind one connection.
 class scene {
 public:
-    scene(std::size_t nodes, std::size_t parked_count_max)
-        : cluster_(ports(nodes)),
+    scene(std::size_t nodes, std::size_t parked_count_max, std::size_t vbuckets = vbucket_count)
+        : cluster_(ports(nodes), vbuckets),
           node_count_(nodes),
           engine_(options(parked_count_max), identity(), engine::seeded_randomness(1), now_) {}
 
@@ -269,13 +271,26 @@ double get_ns(scene& at, const std::vector<engine::keyspace_id>& keyspaces, std:
     return best;
 }
 
-void measure_nodes() {
-    std::fputs("\"get_ns_by_nodes\": {", stdout);
+// `count_at` returns how many gets are in flight, by the number of nodes.
+template <class CountAt>
+void measure_nodes(const char* name, const CountAt& count_at) {
+    std::printf("\"%s\": {", name);
     for (const std::size_t nodes : {1U, 10U, 100U, 1000U}) {
         scene at(nodes, 100'000);
         at.connect();
         print_comma(nodes == 1);
-        std::printf("\"%zu\": %.1f", nodes, get_ns(at, {at.default_keyspace()}, in_flight));
+        std::printf("\"%zu\": %.1f", nodes, get_ns(at, {at.default_keyspace()}, count_at(nodes)));
+    }
+    std::fputs("}", stdout);
+}
+
+void measure_vbuckets() {
+    std::fputs("\"get_ns_by_vbuckets\": {", stdout);
+    for (const std::size_t vbuckets : {64U, 256U, 1024U}) {
+        scene at(1, 100'000, vbuckets);
+        at.connect();
+        print_comma(vbuckets == 64);
+        std::printf("\"%zu\": %.1f", vbuckets, get_ns(at, {at.default_keyspace()}, in_flight));
     }
     std::fputs("}", stdout);
 }
@@ -329,7 +344,12 @@ void measure_parked(std::size_t count) {
 
 int main() {
     std::fputs("{", stdout);
-    measure_nodes();
+    measure_nodes("get_ns_by_nodes", [](std::size_t) { return in_flight; });
+    std::fputs(", ", stdout);
+    measure_nodes(
+        "get_ns_by_nodes_busy", [](std::size_t nodes) { return nodes * in_flight_of_a_node; });
+    std::fputs(", ", stdout);
+    measure_vbuckets();
     std::fputs(", ", stdout);
     measure_collections();
     std::fputs(", ", stdout);

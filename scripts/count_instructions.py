@@ -5,7 +5,7 @@ Each scenario of `instruction_bench` runs with recorded answers, so the counts v
 the margin. Those named `api_...` go through the public API and a loopback socket, whose answers come
 from the same thread; their allocations are counted as well. The counts are compared with
 bench/instructions.json; a scenario that needs more than 3 % more instructions, or more allocations,
-fails. `--update` writes the counts into that file.
+fails. `--update` writes the counts into that file and into docs/performance.md, which must agree.
 `--functions get_64` prints where the instructions of one scenario are spent instead, by function:
 inlined functions count for the one that they are part of.
 """
@@ -20,6 +20,8 @@ import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import performance_page
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMITTED = ROOT / "bench" / "instructions.json"
@@ -205,8 +207,13 @@ def main():
     print(json.dumps(figures, indent=2))
     if arguments.update:
         COMMITTED.write_text(json.dumps(figures, indent=2) + "\n")
+        performance_page.write_counts(figures)
         return
-    above = list(compare(figures, json.loads(COMMITTED.read_text())))
+    committed = json.loads(COMMITTED.read_text())
+    if not performance_page.has_counts(committed):
+        sys.exit("docs/performance.md does not have the counts of bench/instructions.json; "
+                 "`python3 scripts/performance_page.py --counts` writes them")
+    above = list(compare(figures, committed))
     if above:
         sys.exit("\n".join(["above bench/instructions.json:", *above]))
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes docs/performance.md: performance_page.py REPORT
+"""Writes docs/performance.md: performance_page.py REPORT, or performance_page.py --counts
 
 REPORT is what `./dev bench` prints; a benchmark that is not in it is left out of the page. Counts of
-instructions come from bench/instructions.json, which `./dev bench instructions` checks.
+instructions come from bench/instructions.json, which `./dev bench instructions` checks; `--counts`
+writes only these.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "performance.md"
 INSTRUCTIONS = ROOT / "bench" / "instructions.json"
+COUNTS_HEADING = "## Instructions in user space"
 # scenario: (what it is, goal)
 COUNTED = {
     "api_get_64": ("get, 64 in flight", 1500),
@@ -29,10 +31,7 @@ COUNTED = {
 TOP = """\
 # Performance
 
-What a successful call costs, and what a retry costs. The script that runs the benchmarks writes
-this page. Instructions do not depend on the machine or its neighbours, so they are what we hold;
-times are from {machine} on {date}.
-Repeat all of it with
+{intro}
 
     ./dev bench instructions
     ./dev bench --page
@@ -40,6 +39,10 @@ Repeat all of it with
 [What a key-value operation costs](design/cost_of_an_operation.md) explains the figures stage by
 stage, with what was tried.
 """
+INTRO = """\
+What a successful call costs, and what a retry costs. The script that runs the benchmarks writes this
+page. Instructions do not depend on the machine or its neighbours, so they are what we hold; times are
+from {machine} on {date}. Repeat all of it with"""
 
 
 def table(heading, rows):
@@ -62,7 +65,7 @@ def counts_section(counts):
     stages = [(stage, number(cost)) for stage, cost in counts["get_64"]["stages"].items()]
     libraries = sorted(counts["api_get_64"]["libraries"].items(), key=lambda item: -item[1])
     return "\n\n".join([
-        "## Instructions in user space",
+        COUNTS_HEADING,
         table(("operation", "instructions", "goal", "allocations"), rows),
         "The engine's part of a get with 64 in flight, by stage:",
         table(("stage", "instructions"), stages),
@@ -104,12 +107,15 @@ def kv_section(report):
                        f"{', '.join(allocations)}."))
     if "loops" in report:
         loops = report["loops"]
+        by_cpu, by_clock = (loops["ratios"][f"two_loops_to_one_by_{by}"]
+                            for by in ("cpu_time", "throughput"))
         parts += [prose("Two loops (`io_threads`) as a multiple of one, 64 in flight on each: by "
                         "processor time, which is what two free cores would do, and by throughput, "
-                        "which needs a third core for the responder."),
-                  table(("cores", "by processor time", "by throughput"),
-                        [(loops["cores"], loops["two_loops_to_one_by_cpu_time"],
-                          loops["two_loops_to_one_by_throughput"])])]
+                        "which needs a third core for the responder. More than 2 means that the "
+                        "responder answers larger batches when it has less time, which make the "
+                        "client's work for each operation smaller, too."),
+                  table(("cores", "by processor time", "by throughput", "bar"),
+                        [(loops["cores"], by_cpu["ratio"], by_clock["ratio"], by_cpu["bar"])])]
     return "\n\n".join(parts)
 
 
@@ -121,16 +127,20 @@ def values_section(report):
         transport, operation, size = name.split("_")
         rows.append((transport, operation, number(int(size)), number(figures["mb_per_second"]),
                      report["ratios"][f"{name}_speed_to_bare"]["ratio"],
+                     report["ratios"][f"{name}_speed_to_bare"]["bar"] or "",
                      number(figures["cpu_ns_per_op"]),
                      report["ratios"][f"{name}_cpu_to_bare"]["ratio"]))
     handshake, whole = (report[side]["tls_connection"]["cpu_us"] for side in ("bare", "client"))
+    more = report["limits"]["tls_connection_us_beside_handshake"]
     return "\n\n".join([
         "## Large values and TLS (`./dev bench values`)",
         prose("One thread, the responder on another core. The bare client uses blocking sockets, or "
               "OpenSSL alone, and looks at nothing but the status of an answer."),
-        table(("transport", "operation", "bytes", "MB/s", "to bare", "CPU ns each", "to bare"), rows),
+        table(("transport", "operation", "bytes", "MB/s", "to bare", "bar", "CPU ns each",
+               "to bare"), rows),
         prose(f"A TLS connection costs {number(whole)} us of processor time from `connect` to the end "
-              f"of its first get and `close`, and a bare handshake {number(handshake)} us.")])
+              f"of its first get and `close`, and a bare handshake {number(handshake)} us: "
+              f"{number(more['value'])} us more (bar {number(more['bar'])}).")])
 
 
 def http_section(report):
@@ -147,29 +157,42 @@ def http_section(report):
         table(("answer in", "rows with", "ratio", "seen", "bar"), rows)])
 
 
+def growth_table(report, first, name):
+    growth = report["ratios"][f"{name}_growth"]
+    figures = report[name]
+    return table((first, *figures, "growth", "bar"),
+                 [("ns per get", *map(number, figures.values()), growth["ratio"],
+                   growth["bar"] or "")])
+
+
 def scale_section(report):
     parked = report["parked"]
     return "\n\n".join([
         "## Large clusters (`./dev bench scale`)",
-        prose("Processor time of one get in the engine with 1,000 in flight. With more nodes, each "
-              "write carries fewer requests: with 1,000 nodes about one."),
-        table(("nodes", *report["get_ns_by_nodes"]),
-              [("ns per get", *map(number, report["get_ns_by_nodes"].values()))]),
-        table(("collections", *report["get_ns_by_collections"]),
-              [("ns per get", *map(number, report["get_ns_by_collections"].values()))]),
+        prose("Processor time of one get in the engine. With 1,000 in flight, each write carries "
+              "fewer requests the more nodes there are: with 1,000 nodes about one."),
+        growth_table(report, "nodes", "get_ns_by_nodes"),
+        "With 16 in flight at each node, each write carries 16 requests, whatever the number of nodes:",
+        growth_table(report, "nodes", "get_ns_by_nodes_busy"),
+        "With one node and 1,000 in flight:",
+        growth_table(report, "vbuckets", "get_ns_by_vbuckets"),
+        growth_table(report, "collections", "get_ns_by_collections"),
         f"{parked['count']:,} operations that wait for one connection:",
         table(("", "seen", "bar"),
               [("memory of each, with key and value", f"{number(parked['bytes_each'])} bytes",
                 f"{report['limits']['bytes_each']['bar']} bytes"),
+               ("parking one", f"{parked['park_ns']} ns", ""),
                ("waking one", f"{parked['wake_ns']} ns", f"{report['limits']['wake_ns']['bar']} ns"),
                ("longest pause of the loop", f"{parked['longest_call_ms']} ms",
                 f"{report['limits']['longest_call_ms']['bar']} ms")])])
 
 
 def sim_section(report):
-    rows = [(name, number(each["ops_per_second"])) for name, each in report["profiles"].items()]
+    bars = {"bench": number(report["limits"]["bench_ops_per_second"]["bar"])}
+    rows = [(name, number(each["ops_per_second"]), bars.get(name, ""))
+            for name, each in report["profiles"].items()]
     return "\n\n".join(["## Simulation (`./dev bench sim`)",
-                        table(("profile", "operations per second and core"), rows)])
+                        table(("profile", "operations per second and core", "bar"), rows)])
 
 
 def sandbox_section(report):
@@ -199,18 +222,15 @@ SECTIONS = {"retry": retry_section, "kv": kv_section, "values": values_section,
 
 
 def machine_of(report):
-    model = "an unknown processor"
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            model = line.partition(":")[2].strip()
-            break
-    return f"a machine with {report['cores']} cores ({model})"
+    return (f"a machine with {report['cores']} cores ({report['processor']}, {report['system']}, "
+            f"{report['compiler']})")
 
 
 def page(report, counts, date):
+    intro = prose(INTRO.format(machine=machine_of(report), date=date))
     sections = [counts_section(counts)]
     sections += [write(report[name]) for name, write in SECTIONS.items() if name in report]
-    return "\n\n".join([TOP.format(machine=machine_of(report), date=date).rstrip(), *sections]) + "\n"
+    return "\n\n".join([TOP.format(intro=intro).rstrip(), *sections]) + "\n"
 
 
 def write(report):
@@ -218,10 +238,26 @@ def write(report):
     PAGE.write_text(page(report, counts, datetime.date.today().isoformat()))
 
 
+def has_counts(counts):
+    return counts_section(counts) in PAGE.read_text()
+
+
+def write_counts(counts):
+    before, _, rest = PAGE.read_text().partition(COUNTS_HEADING)
+    after = rest[rest.index("\n## "):]
+    PAGE.write_text(before + counts_section(counts) + "\n" + after)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("report", type=Path)
-    write(json.loads(parser.parse_args().report.read_text()))
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("report", type=Path, nargs="?")
+    source.add_argument("--counts", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.counts:
+        write_counts(json.loads(INSTRUCTIONS.read_text()))
+    else:
+        write(json.loads(arguments.report.read_text()))
 
 
 if __name__ == "__main__":
