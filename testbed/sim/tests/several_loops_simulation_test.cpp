@@ -18,7 +18,7 @@ scenario with_loops(std::uint64_t seed, const char* from, std::size_t loop_count
 }
 
 TEST(several_loops_simulation, RH_50_every_promise_holds) {
-    for (const char* from : {"swarm", "servers", "client", "hostile"}) {
+    for (const char* from : {"swarm", "servers", "client", "hostile", "services"}) {
         for (std::uint64_t seed = 1; seed <= 20; ++seed) {
             const run_report report = run_scenario(with_loops(seed, from, 2 + seed % 2));
             EXPECT_TRUE(report.is_clean())
