@@ -2,7 +2,7 @@
 """The retry library on other compilers and systems: platforms.py [NAME...]
 
 Builds the retry library, its Asio forms on the standalone Asio, the adapters that need no client
-library, and their tests, without CMake and in few compiler calls. For other processors also the
+library, their tests and the first programs of newcomers, without CMake and in few compiler calls. For other processors also the
 parts of the client that do no I/O. Runs the tests, in an emulator where the platform is another one,
 and writes what each ran, and when, into the table of README.md. Rows that are not named keep what
 they say. Exits with 1 if a platform fails.
@@ -31,6 +31,9 @@ SHARED_HEADERS = ("gtest", "asio", "asio.hpp")
 LIBRARIES = ("retry", "retry_asio", "retry_adapters", "retry_testing")
 # Of the adapters' tests, those that include a client library.
 NEED_CLIENT_LIBRARY = {"curl_test.cpp"}
+# What a newcomer writes first, without the programs that need a client library.
+FIRST_PROGRAMS = ROOT / "examples" / "0_first_programs"
+NEED_CURL = {"curl_with_429.cpp", "http_get.cpp"}
 # Tests of Boost's error codes, on the standalone Asio.
 NEED_BOOST = {"error_facts_test.cpp"}
 # One compiler call takes so many sources: more need too much memory.
@@ -43,6 +46,7 @@ CLIENT_PACKAGES = ["libssl-dev", "libsnappy-dev"]  # with static libraries; the 
 # The tests of the engine take minutes in an emulator on a busy machine.
 TEST_SECONDS_MAX = 3600
 NONE = "–"
+FIRST_COLUMN = "first programs"
 WINE_START_SECONDS_MAX = 120
 WINE_STARTS_MAX = 3
 DEBIAN_13 = ["g++", "python3", "libgtest-dev", "googletest", "libasio-dev"]
@@ -58,13 +62,12 @@ class Platform:
     link: list = field(default_factory=list)
     runner: list = None             # None: it is only compiled
     root: str = ""                  # a Debian release in which to do all of it
-    is_foreign: bool = False        # runs a selection of the Asio tests, which compile for minutes
     architecture: str = ""          # Debian's name of it, if the client is built, too
 
 
 def cross(machine, emulator, architecture):
     return Platform(system=f"Linux {emulator.removeprefix('qemu-')}",
-                    compiler=[f"{machine}-linux-gnu-g++"], title="GCC 12", is_foreign=True,
+                    compiler=[f"{machine}-linux-gnu-g++"], title="GCC 12",
                     runner=[emulator, "-L", f"/usr/{machine}-linux-gnu"], architecture=architecture)
 
 
@@ -83,26 +86,23 @@ PLATFORMS = {
                             "/usr/i686-linux-gnu/lib"]),
     "aarch64": cross("aarch64", "qemu-aarch64", "arm64"),
     "s390x": cross("s390x", "qemu-s390x", "s390x"),
-    "windows": Platform("Windows x86-64 (Wine)", ["x86_64-w64-mingw32-g++-posix"], "MinGW-w64 GCC 12",
-                        WINDOWS, ["-static", "-lws2_32", "-lmswsock"], runner=["wine"], is_foreign=True),
+    "windows": Platform("Windows x86-64 (Wine)", ["x86_64-w64-mingw32-g++-posix"], "MinGW GCC 12",
+                        WINDOWS, ["-static", "-lws2_32", "-lmswsock"], runner=["wine"]),
     "macos": Platform("macOS arm64", [str(BUILD / "zig/bin/python"), "-m", "ziglang", "c++"], "Clang (zig)",
                       ["-target", "aarch64-macos", "-fexperimental-library",
-                       "-DASIO_HAS_CO_AWAIT=1"], is_foreign=True),
+                       "-DASIO_HAS_CO_AWAIT=1"]),
     "msvc": None,
 }
 MSVC = "| Windows x86-64 | MSVC |"
-# Each form of the loop, and that they decide alike.
-ASIO_SELECTION = {"same_decisions_test.cpp"}
 
 
 def tests_in(folder, left_out=()):
     return [file for file in sorted((ROOT / folder).glob("*_test.cpp")) if file.name not in left_out]
 
 
-def programs(is_foreign=False):
+def programs():
     """{column: groups of sources}; sources of one group are compiled together."""
-    asio = [file for file in tests_in("libs/retry_asio/tests", NEED_BOOST)
-            if not is_foreign or file.name in ASIO_SELECTION]
+    asio = tests_in("libs/retry_asio/tests", NEED_BOOST)
     pairs = ROOT / "tests" / "pairs"
     loops = [[file] for file in sorted(pairs.glob("run_*.cpp"))]
     return {
@@ -220,11 +220,30 @@ class Build:
                                     GOOGLETEST / "src/gtest_main.cc"], [f"-I{GOOGLETEST}"]))
         library = self.compile_all(calls)
         results = {}
-        for column, groups in programs(self.platform.is_foreign).items():
+        for column, groups in programs().items():
             results[column] = self.run_program(column, groups, library)
+        results[FIRST_COLUMN] = self.run_first_programs(library[0])
         if self.platform.architecture:
             return results | self.run_client(library)
         return results | {column: NONE for column in CLIENT_TESTS}
+
+    def run_first_programs(self, library):
+        """Their Boost.Asio is the standalone one under the same names."""
+        shim = self.folder / "first" / "boost" / "asio.hpp"
+        shim.parent.mkdir(parents=True)
+        shim.write_text("#include <asio.hpp>\nnamespace boost {\nnamespace asio = ::asio;\n}\n",
+                        encoding="utf-8")
+        sources = [file for file in sorted(FIRST_PROGRAMS.glob("*.cpp"))
+                   if file.name not in NEED_CURL]
+        flags = [f"-I{shim.parent.parent}", f"-I{FIRST_PROGRAMS}"]
+        objects = self.compile_all((f"first_{file.stem}", [file], flags) for file in sources)
+        if self.platform.runner is None:
+            return "built"
+        for file, main in zip(sources, objects):
+            ended = self.run_linked(f"first_{file.stem}", [main, library])
+            if ended.returncode != 0:
+                raise RuntimeError(f"{file.name} failed")
+        return str(len(sources))
 
     def run_client(self, library):
         packages = unpack_packages(self.folder / "packages", self.platform.architecture)
@@ -260,17 +279,20 @@ class Build:
         objects = self.compile_all(calls)
         if self.platform.runner is None:
             return "built"
-        program = self.folder / f"{column}_tests.exe"
-        subprocess.run([*self.platform.compiler, *map(str, objects), *map(str, library), "-o",
-                        str(program), "-pthread", *self.platform.link], check=True)
-        ended = subprocess.run([*self.platform.runner, str(program), "--gtest_brief=1"],
-                               capture_output=True, text=True, errors="replace",
-                               env=self.environment, timeout=TEST_SECONDS_MAX)
+        ended = self.run_linked(f"{column}_tests", [*objects, *library], "--gtest_brief=1")
         passed = re.search(r"\[  PASSED  \] (\d+) test", ended.stdout)
         if ended.returncode != 0 or not passed:
             sys.stdout.write(ended.stdout[-20000:] + ended.stderr[-5000:])
             raise RuntimeError(f"{column} tests failed")
         return passed[1]
+
+    def run_linked(self, name, objects, *arguments):
+        program = self.folder / f"{name}.exe"
+        subprocess.run([*self.platform.compiler, *map(str, objects), "-o", str(program), "-pthread",
+                        *self.platform.link], check=True)
+        return subprocess.run([*self.platform.runner, str(program), *arguments],
+                              capture_output=True, text=True, errors="replace",
+                              env=self.environment, timeout=TEST_SECONDS_MAX)
 
 
 def check_version(platform):
@@ -313,7 +335,7 @@ def write_table(rows):
     before, rest = text.split(BEGIN)
     old, after = rest.split(END)
     known = {"<!--" + line.rpartition("<!--")[2]: line for line in old.splitlines()}
-    columns = [*programs(), "client"]
+    columns = [*programs(), FIRST_COLUMN, "client"]
     lines = [f"| system | compiler | {' | '.join(columns)} | date |",
              "|---" * (len(columns) + 3) + "|"]
     for name, platform in PLATFORMS.items():

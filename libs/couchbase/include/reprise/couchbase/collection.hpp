@@ -18,7 +18,9 @@
 
 namespace reprise::couchbase {
 
+class bucket;
 class query_index_manager;
+class scope;
 
 /// A value with a codec. Plain text also satisfies the concept, so that the compiler can name what
 /// to write instead.
@@ -51,9 +53,6 @@ concept storable = encodable<T> || std::convertible_to<const T&, std::string_vie
 /// write survives the loss of a node only if X asked for sufficient durability.
 class collection {
 public:
-    /// `bucket` and `scope` make collections.
-    explicit collection(detail::call_target target) noexcept : target_(std::move(target)) {}
-
     /// Reads a document, or some paths of it. Fails with errc::document_not_found if it does not
     /// exist, and with errc::document_not_json if it has no paths.
     [[nodiscard]] std::expected<get_result, error> get(std::string_view key) const;
@@ -530,6 +529,10 @@ private:
             detail::given<>{}, target_,
             detail::make_call(detail::operation_kind::get, key, common_options{}), token);
     }
+
+    friend class bucket;
+    friend class scope;
+    explicit collection(detail::call_target target) noexcept : target_(std::move(target)) {}
 
     detail::call_target target_;
 };
