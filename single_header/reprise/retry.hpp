@@ -3943,9 +3943,9 @@ inline constexpr bool can_throw = false;
 }  // namespace detail
 
 /// Customisation point: `is_failure` must not throw; `facts` is called only for failures, which
-/// have no facts if it throws. Optional: `failure(result)`, which must not throw, returns a
-/// reference to the part of the result that strategies see in a `failure_view`; without it they see
-/// the whole result.
+/// have no facts if it throws. Optional: `failure(result)` returns a reference to the part of the
+/// result that strategies see in a `failure_view`; without it, or if it throws, they see the whole
+/// result.
 template <class R>
 struct outcome_traits : detail::plain_outcome {
     [[nodiscard]] static bool is_failure(const R&) noexcept { return false; }
@@ -3961,7 +3961,8 @@ struct outcome_traits<R> : detail::expected_outcome {
     [[nodiscard]] static failure_facts facts(const R& result) noexcept {
         return facts_of(result.error());
     }
-    [[nodiscard]] static const error& failure(const R& result) noexcept
+    /// It may throw: a result of a third state, such as one that holds an exception, has no error.
+    [[nodiscard]] static const error& failure(const R& result)
         requires std::is_lvalue_reference_v<decltype(std::declval<const R&>().error())>
     {
         return result.error();
@@ -4055,6 +4056,15 @@ template <class Strategy, class R>
                  requires { Strategy::template can_match<seen_failure<R>>; }
 inline constexpr bool can_match_error<Strategy, R> = Strategy::template can_match<seen_failure<R>>;
 
+/// The same for an operation with `fails_if`, of which strategies see the whole result.
+template <class Strategy, class R>
+inline constexpr bool can_match_result = true;
+
+template <class Strategy, class R>
+    requires std::derived_from<outcome_traits<R>, expected_outcome> &&
+                 requires { Strategy::template can_match<R>; }
+inline constexpr bool can_match_result<Strategy, R> = Strategy::template can_match<R>;
+
 /// An operation that comes with its own predicate (`fails_if`).
 template <class Operation, class R>
 concept judges_result = requires(const Operation& operation, const R& result) {
@@ -4072,6 +4082,11 @@ concept fails_only_by_throwing = requires {
 template <class Strategy, class Operation, class R, bool Throws>
 constexpr void check_result_type() noexcept {
     check_visible<Operation>();
+    static_assert(
+        !judges_result<Operation, R> || can_match_result<Strategy, R>,
+        "the strategy's when(predicate) or on<E>() names an error type, but fails_if lets it see "
+        "the "
+        "whole result: name the result's type, an exception, or reprise::failure_facts");
     if constexpr (!judges_result<Operation, R>) {
         constexpr bool is_unsaid = plain_result<R> && !fails_only_by_throwing<Operation>;
         constexpr bool is_doubtful = is_unsaid && may_hide_failure<R>;
@@ -4146,18 +4161,24 @@ template <class Operation, class R>
     }
 }
 
-}  // namespace REPRISE_VARIANT
-
 /// A failed `result` as a strategy sees it.
 template <class Operation, class R>
 [[nodiscard]] failure_view view_of(const Operation&, const R& result) noexcept {
     if constexpr (!judges_result<Operation, R>) {
         if constexpr (requires { outcome_traits<R>::failure(result); }) {
-            return failure_view::of(outcome_traits<R>::failure(result));
+            static_assert(
+                std::is_lvalue_reference_v<decltype(outcome_traits<R>::failure(result))>,
+                "outcome_traits<R>::failure must return a reference to a part of the result: "
+                "strategies and observers look at it later");
+            return result_or(failure_view::of(result), [&] {
+                return failure_view::of(outcome_traits<R>::failure(result));
+            });
         }
     }
     return failure_view::of(result);
 }
+
+}  // namespace REPRISE_VARIANT
 
 }  // namespace detail
 
@@ -4281,6 +4302,30 @@ private:
     Operation operation_;
 };
 
+/// A predicate that returns facts. Facts alone would make a failure of every result.
+template <class Predicate, class Result>
+concept gives_facts = requires(const Predicate& predicate, const Result& result) {
+    { std::invoke(predicate, result) } -> std::same_as<std::optional<failure_facts>>;
+};
+
+/// The facts of a failure that states nothing itself, but was named by a predicate.
+[[nodiscard]] constexpr failure_facts unless_marked(failure_facts facts) noexcept {
+    facts.safety = retry_safety::maybe;
+    return facts;
+}
+
+/// What a predicate states about a failure with facts of its own: a predicate narrows.
+[[nodiscard]] inline failure_facts narrowed(
+    failure_facts given, const std::optional<failure_facts>& own) {
+    if (own && forbids_retry(*own)) {
+        given.safety = retry_safety::no;
+    }
+    if (own) {
+        given.minimum_wait = std::max(given.minimum_wait, own->minimum_wait);
+    }
+    return given;
+}
+
 /// An operation and the predicate that judges its results. Made by `fails_if`.
 template <class Predicate, class Operation>
 class judged_operation : public wrapped_operation<Operation> {
@@ -4303,26 +4348,38 @@ public:
     /// have been a success: it counts as a failure that must not be retried.
     template <class Result, class = variant>
     [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
-        static_assert(
-            std::predicate<const Predicate&, const Result&> ||
-                std::is_invocable_r_v<
-                    std::optional<failure_facts>, const Predicate&, const Result&>,
-            "the predicate takes the operation's result and returns bool (true: failed) or "
-            "std::optional<reprise::failure_facts>");
         using verdict = std::optional<failure_facts>;
+        constexpr bool is_plain = std::predicate<const Predicate&, const Result&>;
+        static_assert(
+            is_plain || gives_facts<Predicate, Result>,
+            "the predicate takes the operation's result and returns bool (true: failed) or "
+            "std::optional<reprise::failure_facts> (std::nullopt: a success)");
         return result_or(verdict{failure_facts{.safety = retry_safety::no}}, [&]() -> verdict {
-            if constexpr (std::predicate<const Predicate&, const Result&>) {
-                if (std::invoke(predicate_, result)) {
-                    return failure_facts{.safety = retry_safety::maybe};
+            if constexpr (is_plain) {
+                if (!std::invoke(predicate_, result)) {
+                    return std::nullopt;
                 }
-                return std::nullopt;
+                const failure_facts own = own_facts(result).value_or(failure_facts{});
+                return own.safety || own.fault ? own : unless_marked(own);
             } else {
-                return std::invoke(predicate_, result);
+                verdict given = std::invoke(predicate_, result);
+                return given ? narrowed(*given, own_facts(result)) : given;
             }
         });
     }
 
 private:
+    /// The facts that a failed result has without the predicate.
+    template <class Result, class = variant>
+    [[nodiscard]] static std::optional<failure_facts> own_facts(const Result& result) {
+        if constexpr (!plain_result<Result>) {
+            if (outcome_traits<Result>::is_failure(result)) {
+                return outcome_traits<Result>::facts(result);
+            }
+        }
+        return std::nullopt;
+    }
+
     Predicate predicate_;
 };
 
@@ -4331,6 +4388,10 @@ template <class Operation>
 class throwing_operation : public wrapped_operation<Operation> {
 public:
     static constexpr bool fails_only_by_throwing = true;
+    static_assert(
+        !detail::has_predicate<Operation>,
+        "this operation has a predicate (fails_if), which throws_on_failure would contradict; "
+        "remove one of them");
 
     using wrapped_operation<Operation>::wrapped_operation;
 };
@@ -4338,13 +4399,14 @@ public:
 }  // namespace detail
 
 /// Wraps `operation` so that every loop treats a result as a failure if `predicate` returns true.
-/// The predicate replaces `outcome_traits`; exceptions are failures as always.
+/// The predicate decides instead of `outcome_traits`; exceptions are failures as always.
 ///
-/// It returns `bool` or `std::optional<failure_facts>`. `true` means: failed, and the call may be
-/// repeated unless it is marked as not repeatable (`retry_safety::maybe`). Facts add details:
-/// whether a retry is safe, how long to wait. In the completion-token loop it sees the first
-/// completion argument. Both arguments are copied or moved in; pass `std::ref(operation)` to keep
-/// your own.
+/// It returns `bool` or `std::optional<failure_facts>`. `true` means: failed, with the facts that
+/// the result has itself; if it has none, the call may be repeated unless it is marked as not
+/// repeatable (`retry_safety::maybe`). Facts add details: whether a retry is safe, how long to
+/// wait. They cannot allow a retry that the result itself forbids. In the completion-token loop it
+/// sees the first completion argument. Both arguments are copied or moved in; pass
+/// `std::ref(operation)` to keep your own.
 template <class Predicate, class Operation>
 [[nodiscard]] auto fails_if(Predicate&& predicate, Operation&& operation) {
     return detail::judged_operation<std::decay_t<Predicate>, std::decay_t<Operation>>(
@@ -4845,6 +4907,9 @@ template <class Operation>
 void check_options(const call_options& options) {
     if constexpr (!takes_attempt<Operation>) {
         if (options.attempt_timeout) [[unlikely]] {
+            if (options.history != nullptr) {
+                options.history->clear();  // of the call before
+            }
             throw_unseen_attempt_timeout();
         }
     }
@@ -4945,8 +5010,10 @@ private:
 
 /// Retries as a share of requests plus a minimum rate, over a window (as Finagle and tower do).
 struct windowed_budget_options {
-    double percent = 20.0;             ///< Retries earned per hundred requests; 0 to 1000.
-    double minimum_per_second = 10.0;  ///< Always allowed, also without traffic; 0 to 10000.
+    double percent = 20.0;  ///< Retries earned per hundred requests; 0 to 1000.
+    /// Always allowed, also without traffic; 0 to 10000. Below one retry per window only 0 is
+    /// valid.
+    double minimum_per_second = 10.0;
     duration window = std::chrono::seconds{10};  ///< Older credit expires; 1 s to 60 s.
 };
 
@@ -6095,15 +6162,20 @@ template <class E>
 
 inline namespace REPRISE_VARIANT {
 
-/// True if a failed operation can ever be an `E`, if its result has errors of type `Error`: the
-/// error itself, an exception, or what every failure has. Whatever else is thrown is rare enough to
-/// be named with `on` and a base class.
+/// What every failure has, and exceptions. Whatever else is thrown is rare enough to be named with
+/// `on` and a base class.
+template <class E, class Error>
+inline constexpr bool can_be_besides_error =
+    std::same_as<E, driver::retry_question> || std::same_as<E, failure_facts> ||
+    std::same_as<E, failure_view> || std::same_as<E, std::error_code> ||
+    std::is_base_of_v<std::exception, E> || std::is_polymorphic_v<E> ||
+    std::same_as<Error, std::exception_ptr>;
+
+/// True if a failed operation can ever be an `E`, if its result has errors of type `Error`. Only
+/// thrown errors match their base classes, so one of `Error` would miss all that is returned.
 template <class E, class Error>
 inline constexpr bool can_be =
-    std::same_as<E, Error> || std::same_as<E, driver::retry_question> ||
-    std::same_as<E, failure_facts> || std::same_as<E, failure_view> ||
-    std::same_as<E, std::error_code> || std::is_base_of_v<std::exception, E> ||
-    std::is_polymorphic_v<E> || std::same_as<Error, std::exception_ptr>;
+    std::same_as<E, Error> || (can_be_besides_error<E, Error> && !std::is_base_of_v<E, Error>);
 
 /// The selection of a strategy without a predicate.
 struct every_failure {
@@ -7687,7 +7759,8 @@ constexpr std::int64_t before_all_eras = std::numeric_limits<std::int64_t>::min(
 
 /// `era` is written after `word`, so a word may be newer than its era, never older, and its credit
 /// may age twice. Nothing else changes in between (`update`), and to age twice makes no difference
-/// to a word that nobody has paid from since.
+/// to a word that nobody has paid from since. A thread whose time is before the word's does not
+/// take the difference for the years until the tick is reached again (`aged`).
 struct windowed_budget::shared_account {
     struct reading {
         std::int64_t era;
@@ -7735,7 +7808,12 @@ windowed_budget::account windowed_budget::aged(
     std::uint64_t word, std::int64_t era, time_point now) const noexcept {
     account current = account::unpack(word);
     const auto tick = static_cast<std::uint32_t>(static_cast<std::uint64_t>(milliseconds_of(now)));
-    const std::int64_t eras_passed = era_of(now) - era;
+    std::int64_t eras_passed = era_of(now) - era;
+    // The highest bit of a tick is the lowest of its era: a word with this one's is of the new era
+    // already, which the thread that wrote it has not published yet.
+    if (eras_passed == 1 && ((current.tick ^ tick) >> 31U) == 0) {
+        eras_passed = 0;
+    }
     // Threads read the clock before they get here, so an older time counts as no time passed.
     if (eras_passed < 0 || (eras_passed == 0 && tick <= current.tick)) {
         return current;
@@ -10429,6 +10507,15 @@ std::optional<driver::settings_error> check(const windowed_budget_options& optio
     }
     if (options.window < std::chrono::seconds{1} || options.window > std::chrono::seconds{60}) {
         return contradiction("window", "must be between 1 s and 60 s");
+    }
+    const double reserve =
+        options.minimum_per_second * std::chrono::duration<double>(options.window).count();
+    constexpr double rounding = 1e-9;  // 0.1 has no exact binary form
+    if (options.minimum_per_second > 0.0 && reserve < 1.0 - rounding) {
+        return contradiction(
+            "minimum_per_second",
+            "must be 0 or at least one retry per window: a budget never pays "
+            "for a part of a retry");
     }
     return std::nullopt;
 }

@@ -366,6 +366,17 @@ const auto is_lost = [](int status) { return status == 0; };
 const auto operation = reprise::fails_if(
     is_busy, reprise::with_fallback(1, reprise::fails_if(is_lost, [] { return 200; })));
 
+// refused: a_statement_about_an_operation_with_a_predicate
+// message: this operation has a predicate (fails_if), which throws_on_failure would contradict
+// errors: 1
+const auto is_busy = [](int status) { return status == 503; };
+const auto operation = reprise::throws_on_failure(reprise::fails_if(is_busy, [] { return 200; }));
+
+// refused: a_predicate_that_makes_facts_of_every_result
+// message: std::optional<reprise::failure_facts> (std::nullopt: a success)
+const auto facts = [](unsigned status) { return reprise::http_facts(status); };
+const auto result = reprise::retry(strategy, reprise::fails_if(facts, [] { return 200U; }));
+
 // refused: a_predicate_of_an_operation_that_states_to_fail_only_by_throwing
 // message: this operation states that none of its values is a failure, as throws_on_failure and
 // message: transactions do; remove fails_if, and throw where it fails
@@ -401,6 +412,36 @@ const auto operation = reprise::with_fallback(1U, reprise::with_fallback(2U, [] 
 const auto result = reprise::retry(
     reprise::attempts(3).when([](const silent_exception&) { return true; }),
     [] { return outcome<silent_error>{}; });
+
+// refused: a_predicate_on_the_error_of_a_result_that_another_predicate_judges
+// message: fails_if lets it see the
+const auto result = reprise::retry(
+    reprise::attempts(3).when([](const silent_error&) { return true; }),
+    reprise::fails_if(
+        [](const outcome<silent_error>& given) { return !given.has_value(); },
+        [] { return outcome<silent_error>{}; }));
+
+// refused: a_base_class_of_the_error_that_a_result_has
+// message: names an error type that this result cannot have
+#include <stdexcept>
+struct lost_order : std::runtime_error {
+    lost_order() : std::runtime_error("lost") {}
+};
+const auto result = reprise::retry(
+    reprise::attempts(3).on<std::runtime_error>(), [] { return outcome<lost_order>{}; });
+
+// refused: traits_whose_failure_is_a_copy
+// message: outcome_traits<R>::failure must return a reference to a part of the result
+struct receipt {
+    shop::order_error error;
+};
+template <>
+struct reprise::outcome_traits<receipt> {
+    static bool is_failure(const receipt&) noexcept { return true; }
+    static reprise::failure_facts facts(const receipt&) noexcept { return {}; }
+    static shop::order_error failure(const receipt& from) noexcept { return from.error; }
+};
+const auto result = reprise::retry(strategy, [] { return receipt{}; });
 
 // refused: a_list_of_errors_that_the_result_never_has
 // message: names an error type that this result cannot have

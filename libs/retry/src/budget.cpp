@@ -101,7 +101,8 @@ constexpr std::int64_t before_all_eras = std::numeric_limits<std::int64_t>::min(
 
 /// `era` is written after `word`, so a word may be newer than its era, never older, and its credit
 /// may age twice. Nothing else changes in between (`update`), and to age twice makes no difference
-/// to a word that nobody has paid from since.
+/// to a word that nobody has paid from since. A thread whose time is before the word's does not
+/// take the difference for the years until the tick is reached again (`aged`).
 struct windowed_budget::shared_account {
     struct reading {
         std::int64_t era;
@@ -149,7 +150,12 @@ windowed_budget::account windowed_budget::aged(
     std::uint64_t word, std::int64_t era, time_point now) const noexcept {
     account current = account::unpack(word);
     const auto tick = static_cast<std::uint32_t>(static_cast<std::uint64_t>(milliseconds_of(now)));
-    const std::int64_t eras_passed = era_of(now) - era;
+    std::int64_t eras_passed = era_of(now) - era;
+    // The highest bit of a tick is the lowest of its era: a word with this one's is of the new era
+    // already, which the thread that wrote it has not published yet.
+    if (eras_passed == 1 && ((current.tick ^ tick) >> 31U) == 0) {
+        eras_passed = 0;
+    }
     // Threads read the clock before they get here, so an older time counts as no time passed.
     if (eras_passed < 0 || (eras_passed == 0 && tick <= current.tick)) {
         return current;

@@ -186,6 +186,15 @@ std::optional<driver::settings_error> check(const windowed_budget_options& optio
     if (options.window < std::chrono::seconds{1} || options.window > std::chrono::seconds{60}) {
         return contradiction("window", "must be between 1 s and 60 s");
     }
+    const double reserve =
+        options.minimum_per_second * std::chrono::duration<double>(options.window).count();
+    constexpr double rounding = 1e-9;  // 0.1 has no exact binary form
+    if (options.minimum_per_second > 0.0 && reserve < 1.0 - rounding) {
+        return contradiction(
+            "minimum_per_second",
+            "must be 0 or at least one retry per window: a budget never pays "
+            "for a part of a retry");
+    }
     return std::nullopt;
 }
 

@@ -151,9 +151,9 @@ TEST(windowed_budget, never_pays_more_than_its_percentage) {
         ASSERT_EQ(deposit(tenths / 10.0), tenths) << "tenths of a percent are exact";
     }
     EXPECT_EQ(
-        windowed_budget({.percent = 0, .minimum_per_second = 0.9996, .window = 1s})
+        windowed_budget({.percent = 0, .minimum_per_second = 1.9996, .window = 1s})
             .milli_level(start),
-        999);
+        1999);
 }
 
 TEST(token_bucket_budget, each_kind_of_failure_has_its_price) {
@@ -177,6 +177,36 @@ TEST(token_bucket_budget, a_success_returns_the_last_cost_only_after_a_retry) {
     EXPECT_EQ(bucket->milli_level(), detail::milli_units(483));
     budget.on_success(15'000, 2, start);
     EXPECT_EQ(bucket->milli_level(), detail::milli_units(498));
+}
+
+// The one that had read its clock first saw the word of the new era and the number of the old one.
+// It took the difference of the ticks for 49 days, and filled the whole reserve.
+TEST(windowed_budget, a_new_era_gives_nothing_to_a_thread_whose_time_is_before_it) {
+    constexpr time_point wrap{std::chrono::milliseconds{std::int64_t{1} << 31}};
+    constexpr int rounds = 2000;
+    std::vector<windowed_budget> budgets;
+    for (int each = 0; each < rounds; ++each) {
+        budgets.emplace_back(
+            windowed_budget_options{.percent = 0.1, .minimum_per_second = 10, .window = 10s});
+        while (budgets.back().try_pay({}, wrap - 1ms).paid) {
+        }
+    }
+    std::atomic<int> arrived = 0;
+    const auto run = [&](time_point now) {
+        for (int each = 0; each < rounds; ++each) {
+            ++arrived;
+            while (arrived.load() < 2 * (each + 1)) {
+            }
+            budgets[static_cast<std::size_t>(each)].on_request(now);
+        }
+    };
+    {
+        const std::jthread late([&run, wrap] { run(wrap + 4ms); });
+        run(wrap + 5ms);
+    }
+    for (const windowed_budget& each : budgets) {
+        ASSERT_LE(each.milli_level(wrap + 5ms), 100) << "6 ms earn 60, and two requests 2";
+    }
 }
 
 // What was below a thousandth of a retry was lost each time that a request came, so traffic took up

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <reprise/retry.hpp>
 #include <reprise/testing/scripted.hpp>
@@ -24,8 +25,50 @@ struct scene {
     [[nodiscard]] call_options options() { return {.history = &trace, .clock = &clock}; }
 };
 
+/// An answer to a POST, as an adapter describes it: it may have been executed.
+struct answer {
+    int status = 503;
+};
+
+/// An error that states something else for each number.
+struct numbered_error {
+    int number = 0;
+};
+[[maybe_unused]] failure_facts retry_facts(const numbered_error& error) {
+    switch (error.number) {
+        case 1:
+            return {.safety = retry_safety::no};
+        case 2:
+            return {.fault = failure_fault::client};
+        case 3:
+            return {.safety = retry_safety::yes, .minimum_wait = 30s};
+        default:
+            return {};
+    }
+}
+
+struct numbered_result {
+    [[nodiscard]] bool has_value() const { return error_.number < 0; }
+    [[nodiscard]] const numbered_error& error() const { return error_; }
+    [[nodiscard]] double operator*() const { return 1.0; }
+
+    numbered_error error_;
+};
+
 }  // namespace fails_if_test
 
+template <>
+struct outcome_traits<fails_if_test::answer> {
+    static bool is_failure(const fails_if_test::answer& given) noexcept {
+        return given.status >= 400;
+    }
+    static failure_facts facts(const fails_if_test::answer&) noexcept {
+        return {.safety = retry_safety::no, .fault = failure_fault::server};
+    }
+};
+
+using fails_if_test::answer;
+using fails_if_test::numbered_result;
 using fails_if_test::scene;
 
 TEST(throws_on_failure, every_plain_result_is_a_success_and_exceptions_are_failures) {
@@ -106,6 +149,50 @@ TEST(fails_if, a_predicate_replaces_the_facts_of_the_result) {
     const auto never = [](const testing::scripted_result&) { return false; };
     EXPECT_FALSE(retry(s.strategy, s.options(), fails_if(never, std::ref(operation))).has_value());
     EXPECT_EQ(operation.calls(), 1U);
+}
+
+// The predicate named an answer of 503 or an empty one a failure, so the `no` of the POST was lost,
+// and it was sent three times.
+TEST(fails_if, SM_10_a_result_that_states_no_is_not_retried_whatever_the_predicate_states) {
+    scene s;
+    const auto post = [&] {
+        ++s.calls;
+        return answer{};
+    };
+    const auto is_bad = [](const answer& given) { return given.status != 200; };
+    const auto is_safe = [](const answer&) -> std::optional<failure_facts> {
+        return failure_facts{.safety = retry_safety::yes};
+    };
+    for (const auto mark : {repeatability::unspecified, repeatability::repeatable}) {
+        call_options options = s.options();
+        options.repeat = mark;
+        s.calls = 0;
+        (void)retry(attempts(3), options, fails_if(is_bad, post));
+        EXPECT_EQ(s.calls, 1);
+        (void)retry(s.strategy, options, fails_if(is_safe, post));
+        EXPECT_EQ(s.calls, 2);
+    }
+}
+
+TEST(fails_if, SM_10_the_facts_of_a_failed_result_count_for_the_predicate_too) {
+    const auto attempts_of = [](int number, repeatability mark) {
+        scene s;
+        call_options options = s.options();
+        options.repeat = mark;
+        const auto call = [&] {
+            ++s.calls;
+            return numbered_result{{number}};
+        };
+        const auto has_failed = [](const numbered_result& given) { return !given.has_value(); };
+        (void)retry(s.strategy, options, fails_if(has_failed, call));
+        return std::pair(s.calls, s.clock.elapsed() >= 30s);
+    };
+    using enum repeatability;
+    EXPECT_EQ(attempts_of(1, repeatable).first, 1) << "no";
+    EXPECT_EQ(attempts_of(2, unspecified).first, 1) << "a client's fault";
+    EXPECT_EQ(attempts_of(3, not_repeatable), std::pair(5, true)) << "safe, after a wait";
+    EXPECT_EQ(attempts_of(0, unspecified).first, 5) << "nothing is stated: as the predicate says";
+    EXPECT_EQ(attempts_of(0, not_repeatable).first, 1);
 }
 
 TEST(fails_if, a_predicate_that_throws_ends_the_call_with_the_result) {

@@ -215,6 +215,25 @@ TEST(failure_view, SM_02_a_refresh_sees_the_result_that_a_predicate_calls_a_fail
     EXPECT_EQ(seen, (std::vector<std::string>{"no number", "no number"}));
 }
 
+/// Has neither a value nor an error, as Boost.Outcome's `outcome` that holds an exception.
+struct third_state {
+    [[nodiscard]] static bool has_value() { return false; }
+    [[nodiscard]] static const quota_error& error() { throw std::logic_error("no error"); }
+};
+
+// Reading the error for the strategy ended the program.
+TEST(failure_view, is_the_whole_result_if_its_error_cannot_be_read) {
+    testing::virtual_clock clock;
+    int seen = 0;
+    const auto is_whole = [&](const failure_view& failure) {
+        return failure.get_if<third_state>() != nullptr && ++seen > 0;
+    };
+    const auto result =
+        retry(attempts(3).when(is_whole), {.clock = &clock}, [] { return third_state{}; });
+    EXPECT_FALSE(result.has_value());
+    EXPECT_EQ(seen, 2);
+}
+
 TEST(failure_view, a_policy_of_a_composed_strategy_may_look_at_the_failure) {
     struct only_blue : driver::stated_safety {
         [[nodiscard]] refusal_reason check(const driver::retry_question& question) const noexcept {

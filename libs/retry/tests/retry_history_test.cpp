@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <reprise/retry.hpp>
+#include <reprise/testing/scripted.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
 namespace reprise {
@@ -309,6 +310,20 @@ TEST(retry_history, the_attempt_that_was_canceled_has_its_number) {
     EXPECT_EQ(history.entries[0].attempt(), 1U);
     EXPECT_EQ(history.entries[1].attempt(), 2U);
     EXPECT_EQ(history.entries[1].refusal(), refusal_reason::canceled);
+}
+
+TEST(retry_history, a_call_with_invalid_settings_leaves_nothing_of_the_call_before) {
+    testing::virtual_clock clock;
+    retry_history history;
+    const auto fails = [] {
+        return testing::scripted_result(testing::scripted_error{0, testing::transient()});
+    };
+    static_cast<void>(retry(attempts(2), {.history = &history, .clock = &clock}, fails));
+    EXPECT_EQ(history.entries.size(), 2U);
+    EXPECT_THROW(
+        static_cast<void>(retry(attempts(2), {.attempt_timeout = 1s, .history = &history}, fails)),
+        invalid_settings);
+    EXPECT_EQ(history.entries.size(), 0U);
 }
 
 TEST(retry_history, every_refusal_has_its_own_name) {

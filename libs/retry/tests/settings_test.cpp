@@ -138,6 +138,11 @@ TEST(settings, the_ends_of_each_range_are_accepted) {
     EXPECT_EQ(
         check(windowed_budget_options{.minimum_per_second = -1})->field, "minimum_per_second");
     EXPECT_EQ(check(windowed_budget_options{.window = 61s})->field, "window");
+    EXPECT_EQ(
+        check(windowed_budget_options{.minimum_per_second = 0.09, .window = 10s})->field,
+        "minimum_per_second")
+        << "would never pay for a retry";
+    EXPECT_FALSE(check(windowed_budget_options{.minimum_per_second = 0.1, .window = 10s}));
 }
 
 TEST(settings, figures_describe_the_effect_of_the_settings) {

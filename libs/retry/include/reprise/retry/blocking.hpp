@@ -409,6 +409,9 @@ template <class Operation>
 void check_options(const call_options& options) {
     if constexpr (!takes_attempt<Operation>) {
         if (options.attempt_timeout) [[unlikely]] {
+            if (options.history != nullptr) {
+                options.history->clear();  // of the call before
+            }
             throw_unseen_attempt_timeout();
         }
     }

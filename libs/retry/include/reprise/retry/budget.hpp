@@ -39,8 +39,10 @@ private:
 
 /// Retries as a share of requests plus a minimum rate, over a window (as Finagle and tower do).
 struct windowed_budget_options {
-    double percent = 20.0;             ///< Retries earned per hundred requests; 0 to 1000.
-    double minimum_per_second = 10.0;  ///< Always allowed, also without traffic; 0 to 10000.
+    double percent = 20.0;  ///< Retries earned per hundred requests; 0 to 1000.
+    /// Always allowed, also without traffic; 0 to 10000. Below one retry per window only 0 is
+    /// valid.
+    double minimum_per_second = 10.0;
     duration window = std::chrono::seconds{10};  ///< Older credit expires; 1 s to 60 s.
 };
 

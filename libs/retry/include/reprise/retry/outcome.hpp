@@ -32,6 +32,7 @@
 /// the first completion argument of an Asio operation, plain values need `fails_if`, too, because
 /// nothing is thrown there.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -144,9 +145,9 @@ inline constexpr bool can_throw = false;
 }  // namespace detail
 
 /// Customisation point: `is_failure` must not throw; `facts` is called only for failures, which
-/// have no facts if it throws. Optional: `failure(result)`, which must not throw, returns a
-/// reference to the part of the result that strategies see in a `failure_view`; without it they see
-/// the whole result.
+/// have no facts if it throws. Optional: `failure(result)` returns a reference to the part of the
+/// result that strategies see in a `failure_view`; without it, or if it throws, they see the whole
+/// result.
 template <class R>
 struct outcome_traits : detail::plain_outcome {
     [[nodiscard]] static bool is_failure(const R&) noexcept { return false; }
@@ -162,7 +163,8 @@ struct outcome_traits<R> : detail::expected_outcome {
     [[nodiscard]] static failure_facts facts(const R& result) noexcept {
         return facts_of(result.error());
     }
-    [[nodiscard]] static const error& failure(const R& result) noexcept
+    /// It may throw: a result of a third state, such as one that holds an exception, has no error.
+    [[nodiscard]] static const error& failure(const R& result)
         requires std::is_lvalue_reference_v<decltype(std::declval<const R&>().error())>
     {
         return result.error();
@@ -256,6 +258,15 @@ template <class Strategy, class R>
                  requires { Strategy::template can_match<seen_failure<R>>; }
 inline constexpr bool can_match_error<Strategy, R> = Strategy::template can_match<seen_failure<R>>;
 
+/// The same for an operation with `fails_if`, of which strategies see the whole result.
+template <class Strategy, class R>
+inline constexpr bool can_match_result = true;
+
+template <class Strategy, class R>
+    requires std::derived_from<outcome_traits<R>, expected_outcome> &&
+                 requires { Strategy::template can_match<R>; }
+inline constexpr bool can_match_result<Strategy, R> = Strategy::template can_match<R>;
+
 /// An operation that comes with its own predicate (`fails_if`).
 template <class Operation, class R>
 concept judges_result = requires(const Operation& operation, const R& result) {
@@ -273,6 +284,11 @@ concept fails_only_by_throwing = requires {
 template <class Strategy, class Operation, class R, bool Throws>
 constexpr void check_result_type() noexcept {
     check_visible<Operation>();
+    static_assert(
+        !judges_result<Operation, R> || can_match_result<Strategy, R>,
+        "the strategy's when(predicate) or on<E>() names an error type, but fails_if lets it see "
+        "the "
+        "whole result: name the result's type, an exception, or reprise::failure_facts");
     if constexpr (!judges_result<Operation, R>) {
         constexpr bool is_unsaid = plain_result<R> && !fails_only_by_throwing<Operation>;
         constexpr bool is_doubtful = is_unsaid && may_hide_failure<R>;
@@ -347,18 +363,24 @@ template <class Operation, class R>
     }
 }
 
-}  // namespace REPRISE_VARIANT
-
 /// A failed `result` as a strategy sees it.
 template <class Operation, class R>
 [[nodiscard]] failure_view view_of(const Operation&, const R& result) noexcept {
     if constexpr (!judges_result<Operation, R>) {
         if constexpr (requires { outcome_traits<R>::failure(result); }) {
-            return failure_view::of(outcome_traits<R>::failure(result));
+            static_assert(
+                std::is_lvalue_reference_v<decltype(outcome_traits<R>::failure(result))>,
+                "outcome_traits<R>::failure must return a reference to a part of the result: "
+                "strategies and observers look at it later");
+            return result_or(failure_view::of(result), [&] {
+                return failure_view::of(outcome_traits<R>::failure(result));
+            });
         }
     }
     return failure_view::of(result);
 }
+
+}  // namespace REPRISE_VARIANT
 
 }  // namespace detail
 
@@ -482,6 +504,30 @@ private:
     Operation operation_;
 };
 
+/// A predicate that returns facts. Facts alone would make a failure of every result.
+template <class Predicate, class Result>
+concept gives_facts = requires(const Predicate& predicate, const Result& result) {
+    { std::invoke(predicate, result) } -> std::same_as<std::optional<failure_facts>>;
+};
+
+/// The facts of a failure that states nothing itself, but was named by a predicate.
+[[nodiscard]] constexpr failure_facts unless_marked(failure_facts facts) noexcept {
+    facts.safety = retry_safety::maybe;
+    return facts;
+}
+
+/// What a predicate states about a failure with facts of its own: a predicate narrows.
+[[nodiscard]] inline failure_facts narrowed(
+    failure_facts given, const std::optional<failure_facts>& own) {
+    if (own && forbids_retry(*own)) {
+        given.safety = retry_safety::no;
+    }
+    if (own) {
+        given.minimum_wait = std::max(given.minimum_wait, own->minimum_wait);
+    }
+    return given;
+}
+
 /// An operation and the predicate that judges its results. Made by `fails_if`.
 template <class Predicate, class Operation>
 class judged_operation : public wrapped_operation<Operation> {
@@ -504,26 +550,38 @@ public:
     /// have been a success: it counts as a failure that must not be retried.
     template <class Result, class = variant>
     [[nodiscard]] std::optional<failure_facts> judge(const Result& result) const noexcept {
-        static_assert(
-            std::predicate<const Predicate&, const Result&> ||
-                std::is_invocable_r_v<
-                    std::optional<failure_facts>, const Predicate&, const Result&>,
-            "the predicate takes the operation's result and returns bool (true: failed) or "
-            "std::optional<reprise::failure_facts>");
         using verdict = std::optional<failure_facts>;
+        constexpr bool is_plain = std::predicate<const Predicate&, const Result&>;
+        static_assert(
+            is_plain || gives_facts<Predicate, Result>,
+            "the predicate takes the operation's result and returns bool (true: failed) or "
+            "std::optional<reprise::failure_facts> (std::nullopt: a success)");
         return result_or(verdict{failure_facts{.safety = retry_safety::no}}, [&]() -> verdict {
-            if constexpr (std::predicate<const Predicate&, const Result&>) {
-                if (std::invoke(predicate_, result)) {
-                    return failure_facts{.safety = retry_safety::maybe};
+            if constexpr (is_plain) {
+                if (!std::invoke(predicate_, result)) {
+                    return std::nullopt;
                 }
-                return std::nullopt;
+                const failure_facts own = own_facts(result).value_or(failure_facts{});
+                return own.safety || own.fault ? own : unless_marked(own);
             } else {
-                return std::invoke(predicate_, result);
+                verdict given = std::invoke(predicate_, result);
+                return given ? narrowed(*given, own_facts(result)) : given;
             }
         });
     }
 
 private:
+    /// The facts that a failed result has without the predicate.
+    template <class Result, class = variant>
+    [[nodiscard]] static std::optional<failure_facts> own_facts(const Result& result) {
+        if constexpr (!plain_result<Result>) {
+            if (outcome_traits<Result>::is_failure(result)) {
+                return outcome_traits<Result>::facts(result);
+            }
+        }
+        return std::nullopt;
+    }
+
     Predicate predicate_;
 };
 
@@ -532,6 +590,10 @@ template <class Operation>
 class throwing_operation : public wrapped_operation<Operation> {
 public:
     static constexpr bool fails_only_by_throwing = true;
+    static_assert(
+        !detail::has_predicate<Operation>,
+        "this operation has a predicate (fails_if), which throws_on_failure would contradict; "
+        "remove one of them");
 
     using wrapped_operation<Operation>::wrapped_operation;
 };
@@ -539,13 +601,14 @@ public:
 }  // namespace detail
 
 /// Wraps `operation` so that every loop treats a result as a failure if `predicate` returns true.
-/// The predicate replaces `outcome_traits`; exceptions are failures as always.
+/// The predicate decides instead of `outcome_traits`; exceptions are failures as always.
 ///
-/// It returns `bool` or `std::optional<failure_facts>`. `true` means: failed, and the call may be
-/// repeated unless it is marked as not repeatable (`retry_safety::maybe`). Facts add details:
-/// whether a retry is safe, how long to wait. In the completion-token loop it sees the first
-/// completion argument. Both arguments are copied or moved in; pass `std::ref(operation)` to keep
-/// your own.
+/// It returns `bool` or `std::optional<failure_facts>`. `true` means: failed, with the facts that
+/// the result has itself; if it has none, the call may be repeated unless it is marked as not
+/// repeatable (`retry_safety::maybe`). Facts add details: whether a retry is safe, how long to
+/// wait. They cannot allow a retry that the result itself forbids. In the completion-token loop it
+/// sees the first completion argument. Both arguments are copied or moved in; pass
+/// `std::ref(operation)` to keep your own.
 template <class Predicate, class Operation>
 [[nodiscard]] auto fails_if(Predicate&& predicate, Operation&& operation) {
     return detail::judged_operation<std::decay_t<Predicate>, std::decay_t<Operation>>(

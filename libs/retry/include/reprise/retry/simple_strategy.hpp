@@ -144,15 +144,20 @@ template <class E>
 
 inline namespace REPRISE_VARIANT {
 
-/// True if a failed operation can ever be an `E`, if its result has errors of type `Error`: the
-/// error itself, an exception, or what every failure has. Whatever else is thrown is rare enough to
-/// be named with `on` and a base class.
+/// What every failure has, and exceptions. Whatever else is thrown is rare enough to be named with
+/// `on` and a base class.
+template <class E, class Error>
+inline constexpr bool can_be_besides_error =
+    std::same_as<E, driver::retry_question> || std::same_as<E, failure_facts> ||
+    std::same_as<E, failure_view> || std::same_as<E, std::error_code> ||
+    std::is_base_of_v<std::exception, E> || std::is_polymorphic_v<E> ||
+    std::same_as<Error, std::exception_ptr>;
+
+/// True if a failed operation can ever be an `E`, if its result has errors of type `Error`. Only
+/// thrown errors match their base classes, so one of `Error` would miss all that is returned.
 template <class E, class Error>
 inline constexpr bool can_be =
-    std::same_as<E, Error> || std::same_as<E, driver::retry_question> ||
-    std::same_as<E, failure_facts> || std::same_as<E, failure_view> ||
-    std::same_as<E, std::error_code> || std::is_base_of_v<std::exception, E> ||
-    std::is_polymorphic_v<E> || std::same_as<Error, std::exception_ptr>;
+    std::same_as<E, Error> || (can_be_besides_error<E, Error> && !std::is_base_of_v<E, Error>);
 
 /// The selection of a strategy without a predicate.
 struct every_failure {
