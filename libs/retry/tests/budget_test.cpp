@@ -179,8 +179,8 @@ TEST(token_bucket_budget, a_success_returns_the_last_cost_only_after_a_retry) {
     EXPECT_EQ(bucket->milli_level(), detail::milli_units(498));
 }
 
-// What was below a thousandth of a retry was lost each time that a request came, so traffic took up
-// to half of the minimum away.
+// Each request lost the credit below a thousandth of a retry, so traffic took up to half of the
+// minimum away.
 TEST(windowed_budget, traffic_does_not_take_the_minimum_away) {
     for (const double minimum : {10.0, 1.9, 1.5, 0.9, 0.7}) {
         windowed_budget budget({.percent = 0, .minimum_per_second = minimum, .window = 10s});
