@@ -306,7 +306,7 @@ void read_one_at_a_time(const char* name, couchbase::thread_mode mode, const loa
     print(name, start, end, done);
 }
 
-// What the waiting itself costs: as many threads wait for a thread that does nothing but wake them.
+// Measures the waiting alone: as many threads wait for a thread that does nothing but wake them.
 // Nothing that wakes a thread for each of its operations can be faster.
 class waking_thread {
 public:

@@ -10,13 +10,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from rules import (architecture, charges, clock, decoders, defaults, errors, extensions, files, headers, includes, names, pages,
-                   promises, refusals, sizes, snippets, switches)
+from rules import (architecture, charges, clock, decoders, defaults, english, errors, extensions,
+                   files, headers, includes, names, pages, promises, refusals, sizes, snippets,
+                   switches)
 from rules.tree import Tree
 
 RULES = {module.__name__.split(".")[-1]: module
-         for module in (architecture, includes, sizes, clock, snippets, files, headers, switches, charges,
-                        decoders, defaults, errors, extensions, names, pages, promises, refusals)}
+         for module in (architecture, includes, sizes, clock, snippets, files, headers, switches,
+                        charges, decoders, defaults, english, errors, extensions, names, pages,
+                        promises, refusals)}
 
 
 def main():

@@ -4,8 +4,8 @@
 Builds the retry library, its Asio forms on the standalone Asio, the adapters that need no client
 library, their tests and the first programs of newcomers, without CMake and in few compiler calls. For other processors also the
 parts of the client that do no I/O. Runs the tests, in an emulator where the platform is another one,
-and writes what each ran, and when, into the table of README.md. Rows that are not named keep what
-they say. Exits with 1 if a platform fails.
+and writes what each ran, and when, into the table of README.md. Other rows keep their
+text. Exits with 1 if a platform fails.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Finds out which tests execute a mutant, runs them, and decides whether one notices it.
 
-A failed assertion or a crash notices a mutant. A test that hangs does not, because it shows
-nothing to the developer who waits for it.
+A failed assertion or a crash detects a mutant. A test that hangs does not, because it shows
+nothing to the developer.
 """
 
 import os

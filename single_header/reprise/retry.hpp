@@ -3394,8 +3394,8 @@ private:
 ///         }
 ///     };
 /// ```
-/// Whatever an implementation throws is a refusal (`strategy_failed`): a plug-in cannot break a
-/// loop.
+/// An exception from an implementation counts as a refusal (`strategy_failed`), so a plug-in cannot
+/// break a loop.
 class REPRISE_EXPORT retry_strategy : public token_issuer<retry_strategy> {
 public:
     virtual ~retry_strategy();
@@ -7796,7 +7796,7 @@ windowed_budget::windowed_budget(const windowed_budget_options& options)
 
 namespace {
 
-/// What a rate earns in the last `passed` ticks before `until`, in whole units. The sum over
+/// The whole units that a rate earns in the last `passed` ticks before `until`. The sum over
 /// adjoining times is the same however they are divided: nothing below a unit is lost.
 double earned_until(double until, double passed, double rate) noexcept {
     return std::floor(until * rate) - std::floor((until - passed) * rate);
@@ -9512,7 +9512,7 @@ std::optional<std::chrono::sys_seconds> driver::parse_http_date(
 
 std::optional<std::chrono::seconds> driver::parse_retry_after(
     std::string_view value, std::chrono::sys_seconds now, std::chrono::seconds longest) noexcept {
-    // What is longer does not fit into a `duration`.
+    // A longer time does not fit into a `duration`.
     longest = std::min(longest, std::chrono::floor<std::chrono::seconds>(duration::max()));
     constexpr std::string_view blanks = " \t";
     const std::size_t begin = value.find_first_not_of(blanks);
@@ -10322,7 +10322,7 @@ driver::retry_action detail::ask(
 std::uint64_t detail::next_issuer_id() noexcept {
     static std::atomic<std::uint64_t> last{0};  // 0 is reserved for "no issuer".
     // Where several plugins have a copy of this library, each counts in a range of its own: the
-    // address of its counter tells them apart.
+    // address of its counter distinguishes them.
     const auto range = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&last));
     return (range << 16U) + last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
@@ -10343,7 +10343,7 @@ namespace {
 /// A price is stored in 32 bits, in thousandths of a unit.
 constexpr double price_max = 4'000'000.0;
 constexpr double capacity_max = 1e12;
-/// What is above was negative before it was converted, as in `attempts(-1)`.
+/// Larger values were negative before they were converted, as in `attempts(-1)`.
 constexpr std::uint32_t attempts_limit = std::numeric_limits<std::int32_t>::max();
 
 [[nodiscard]] std::optional<driver::settings_error> check_price(

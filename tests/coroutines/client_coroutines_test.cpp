@@ -14,7 +14,7 @@
 #include "play.hpp"
 
 // Awaits every call of the client with a token. The client is closed, so each call ends at once.
-// What matters is that its arguments are destroyed exactly once.
+// Tests that its arguments are destroyed exactly once.
 
 namespace coroutines {
 

@@ -7,8 +7,8 @@ standard library and the system's C library. Second, the core's target links not
 the Asio target links Boost. The results are written in GoogleTest's JSON form, so that
 scripts/conformance.py counts them.
 
-With --compile each header is also compiled alone: ten times as long, so `./dev libcxx` does it,
-whose standard library forgives fewer missing includes.
+With --compile each header is also compiled alone, which takes ten times as long. `./dev libcxx`
+does it, because libc++ tolerates fewer missing includes.
 """
 
 import argparse

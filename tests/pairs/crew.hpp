@@ -1,6 +1,6 @@
 #pragma once
 
-/// What runs the executors of a call: one thread, or three at the same time.
+/// The threads that run the executors of a call: one, or three at the same time.
 
 #include <atomic>
 #include <barrier>

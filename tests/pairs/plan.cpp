@@ -74,7 +74,7 @@ private:
     return script;
 }
 
-/// What the features of asynchronous loops add; `some(n)` are less than n milliseconds.
+/// Draws what the features of asynchronous loops add; `some(n)` is less than n milliseconds.
 template <class Some>
 void draw_asynchrony(call_plan& plan, dice& random, const Some& some) {
     if (plan.has(feature::first_delay)) {

@@ -205,7 +205,7 @@ public:
     [[nodiscard]] reply answer(const attempt_script& script, bool is_cut);
     [[noreturn]] void throw_failure(const reply& failed) const;
 
-    /// What a loop that was canceled ends with, if it throws.
+    /// The reply of a canceled loop that throws.
     [[nodiscard]] reply canceled_reply();
     /// The caller emits this signal now.
     void on_signal(std::uint32_t type);

@@ -382,6 +382,70 @@ class refusals_rule(planted_tree):
                 self.assert_reported(f"{self.PAGE}:2", "canceled")
 
 
+class english_rule(planted_tree):
+    rule = "english"
+
+    SOURCE = "libs/retry/src/retry.cpp"
+    TABLE = "tests/rules/english.tsv"
+
+    def test_plain_comments_pass(self):
+        self.plant(self.SOURCE, "// Users know what they want. The operation fails.\n"
+                                "// The server does not know the password.\n")
+        self.assert_clean()
+
+    def test_each_wording_is_reported(self):
+        for words in ("told as", "is told", "hears", "anew", "mended", "spoils", "heals", "kinder",
+                      "whoever", "who waits", "by the guide", "the guide's", "both documents",
+                      "beside its", "strategy wants", "policies say", "loop tells",
+                      "client does not know", "servers believe"):
+            with self.subTest(words):
+                self.plant(self.SOURCE, f"int first;\nint second;  // X {words} y.\n")
+                self.assert_reported(f"{self.SOURCE}:2", f"`{words}`")
+
+    def test_wording_over_two_lines_of_a_comment_is_reported(self):
+        for comment in ("int x;\n    /// The error is\n    /// told.\n",
+                        "\n/* The error is\n * told. */\n"):
+            with self.subTest(comment):
+                self.plant(self.SOURCE, comment)
+                self.assert_reported(f"{self.SOURCE}:2", "`is told`")
+
+    def test_code_literals_and_text_in_backticks_pass(self):
+        self.plant(self.SOURCE, 'const auto anew = "told as";\n// `mended` names an option.\n'
+                                "int first;  // is\nint second;  // told\n")
+        self.plant("README.md", "Run `reprise whoever`:\n\n```\n# begins anew\n```\n")
+        self.assert_clean()
+
+    def test_pages_tables_and_mutants_are_checked(self):
+        self.plant("README.md", "# Retries\n\nThe call begins\nanew.\n")
+        self.plant("docs/clauses.tsv", "AB-01.1\tThe strategy wants a token.\n")
+        self.plant("tests/mutants/retry.mutants",
+                   "mutant: anew\nsays: The loop\n    hears nothing.\nold: mended\n# Whoever.\n")
+        self.assert_reported("README.md:4", "`anew`")
+        self.assert_reported("docs/clauses.tsv:1", "`strategy wants`")
+        self.assert_reported("tests/mutants/retry.mutants:3", "`hears`")
+        self.assert_reported("tests/mutants/retry.mutants:5", "`Whoever`")
+        self.assert_reported("4 violations")
+
+    def test_comments_and_docstrings_of_python_are_checked(self):
+        self.plant("scripts/x.py", '"""Says\nanew."""\nanew = "mended"  # is\n# told\nanew(\n'
+                                   '    "hears")\n')
+        self.assert_reported("scripts/x.py:2", "`anew`")
+        self.assert_reported("scripts/x.py:3", "`is told`")
+        self.assert_reported("2 violations")
+
+    def test_exceptions_allow_one_wording_or_all(self):
+        self.plant("docs/words.md", "Not: Mended anew.\n")
+        self.plant(self.TABLE, "docs/words.md\tmended\tquoted\n")
+        self.assert_reported("docs/words.md:1", "`anew`")
+        self.assert_reported("1 violations")
+        self.plant(self.TABLE, "docs\t*\tquoted\n")
+        self.assert_clean()
+
+    def test_exception_that_nothing_needs_is_reported(self):
+        self.plant(self.TABLE, "README.md\tanew\tquoted\n")
+        self.assert_reported(self.TABLE, "README.md does not need the exception for `anew`")
+
+
 class errors_rule(planted_tree):
     rule = "errors"
 

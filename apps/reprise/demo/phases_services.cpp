@@ -44,8 +44,8 @@ using wire::service;
         share_of(service::management, 0.2, sandbox::fault_close_after{})};
 }
 
-// The fate of the answer to one change, in rotation. In all cases but the redirect, the client
-// cannot know whether the change was carried out; the second closes before it was.
+// The fate of the answer to one change, in rotation. In all cases but the redirect, the result is
+// ambiguous for the client; the second closes before the change was carried out.
 [[nodiscard]] sandbox::service_fault_effect cut_effect(std::size_t round) {
     switch (round % 6) {
         case 0:

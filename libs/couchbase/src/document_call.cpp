@@ -137,7 +137,7 @@ error to_error(net::refusal refused) {
 
 namespace {
 
-// What calls have instead of a path_note_ptr unless they are sub-document operations.
+// Takes the place of path_note_ptr in calls that are not sub-document operations.
 struct no_paths {
     [[nodiscard]] static const path_note* get() noexcept { return nullptr; }
     // NOLINTNEXTLINE(google-explicit-constructor): stands for an empty pointer

@@ -35,7 +35,7 @@ private:
     [[nodiscard]] std::size_t fact_count() const noexcept {
         return std::size_t{has_expiry_} + std::size_t{is_whole_};
     }
-    // What the lookup found of the paths, as one document.
+    // Combines the paths that the lookup found into one document.
     [[nodiscard]] std::expected<std::string, error> join(const lookup_in_result& answer) const;
     // The same, from the whole document.
     [[nodiscard]] std::expected<std::string, error> cut(std::string_view document) const;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view lookup_capability = "subdoc.ReplicaRead";
 
-// What is read of each copy, and under which name errors report the call.
+// The result that each copy gives, and the name of the call in errors.
 template <class Result>
 struct replica_call;
 template <>

@@ -97,7 +97,7 @@ public:
     [[nodiscard]] const std::any& metadata() const noexcept { return metadata_; }
     [[nodiscard]] const operation_trace& trace() const noexcept { return trace_; }
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }
-    // What ended the rows, or else why the last attempt to read one was refused.
+    // The error that ended the rows, or else the one that refused the last read.
     [[nodiscard]] const std::optional<error>& failure() const noexcept {
         return failure_ ? failure_ : refused_;
     }

@@ -99,7 +99,7 @@ public:
     [[nodiscard]] net::loop_number loop() const noexcept { return loop_; }
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }
     [[nodiscard]] const operation_trace& trace() const noexcept { return trace_; }
-    // What ended the documents, or else why the last attempt to read one was refused.
+    // The error that ended the documents, or else the one that refused the last read.
     [[nodiscard]] const std::optional<error>& failure() const noexcept {
         return failure_ ? failure_ : refused_;
     }

@@ -19,7 +19,7 @@ namespace reprise::couchbase::detail {
 
 [[nodiscard]] error argument_error(std::string text);
 
-// What a request gets from the client.
+// The context that the client adds to a request.
 template <class Options>
 services::request_context context_of(
     session& client, wire::service service, service_scope in, const Options& options) {
@@ -68,7 +68,7 @@ std::expected<Stream, error> open_stream(const service_work& work) {
     return stream_access::make<Stream>(std::move(*rows));
 }
 
-// What a manager returns. Defined for the results of bucket_manager and collection_manager.
+// Converts an answer into a result of bucket_manager or collection_manager.
 template <class Result>
 std::expected<Result, error> read_answer(management_response&& answer);
 // The same for query_index_list_result, which is made from rows.

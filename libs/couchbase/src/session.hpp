@@ -17,13 +17,13 @@
 
 namespace reprise::couchbase::detail {
 
-// What handles need from the session.
+// Data of the session that its handles use.
 struct session_facts {
     std::string bucket{};              // of the connection string
     engine::engine_options options{};  // with those of the connection string, without secrets
 };
 
-// What all handles of one client share.
+// State shared by all handles of one client.
 class session {
 public:
     session(std::unique_ptr<net::client> running, session_facts facts);
@@ -80,8 +80,8 @@ struct document_bytes_access {
 // The error of a refused start.
 [[nodiscard]] error to_error(net::refusal refused);
 
-// What cluster::connect needs, from the connection string and the options. The string overrides the
-// options.
+// Input of cluster::connect, merged from the connection string and the options. The string takes
+// precedence.
 struct connect_plan {
     engine::engine_options options;
     session_facts facts;

@@ -13,8 +13,8 @@
 
 namespace reprise::couchbase::detail {
 
-// What must be remembered about a sub-document call to read its answer. Servers require attributes
-// first, so the places in the request differ from the caller's.
+// Maps the paths in an answer to the caller's. Servers require attributes first, so the positions
+// in the request differ from the caller's.
 struct path_note {
     struct entry {
         path_verb verb = path_verb::get;

@@ -26,7 +26,7 @@ struct unsent_request {
 // errc::decoding_failure for an answer that cannot be decoded, with its history.
 [[nodiscard]] error unreadable_answer(std::string detail, operation_trace&& trace);
 
-// What the service reported in addition to the rows of a success.
+// The metadata that the service sent with the rows of a success.
 template <class Metadata>
 [[nodiscard]] Metadata metadata_in(std::any judged) {
     auto* const found = std::any_cast<Metadata>(&judged);

@@ -9,8 +9,8 @@
 
 #include <reprise/couchbase_types/cluster_options.hpp>
 
-// What connect refuses before it starts anything, and which field it names. These clients are never
-// driven.
+// Tests the options that connect refuses before it starts anything, and the field that the error
+// names. These clients are never driven.
 
 namespace reprise::couchbase::connect_test {
 

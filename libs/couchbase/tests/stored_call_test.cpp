@@ -6,7 +6,7 @@
 
 #include <reprise/couchbase/asio.hpp>
 
-// What a completion token keeps of a call until it starts it.
+// Tests the arguments that a completion token stores until it starts the call.
 
 namespace reprise::couchbase::detail::stored_call_test {
 

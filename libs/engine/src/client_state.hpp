@@ -183,7 +183,7 @@ private:
     std::atomic<std::uint32_t> number_{1};
 };
 
-// What all loops of one client share; everything else exists once for each loop
+// State shared by all loops of one client; everything else exists once for each loop
 // (engine_context.hpp). Any thread may use it. The options never change.
 struct client_state {
     // At most two keys are derived at once, so that servers cannot occupy the machine.

@@ -14,7 +14,7 @@ using base::make_option;
 using options = engine_options;
 using option_row = base::option_row<engine_options>;
 
-// What the engine adds to the options of the user.
+// Options of the engine in addition to those of the user.
 constexpr auto option_table = std::to_array<option_row>({
     make_option<&options::seeds>(),
     make_option<&options::dns_srv_name>(),

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// What an engine reports about its connections.
+// Tests the engine's reports about its connections.
 
 namespace reprise::engine::testing {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "engine_driver.hpp"
 
-// What the client promises about the order of operations, and what it does not.
+// Tests the order of operations that the client promises, and the cases without a promise.
 
 namespace reprise::engine::testing {
 namespace {

@@ -41,7 +41,7 @@ void break_with(scripted_node& node, retry_reason with) {
     }
 }
 
-// The cluster has both states. Node 1 works but knows no names; the other nodes do not work.
+// The cluster has both states. Node 1 works but has no names; the other nodes do not work.
 struct refusing_scene {
     refusing_scene(retry_reason first, retry_reason second) {
         options.seeds = {{"node1", {}}};

@@ -4,7 +4,7 @@ namespace reprise::lab {
 
 namespace {
 
-/// What a strategy leaves open stays as it is.
+/// Options that the strategy does not set stay as they are.
 void replace(retry_options& replaced, const strategy_choice& choice) {
     retry_options retries = choice.retries;
     if (!retries.attempt_timeout) {

@@ -51,7 +51,7 @@ TEST(lab_lint, each_warning_comes_with_a_run_that_shows_it) {
     };
     ASSERT_NE(shown_for("budget"), found.end());
     EXPECT_EQ(shown_for("budget")->result.recovery.outcome, recovery_outcome::never);
-    // What clients do without jitter is visible where they contend for one record.
+    // The effect of missing jitter is visible where clients contend for one record.
     ASSERT_NE(shown_for("backoff.jitter"), found.end());
     const shown_warning& herd = *shown_for("backoff.jitter");
     EXPECT_TRUE(herd.shown.services.front().is_contended_record);

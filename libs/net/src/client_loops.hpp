@@ -41,7 +41,7 @@ namespace reprise::net {
     return kind == engine::operation_kind::noop && key.empty();
 }
 
-// What a blocked caller waits for. set() notifies after it releases the lock, because the waiter
+// A result that a caller blocks for. set() notifies after it releases the lock, because the waiter
 // would otherwise block on the lock again at once. set() may therefore still be running when the
 // waiter wakes up. As this object is on the waiter's stack, wait() does not return before set() is
 // done.
@@ -146,7 +146,7 @@ private:
     engine::completion done_;
 };
 
-// What a client reports is the sum of what its loops report.
+// Adds the figures of one loop to those of its client.
 inline void add_figures(engine::engine_statistics& sum, const driver& from) {
     sum.add_loop(from.engine().statistics());
 }

@@ -18,8 +18,8 @@ namespace reprise::net {
 class connection;
 class name_resolver;
 
-// What a connection uses and reports to: the table of a driver, or a test. Everything is called on
-// the executor.
+// The interface that a connection uses and reports to. Implemented by the table of a driver and by
+// tests. All members are called on the executor.
 class connection_owner {
 public:
     // Keeps the owner alive while a handler of the connection is pending.

@@ -7,7 +7,7 @@
 
 namespace reprise::net {
 
-// Who owns the context of a driver's executor.
+// The owner of the context of a driver's executor.
 enum class context_owner : std::uint8_t {
     client,  // it outlives the driver
     caller,  // it may be destroyed at any time

@@ -11,7 +11,7 @@
 
 namespace reprise::net {
 
-// Who runs a loop: its own thread, or a blocked caller that would otherwise wait for that thread. A
+// Assigns a loop to its own thread, or to a blocked caller that would otherwise wait for it. A
 // caller that runs the loop itself saves two switches between threads.
 //
 //     nobody -- called, or no caller for `patience` --> thread

@@ -7,8 +7,8 @@
 
 namespace reprise::net {
 
-// Which caller runs a loop that callers drive. A caller that finds the loop taken submits its work
-// and waits until that is done or the loop is free, whichever comes first.
+// Lets one caller at a time run a loop that callers drive. A caller that finds the loop taken
+// submits its work and waits until that is done or the loop is free, whichever comes first.
 class loop_turn {
 public:
     [[nodiscard]] bool try_begin() {

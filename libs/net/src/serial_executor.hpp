@@ -111,7 +111,7 @@ private:
             std::size_t nobody = 0;
             if (count.compare_exchange_strong(nobody, 1, std::memory_order_acq_rel)) [[likely]] {
                 const turn inside(*this);
-                // What it owns is released before the next handler runs.
+                // Its captures are released before the next handler runs.
                 std::decay_t<Function> held(std::forward<Function>(function));
                 held();
             } else if (is_entered_here()) {

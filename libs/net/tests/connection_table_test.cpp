@@ -7,7 +7,7 @@
 #include "driver.hpp"
 #include "loop.hpp"
 
-// What happens to connections is tested with the driver, driver_test.cpp.
+// driver_test.cpp tests the life of connections together with the driver.
 
 namespace reprise::net::connection_table_test {
 

@@ -6,7 +6,7 @@
 
 #include "loop_turn.hpp"
 
-// Which of several callers runs a loop.
+// Tests which of several callers runs a loop.
 
 namespace reprise::net::loop_turn_test {
 

@@ -97,7 +97,7 @@ protected:
         made->run([at = made.get()] { at->engine().open("bucket", at->now()); });
         return made;
     }
-    // What prevents the connection; empty until something does.
+    // The problem that prevents the connection; empty if there is none.
     static std::string problem_of(const driver& at) {
         const auto report = at.describe();
         return report.connections.empty() ? "" : report.connections.front().endpoint.problem;

@@ -138,7 +138,7 @@ windowed_budget::windowed_budget(const windowed_budget_options& options)
 
 namespace {
 
-/// What a rate earns in the last `passed` ticks before `until`, in whole units. The sum over
+/// The whole units that a rate earns in the last `passed` ticks before `until`. The sum over
 /// adjoining times is the same however they are divided: nothing below a unit is lost.
 double earned_until(double until, double passed, double rate) noexcept {
     return std::floor(until * rate) - std::floor((until - passed) * rate);

@@ -173,7 +173,7 @@ std::optional<std::chrono::sys_seconds> driver::parse_http_date(
 
 std::optional<std::chrono::seconds> driver::parse_retry_after(
     std::string_view value, std::chrono::sys_seconds now, std::chrono::seconds longest) noexcept {
-    // What is longer does not fit into a `duration`.
+    // A longer time does not fit into a `duration`.
     longest = std::min(longest, std::chrono::floor<std::chrono::seconds>(duration::max()));
     constexpr std::string_view blanks = " \t";
     const std::size_t begin = value.find_first_not_of(blanks);

@@ -68,7 +68,7 @@ driver::retry_action detail::ask(
 std::uint64_t detail::next_issuer_id() noexcept {
     static std::atomic<std::uint64_t> last{0};  // 0 is reserved for "no issuer".
     // Where several plugins have a copy of this library, each counts in a range of its own: the
-    // address of its counter tells them apart.
+    // address of its counter distinguishes them.
     const auto range = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&last));
     return (range << 16U) + last.fetch_add(1, std::memory_order_relaxed) + 1;
 }

@@ -21,7 +21,7 @@ namespace {
 /// A price is stored in 32 bits, in thousandths of a unit.
 constexpr double price_max = 4'000'000.0;
 constexpr double capacity_max = 1e12;
-/// What is above was negative before it was converted, as in `attempts(-1)`.
+/// Larger values were negative before they were converted, as in `attempts(-1)`.
 constexpr std::uint32_t attempts_limit = std::numeric_limits<std::int32_t>::max();
 
 [[nodiscard]] std::optional<driver::settings_error> check_price(

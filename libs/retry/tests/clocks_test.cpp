@@ -9,9 +9,9 @@
 #include <reprise/testing/scripted.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
-// Whatever the clock shows when a process starts, and however far it jumps forward: budgets,
-// breakers and histograms do the same. The starts lie at 0, before and after each wrap of each
-// field that holds time in fewer bits than the clock has, and before the clock's zero.
+// Budgets, breakers and histograms behave the same whatever the clock shows when a process starts,
+// and however far it jumps forward. The starts lie at 0, before and after each wrap of each field
+// that holds time in fewer bits than the clock has, and before the clock's zero.
 namespace reprise::clocks_test {
 
 using namespace std::chrono_literals;
@@ -162,7 +162,7 @@ TEST(clocks, a_histogram_takes_any_duration) {
     EXPECT_GT(seen.sum(), year) << "the sum saturates, it does not wrap";
 }
 
-/// What a call does, seen from outside: the delays, and the offsets of its history.
+/// Compares the visible behaviour of a call: the delays, and the offsets of its history.
 TEST(clocks, a_call_waits_and_records_the_same_at_any_uptime) {
     for (const time_point start : starts()) {
         testing::virtual_clock clock(start);

@@ -15,7 +15,7 @@ namespace reprise::retry_errc_test {
 
 using namespace std::chrono_literals;
 
-/// What `call` throws, if it is an error of the library.
+/// The error that `call` throws, if it is one of the library.
 template <class Call>
 [[nodiscard]] std::optional<retry_error> error_of(const Call& call) {
     try {

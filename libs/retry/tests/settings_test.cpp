@@ -61,7 +61,7 @@ TEST(settings, contradictions_are_refused_by_field_name) {
     EXPECT_EQ(refused_field([](o& s) { s.backoff.factor = nan; }), "backoff.factor");
     EXPECT_EQ(
         refused_field([](o& s) { s.backoff.hint_excess_max = -1s; }), "backoff.hint_excess_max");
-    // What has no effect is refused, too.
+    // Options without effect are refused, too.
     const auto decorrelated = [](o& s) { s.backoff.jitter = jitter::decorrelated; };
     EXPECT_EQ(refused_field(decorrelated), "accepted");
     EXPECT_EQ(

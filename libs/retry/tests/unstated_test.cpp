@@ -15,8 +15,8 @@
 #include <reprise/testing/scripted.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
-// What happens where nothing was stated: by a failure about itself, or by a call about being
-// executed twice. One rule for all strategies; they differ in two options.
+// Tests failures without stated facts, and calls that do not state whether they may be repeated.
+// One rule for all strategies; they differ in two options.
 namespace reprise::unstated_test {
 
 using namespace std::chrono_literals;

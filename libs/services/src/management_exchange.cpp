@@ -28,7 +28,7 @@ private:
         if (answer.status >= 200 && answer.status < 300) {
             return {};
         }
-        // What is missing after a 404 depends on the path. Other services have no such paths.
+        // The path determines which resource a 404 is about. Other services have no such paths.
         const bool has_paths = wire::facts_of(call().service).has_resource_paths;
         exchange_result verdict = detail::failure_by_status(
             has_paths ? classify_management(answer.status, call().target, answer.body)

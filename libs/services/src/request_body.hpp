@@ -35,7 +35,7 @@ public:
     void parameters(std::span<const couchbase::named_value> values);
     void members(std::span<const couchbase::named_value> values);
 
-    // What query and analytics have in common: context id, timeout, readonly and parameters.
+    // Options common to query and analytics: context id, timeout, readonly and parameters.
     template <class Options>
     void statement_options(const Options& options, const request_context& context);
 

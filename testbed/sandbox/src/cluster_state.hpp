@@ -58,9 +58,9 @@ struct bucket_record {
     }
 };
 
-// The collection names that an outdated node knows in a bucket.
+// The collection names that an outdated node has for a bucket.
 struct older_names {
-    std::set<std::uint32_t> hidden;  // collections it does not know
+    std::set<std::uint32_t> hidden;  // collections it does not have
     wire::collections_manifest manifest;
 
     // Call it after either of them changes.

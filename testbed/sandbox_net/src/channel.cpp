@@ -40,7 +40,7 @@ public:
         : stream_(std::move(socket), arguments...) {
         boost::system::error_code ignored;
         stream_.lowest_layer().set_option(tcp::no_delay(true), ignored);
-        // What the system holds cannot be replaced any more, for example by a newer configuration.
+        // Bytes in the system's buffer can no longer be replaced, as by a newer configuration.
         stream_.lowest_layer().set_option(
             asio::socket_base::send_buffer_size(send_buffer_size), ignored);
     }

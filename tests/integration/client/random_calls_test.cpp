@@ -23,10 +23,10 @@
 #include "live_cluster.hpp"
 #include "write_ledger.hpp"
 
-// What must hold for any mixture of calls: operations, timeouts, strategies with odd habits, lent
-// allowances, cancellations and the end of the client, in every thread mode, on a cluster that
-// refuses, delays and loses requests and closes connections. Each case draws its mixture from its
-// number.
+// Tests invariants with random mixtures of calls: operations, timeouts, strategies with odd habits,
+// lent allowances, cancellations and the end of the client, in every thread mode, on a cluster that
+// refuses, delays and loses requests and closes connections. The number of a case determines its
+// mixture.
 
 namespace random_calls_test {
 

@@ -129,7 +129,7 @@ TEST_F(asynchronous_reports, they_complete_on_the_loop_where_blocking_calls_are_
     done.get();
 }
 
-// What was started before a client or its executor ends completes: figures with a value, because
+// Reports that start before a client or its executor ends complete: figures with a value, because
 // they need no answer.
 TEST_F(asynchronous_reports, a_client_that_ends_completes_them) {
     std::future<std::expected<couchbase::cluster_statistics, couchbase::error>> figures;

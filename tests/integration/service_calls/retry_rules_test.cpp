@@ -6,7 +6,7 @@
 
 #include "live_services.hpp"
 
-// Which answers of the HTTP services are retried: tests each rule once, end to end, with the
+// Tests which answers of the HTTP services are retried: each rule once, end to end, with the
 // server's own count of requests.
 
 namespace retry_rules_test {

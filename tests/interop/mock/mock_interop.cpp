@@ -137,8 +137,8 @@ struct write_totals {
 };
 
 /// Stores one document. The node that a failover removes drops requests that it has received. The
-/// client reports such a write as ambiguous and never sends it again. This program knows that
-/// storing the same value twice is harmless, so it repeats the write once.
+/// client reports such a write as ambiguous and never sends it again. Storing the same value twice
+/// is harmless here, so this program repeats the write once.
 void write_one(
     write_totals& totals, const couchbase::collection& documents, const std::string& key,
     std::string_view generation) {
@@ -174,8 +174,8 @@ void write_all(
         std::to_string(current) + " of " + std::to_string(key_count));
 }
 
-/// One thread of the steady load. It is the only writer of its keys, so it knows their expected
-/// values.
+/// One thread of the steady load. It is the only writer of its keys, so it can check their values
+/// against the expected ones.
 class steady_writer {
 public:
     steady_writer(couchbase::collection documents, int number)

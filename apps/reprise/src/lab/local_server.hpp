@@ -26,7 +26,7 @@ struct local_response {
     std::string body;
 };
 
-/// What makes a request one of the user who has the link: the secret, and a browser that opened
+/// Accepts only requests of the user who has the link: with the secret, from a browser that opened
 /// this server by its own name (other sites can neither read answers nor send requests).
 class access_check {
 public:

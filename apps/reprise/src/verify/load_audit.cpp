@@ -9,7 +9,7 @@ namespace {
 
 using sandbox::write_outcome;
 
-// The value of a counter says how many increments were applied, not which. Those that succeeded
+// The value of a counter shows how many increments were applied, not which. Those that succeeded
 // come first and the ambiguous ones next; what is left over was applied although it was reported as
 // refused, or applied twice.
 void audit_counter(

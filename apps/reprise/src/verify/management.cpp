@@ -20,7 +20,7 @@ constexpr auto call_timeout = 20s;
 constexpr auto spread_time_max = 20s;
 constexpr auto spread_poll = 100ms;
 
-// Repeats a call while it fails with one of these errors, until all nodes know what was created.
+// Repeats a call while it fails with one of these errors, until the new object is on all nodes.
 template <class Call>
 [[nodiscard]] auto repeat_while(std::initializer_list<errc> codes, const Call& call) {
     const auto end = clock::now() + spread_time_max;
@@ -142,7 +142,7 @@ check_outcome check_indexes(verify_session& session) {
     const auto indexes = own->documents.query_indexes();
     const std::string name = session.name("index");
     const couchbase::query_index wanted{.name = name, .keys = {"name"}, .is_deferred = true};
-    // The query service may not know the collection yet.
+    // The query service may not have the collection yet.
     const auto made = repeat_while(
         {errc::collection_not_found, errc::scope_not_found, errc::index_failure,
          errc::planning_failure},

@@ -30,7 +30,7 @@ struct check_outcome {
 [[nodiscard]] check_outcome passed(std::string detail = {});
 [[nodiscard]] check_outcome failed(std::string detail);
 [[nodiscard]] check_outcome skipped(std::string reason);
-/// Skipped if the error says that the server does not support it, otherwise failed.
+/// Skipped if the error means that the server does not support it, otherwise failed.
 [[nodiscard]] check_outcome judge(const couchbase::error& failure);
 /// The same for calls that need rights beyond those of documents: also skipped if the user lacks
 /// them.

@@ -11,7 +11,7 @@
 
 namespace reprise::engine {
 
-// What waits for an answer.
+// The kind of requester that waits for an answer.
 enum class waiter_kind : std::uint8_t {
     nobody,         // the entry is free
     operation,      // target: slot index

@@ -28,8 +28,8 @@ public:
     // Bytes of the current write.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool is_written() const noexcept { return written_ == size_; }
-    // What the driver has not reported as written, in order. The list is valid until the next call
-    // of a member; the bytes stay until they are written.
+    // Bytes not yet reported as written, in order. The list is valid until the next call of a
+    // member; the bytes stay until they are written.
     [[nodiscard]] base::byte_views outstanding();
     // Offset of the next byte in the stream of all writes.
     [[nodiscard]] std::uint64_t offset_of_next() const noexcept { return handed_before_ + size_; }

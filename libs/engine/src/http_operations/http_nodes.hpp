@@ -12,8 +12,8 @@
 
 namespace reprise::engine {
 
-// Which nodes offer the service of an HTTP operation, which of them can be used, and why not. It
-// owns which node is looked at first; it sends nothing and moves no operation.
+// Finds the nodes that offer an operation's service and the usable ones among them, or explains why
+// there is none. Owns the position where a search starts; sends nothing and moves no operation.
 class http_nodes {
 public:
     http_nodes(engine_context& context, topology& nodes, http_pools& pools) noexcept
@@ -52,7 +52,7 @@ public:
 
     // Why an operation that was not sent could not be.
     [[nodiscard]] std::string dispatch_cause(const http_slot& slot) const;
-    // What an operation that has no time left was waiting for.
+    // Describes the cause of the wait of an operation that has no time left.
     [[nodiscard]] std::string wait_cause(const http_slot& slot) const;
     [[nodiscard]] std::shared_ptr<const retry_history> history_of(const http_slot& slot) const;
 

@@ -1,4 +1,4 @@
-// What follows a failed attempt of an HTTP operation, its deadline or its cancellation.
+// Handles failed attempts, deadlines and cancellations of HTTP operations.
 
 #include <utility>
 

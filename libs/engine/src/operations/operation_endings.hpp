@@ -18,7 +18,7 @@ namespace reprise::engine {
 
 class scan_operations;
 
-// What an error contains beyond its code.
+// Details of an error in addition to its code.
 struct failure_note {
     bool is_ambiguous = false;
     std::optional<std::uint16_t> status{};
@@ -54,7 +54,7 @@ public:
         operation_slot& slot, std::error_code code, failure_note&& note, time_point now);
     // Why an operation could not be sent, in words.
     [[nodiscard]] std::string dispatch_cause(const operation_slot& slot) const;
-    // What an operation was waiting for when it ran out of time.
+    // Describes the cause of the wait of an operation that ran out of time.
     [[nodiscard]] std::string wait_cause(const operation_slot& slot) const;
 
 private:

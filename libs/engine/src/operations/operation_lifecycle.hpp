@@ -16,7 +16,7 @@
 
 namespace reprise::engine {
 
-// What the owner of an operation does after the decision about a failed attempt.
+// The owner's next step after the decision about a failed attempt.
 enum class next_step : std::uint8_t {
     fail,      // ends it with the error of the decision
     dispatch,  // tries it again now
@@ -148,7 +148,7 @@ public:
         decider_.forgo_retry(subject, now);
         return *decider_.decide(refused, subject, now);
     }
-    // What follows from the decision about the operation's last attempt.
+    // The next step after the decision about the operation's last attempt.
     [[nodiscard]] static next_step step_after(
         const operation_base& operation, const retry_outcome& decided) noexcept;
 

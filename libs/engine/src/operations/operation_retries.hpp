@@ -21,7 +21,7 @@
 
 namespace reprise::engine {
 
-// What the orchestrator needs from an operation.
+// Facts about an operation that the orchestrator needs.
 struct retry_subject {
     operation_names names{};
     operation_base* operation = nullptr;  // null: a request of the client itself

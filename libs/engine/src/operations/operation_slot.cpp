@@ -15,7 +15,7 @@ void operation_pool::grow() {
     }
 }
 
-// What most operations do not have.
+// Releases the members that most operations do not use.
 void operation_pool::release_rare(operation_slot& slot) noexcept {
     slot.request.drop_terms();
     slot.scan.reset();

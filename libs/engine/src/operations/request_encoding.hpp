@@ -16,7 +16,7 @@ namespace reprise::engine {
 
 class scan_progress;
 
-// What the connection and the route add to a request.
+// Fields of a request that come from the connection and the route.
 struct encoding_context {
     std::uint32_t opaque = 0;
     wire::vbucket_id vbucket{};
@@ -71,7 +71,7 @@ private:
 
 namespace detail {
 
-// What check_request needs from the row of a kind.
+// The part of a kind's row that check_request needs.
 struct request_rules {
     bool has_key = false;
     bool has_more = true;  // check_further has something to check

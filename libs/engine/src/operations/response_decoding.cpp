@@ -169,7 +169,7 @@ static_assert(std::ranges::none_of(shapes, [](wire::response_shape shape) {
     return shape == wire::response_shape::other || shape == wire::response_shape::subdoc_path;
 }));
 
-// What is rare is apart, so that decode_result needs few registers.
+// Rare, and therefore a separate function: decode_result then needs few registers.
 [[gnu::noinline]] void decode_frame_infos(const decoder_input& in) {
     if (const auto infos = wire::decode_response_frame_infos(in.frame.framing_extras())) {
         in.result.server_duration = infos->server_duration;

@@ -16,8 +16,8 @@ class connections;
 class operation_lifecycle;
 class key_value_operations;
 
-// What only range scans do: they consist of several requests, and their rows are taken while they
-// run. Owns the scans whose rows have to be taken first.
+// Steps specific to range scans, which consist of several requests and deliver rows while they run.
+// Owns the scans that wait until their rows are taken.
 class scan_operations {
 public:
     scan_operations(

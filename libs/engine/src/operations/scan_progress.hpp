@@ -15,7 +15,7 @@ namespace reprise::engine {
 // The keys of a range or prefix, or the sample, as a server expects it. A sample has a seed.
 [[nodiscard]] std::variant<wire::scan_range, wire::scan_sampling> to_wire(
     const couchbase::scan_kind& what);
-// What a vbucket must have on disk: the newest of its mutations in the list. Empty: nothing.
+// The mutation that a vbucket must have on disk: the newest of its own in `state`. Empty: none.
 [[nodiscard]] std::optional<wire::scan_snapshot> snapshot_for(
     const couchbase::mutation_state& state, std::string_view bucket, wire::vbucket_id vbucket);
 

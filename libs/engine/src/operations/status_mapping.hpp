@@ -39,7 +39,7 @@ struct response_outcome {
     const wire::error_map_entry* entry = nullptr;
 };
 
-// The client decides about the statuses it knows. All others are looked up in the error map.
+// The client interprets known statuses itself. All others are looked up in the error map.
 [[nodiscard]] response_outcome classify(const response_facts& facts) noexcept;
 
 // The error of one sub-document path. No error if it succeeded. Unknown statuses are looked up in

@@ -15,8 +15,8 @@
 #include "intrusive_list.hpp"
 #include "topology/endpoint_table.hpp"
 
-// What the client knows about the cluster, as plain data: links, collections and buckets. Endpoints
-// have their own table.
+// The client's view of the cluster, as plain data: links, collections and buckets. Endpoints have
+// their own table.
 
 namespace reprise::engine {
 

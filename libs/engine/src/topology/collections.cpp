@@ -41,7 +41,7 @@ collection_answer collections::on_answer(
     return collection_answer::taken;
 }
 
-// As for every request: what the documents name is asked again, any other answer is final.
+// As for every request, statuses that the specifications list are retried; all others are final.
 collection_answer collections::on_refused(
     collection_entry& entry, const endpoint_record& asked, const wire::frame_view& frame,
     time_point now) {

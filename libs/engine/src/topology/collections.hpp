@@ -10,7 +10,7 @@ namespace reprise::engine {
 
 class kv_connection;
 
-// What an answer means for the connection that it arrived on.
+// The effect of an answer on the connection that it arrived on.
 enum class collection_answer : std::uint8_t {
     taken,            // nothing
     undecodable,      // close it, then call `forget`

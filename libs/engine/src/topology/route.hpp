@@ -15,7 +15,7 @@ enum class route_map : std::uint8_t {
     forward,  // the map after the running rebalance
 };
 
-// What an operation keeps of its last attempt.
+// State that an operation keeps from its last attempt.
 struct route_state {
     // The configuration that the last attempt used.
     wire::configuration_revision revision{};
@@ -44,7 +44,7 @@ struct route_state {
     return state.node;
 }
 
-// What to do after not-my-vbucket.
+// The next step after not-my-vbucket.
 enum class route_step : std::uint8_t {
     at_once,    // the forward map names another node: send now
     newer_map,  // use the newer configuration, now unless that happens too often

@@ -7,8 +7,8 @@
 
 #include <reprise/engine/engine_options.hpp>
 
-// Which seeds from SRV records may see credentials (RH-46). An impostor of the name server can name
-// any host, and that host may own a valid certificate for itself.
+// Selects the seeds from SRV records that may receive credentials (RH-46). A forged name server can
+// name any host, and that host may own a valid certificate for itself.
 
 namespace reprise::engine {
 

@@ -61,7 +61,7 @@ configuration_effect topology::apply(
     return configuration_effect::applied;
 }
 
-// Which network is right follows from the seeds, so without them this loop waits for its own.
+// The seeds determine the network. Without them, this loop waits for its own configuration.
 void topology::take_from_other_loop(
     std::string_view name, const wire::cluster_configuration_ptr& newest, time_point now) {
     if (network_.empty() && seeds_.empty()) {

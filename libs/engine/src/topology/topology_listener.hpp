@@ -9,8 +9,8 @@
 
 namespace reprise::engine {
 
-// What the topology reports to operations that wait: one call for each event, never one for each
-// operation. A call may come back to the topology before it returns.
+// Receives the topology's events for waiting operations: one call per event, not per operation. A
+// call may re-enter the topology before it returns.
 class topology_listener {
 public:
     virtual ~topology_listener() = default;

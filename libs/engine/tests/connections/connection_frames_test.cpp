@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// Whatever a server sends, nothing crashes, hangs or grows, and no answer matches the wrong
+// No bytes from a server cause a crash, a hang or unlimited growth, and no answer matches the wrong
 // request.
 
 namespace reprise::engine::testing::untrusted_tests {

@@ -8,7 +8,7 @@
 
 namespace reprise::engine::testing::outgoing_stream_tests {
 
-// A value in a block of its own, which tells whether anything else holds it.
+// A value in a block of its own, which reports whether anything else holds it.
 struct large_value {
     explicit large_value(std::string_view text) : block(base::block_ref::make(text.size())) {
         std::ranges::copy(base::as_bytes(text), block.bytes().begin());

@@ -115,7 +115,7 @@ TEST_F(http_plain, tls_needs_no_permission) {
     expect_sent(driver);
 }
 
-// Whatever answers may be a relay, on this machine too.
+// The peer may be a relay, even on this machine.
 TEST_F(http_plain, tls_without_verification_needs_permission) {
     for (const char* address : {"10.0.0.1", "127.0.0.1"}) {
         engine_driver driver(cluster_, {{.tls = {.is_verified = false}}});

@@ -104,7 +104,7 @@ struct script {
     std::optional<duration> timeout{};
 };
 
-// What a driver decided about a failure.
+// A driver's decision about a failure.
 struct decided {
     duration delay{};
     refusal_reason refusal{};

@@ -4,7 +4,7 @@
 
 #include "engine_driver.hpp"
 
-// Which credentials an HTTP request contains, and where.
+// Tests which credentials an HTTP request contains, and where.
 
 namespace reprise::engine::testing {
 namespace {

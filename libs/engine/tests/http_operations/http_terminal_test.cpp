@@ -267,7 +267,7 @@ TEST_F(http_view, RH_27_views_of_a_bucket_that_key_value_may_not_open_are_still_
 TEST_F(http_view, RH_27_bucket_access_error_is_never_raised_for_it) {
     refuse_bucket(status::eaccess);
     for (scripted_node& node : cluster_.nodes) {
-        node.config_status = status::no_bucket;  // so the client does not know where the views are
+        node.config_status = status::no_bucket;  // so the client cannot find the views
         node.configuration_text.clear();
     }
     engine_driver driver(cluster_);

@@ -11,7 +11,7 @@
 #include "operations/request_encoding.hpp"
 #include "operations/scan_progress.hpp"
 
-// Which requests a connection can carry, and what is refused before there is one.
+// Tests which requests a connection can carry, and which are refused before there is one.
 
 namespace reprise::engine::testing::encoding_rules_tests {
 
@@ -127,7 +127,7 @@ TEST(encoding_rules, replicas_paths_and_the_cas_of_a_lock_are_checked) {
     EXPECT_TRUE(!check_request(request, false)) << "it has no key";
 }
 
-// What a server receives.
+// The frame that a server receives.
 wire::frame_view sent_frame(
     const operation_request& request, const encoding_context& context,
     std::vector<std::byte>& bytes) {

@@ -32,7 +32,7 @@ struct troubled_client {
         EXPECT_TRUE(read->result.ec);
         return to_string(*read->result.error);
     }
-    // What diagnostics report about the first endpoint.
+    // The problem that diagnostics report for the first endpoint.
     std::string seen() {
         const auto all = driver->engine().diagnostics();
         return all.endpoints.empty() ? "nothing" : all.endpoints.front().problem;

@@ -7,7 +7,7 @@
 
 #include "engine_driver.hpp"
 
-// What observers, logs, strategies and errors report about an operation.
+// Tests the reports about an operation in observers, logs, strategies and errors.
 
 namespace reprise::engine::testing::operation_reports_tests {
 

@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// What counts as sent, to the byte. Errors and ambiguity depend on it.
+// Tests at which byte a request counts as sent. Errors and ambiguity depend on it.
 
 namespace reprise::engine::testing::on_the_wire_tests {
 

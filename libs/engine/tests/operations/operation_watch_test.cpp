@@ -2,7 +2,7 @@
 
 #include "engine_driver.hpp"
 
-// What observers of operations see, from start to end, of key-value and HTTP operations.
+// Tests the events that observers of key-value and HTTP operations receive, from start to end.
 
 namespace reprise::engine::testing::operation_watch_tests {
 

@@ -7,7 +7,7 @@
 #include "engine_parts.hpp"
 #include "operations/operation_retries.hpp"
 
-// What the rules, a strategy and the orchestrator decide together about one failed attempt.
+// Tests the joint decision of the rules, a strategy and the orchestrator about a failed attempt.
 
 namespace reprise::engine::testing::retry_rules_tests {
 
@@ -122,7 +122,7 @@ TEST(retry_rules, RH_35_a_busy_search_service_is_throttling) {
     }
 }
 
-// Whatever error the operation would end with: only a person can resolve the reason.
+// The error of the operation makes no difference, because only a person can resolve the reason.
 TEST(retry_rules, a_terminal_reason_is_the_clients_fault_but_a_strategy_may_wait) {
     failed_attempt failed;
     failed.reason = retry_reason::authentication_error;

@@ -9,8 +9,8 @@
 
 #include "engine_driver.hpp"
 
-// What a strategy brings along works in the client as it does in loops: the delay of its initial
-// token, its circuit breaker and its observer.
+// The parts of a strategy work in the client as they do in loops: the delay of its initial token,
+// its circuit breaker and its observer.
 
 namespace reprise::engine::testing::strategy_parts_tests {
 

@@ -12,7 +12,7 @@
 #include "topology/configuration_polls.hpp"
 #include "topology/terminal_state.hpp"
 
-// What the topology logs and keeps of configurations, and the links of the cluster itself.
+// Tests the parts of configurations that the topology logs and keeps, and the cluster's own links.
 
 namespace reprise::engine::testing::topology_messages_tests {
 

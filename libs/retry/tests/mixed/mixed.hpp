@@ -1,6 +1,6 @@
 #pragma once
 
-/// What both sources of this program use: one is built with exceptions, the other without.
+/// Shared by both sources of this program: one is built with exceptions, the other without.
 
 #include <system_error>
 
@@ -22,7 +22,7 @@ struct call {
     std::error_code operator()() const;
 };
 
-/// What the source without exceptions does. True if all is well.
+/// Runs the part that is built without exceptions. Returns true if all is well.
 [[nodiscard]] bool run_without_exceptions();
 
 }  // namespace mixed

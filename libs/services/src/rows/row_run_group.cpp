@@ -96,7 +96,7 @@ REPRISE_INLINE void list_tokens(const row_run_group& group, group_tokens& found)
     found.unsure.append<1>(found.scalars[last] & end_bit, last);
 }
 
-// What the previous words leave. Only the last word of these vectors counts.
+// State left by the previous words. Only the last word of these vectors counts.
 struct words_before {
     word_vector closing;
     word_vector ends;

@@ -95,7 +95,7 @@ bool configuration_reader::read_node(
            read_optional_text(source, "nodeUUID", path, node.node_uuid);
 }
 
-// If the server does not know its host, the host by which the client reached it is used.
+// If the server does not name its host, the host by which the client reached it is used.
 bool configuration_reader::read_host(
     const json::value* source, const std::string& path, std::string& out) {
     if (source == nullptr) {

@@ -7,9 +7,9 @@ namespace reprise::wire {
 
 namespace {
 
-// Who decides about a code: the client on its own, or the server's error map. The map also decides
-// about the codes of DCP and of management, which no request of ours can get.
-constexpr bool known_status = true;  // unless a row says otherwise
+// A code is interpreted by the client on its own, or through the server's error map. The map also
+// covers the codes of DCP and of management, which no request of ours can get.
+constexpr bool known_status = true;  // the default of a row
 constexpr bool mapped_status = false;
 
 struct status_row {

@@ -48,7 +48,7 @@ auto decode_message(const frame_view& frame, key_form form) {
     }
 }
 
-// What decodes must encode, and the result must decode and encode to the same bytes. The first
+// A decoded message must encode, and the result must decode and encode to the same bytes. The first
 // encoding may differ from the input, because unknown HELLO codes are dropped and a collection path
 // moves to the value.
 template <class Message, class Header>

@@ -10,7 +10,7 @@
 
 #include "control/fields.hpp"
 
-// What all commands of the control port share.
+// Functions shared by all commands of the control port.
 
 namespace reprise::sandbox::detail {
 

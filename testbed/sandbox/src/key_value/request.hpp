@@ -21,7 +21,7 @@
 
 namespace reprise::sandbox::detail {
 
-// Which configurations a peer has received.
+// The configurations that a peer has received.
 struct configuration_progress {
     // The newest one sent in full. At the peer's request it is not repeated in not_my_vbucket
     // bodies.

@@ -18,7 +18,7 @@ struct node_record;
 using configuration_description_ptr =
     std::shared_ptr<const wire::cluster_configuration_description>;
 
-// A configuration as one node knows it, with the bytes it sends, which are created on first use.
+// One node's version of a configuration, with the bytes it sends, which are created on first use.
 // Nodes share the description; the texts differ in the mark of the node that answers.
 class known_configuration {
 public:

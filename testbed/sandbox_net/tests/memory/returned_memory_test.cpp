@@ -12,7 +12,7 @@
 
 #include "../raw_client.hpp"
 
-// What a sandbox that runs for days does with the memory of documents that are gone.
+// Tests that a sandbox that runs for days returns the memory of documents that are gone.
 
 namespace reprise::sandbox::memory_test {
 

@@ -48,7 +48,7 @@ struct client_view {
     std::uint64_t prepared_count = 0;                 // answers to PREPARE
     time_point terminal_last{};  // when a node or a service was last refused or not trusted
     bool is_access_denied = false;
-    bool is_default_looked_up = false;  // a server did not know the default collection
+    bool is_default_looked_up = false;  // a server reported the default collection as unknown
     bool was_bucket_selected = false;   // by some node
     time_point name_missing{};          // when a scope or a collection was reported missing
 

@@ -20,7 +20,7 @@ wait_checks::wait_checks(world& owner, const client_views& views)
     : world_(owner), views_(views), waits_(owner.plan.clients.size()) {}
 
 // Operations in named collections may wait for an id in the meantime, and so may all others once a
-// server did not know the default collection. They have no fixed time.
+// server has reported the default collection as unknown. They have no fixed time.
 void wait_checks::begin(const operation_record& record) {
     const bool may_need_id =
         record.plan.collection != 0 || views_[record.plan.client].is_default_looked_up;

@@ -69,7 +69,7 @@ public:
         }
     }
 
-    // What happens after the finding does not matter.
+    // Events after the finding do not matter.
     void cut_end() {
         const duration end = best_.report.findings.front().at;
         attempt_with([end](scenario& plan) {

@@ -194,8 +194,8 @@ constexpr document_kind document_kind_of(std::uint16_t key) noexcept {
     return static_cast<document_kind>(key % 4);
 }
 
-// The content that operation `number` writes: a stamp that no other operation writes, so that a
-// reader knows its writer.
+// The content that operation `number` writes: a stamp that no other operation writes, so that it
+// identifies its writer.
 inline std::string stamp_of(std::uint32_t number) {
     return std::to_string(number) + ';';
 }

@@ -177,7 +177,7 @@ std::size_t sim_client::loop_of(const operation_record& record) const {
                : 0;
 }
 
-// What an operation writes contains its number, so that it can be recognised everywhere.
+// Each value contains the number of the operation that writes it, so that checks can recognise it.
 void sim_client::fill_write(
     engine::operation_request& request, const operation_record& record) const {
     const std::string value = value_of(record.plan, record.number);

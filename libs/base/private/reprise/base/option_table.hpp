@@ -50,8 +50,8 @@ struct option_limit {
 /// Stands for the name of the member in option_rules::parameter.
 inline constexpr std::string_view own_name = "=";
 
-/// What a row states in addition to the member. The default range of a duration is above zero to
-/// 366 days, that of a count is 1 to 2^30, and that of a text is any size.
+/// Properties of an option in addition to its member. By default a duration must be above zero and
+/// at most 366 days, a count must be between 1 and 2^30, and a text may have any size.
 struct option_rules {
     std::string_view parameter{};  ///< its name in connection strings; empty if it has none
     std::optional<option_limit> min{};
@@ -61,7 +61,7 @@ struct option_rules {
     std::string_view false_word{};  ///< and for `false`
 };
 
-/// What is known about an option without its owner.
+/// Properties of an option, without the object that it belongs to.
 struct option_facts {
     std::string_view name{};  ///< of the member, for example "kv_timeout" or "tls.ca_file"
     option_kind kind = option_kind::object;

@@ -10,7 +10,7 @@
 #include <reprise/wire/cluster_node.hpp>
 #include <reprise/wire/scram.hpp>
 
-// What the engine asks its driver to do, and the terms in which the driver reports back.
+// Actions that the engine requests from its driver, and the types that the driver reports back.
 
 namespace reprise::engine {
 

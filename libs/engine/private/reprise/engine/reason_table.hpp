@@ -13,7 +13,7 @@
 #include <reprise/engine/vocabulary.hpp>
 #include <reprise/retry/retry_history.hpp>
 
-// Which of the 25 reasons can be raised at which stage of an attempt, for each class of operations.
+// The stages of an attempt at which each of the 25 reasons can be raised, by class of operations.
 // The engine does not read this table. Tests trigger every cell marked `yes` and check that no
 // other cell occurs.
 

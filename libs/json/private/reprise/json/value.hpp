@@ -121,7 +121,7 @@ public:
     value(array elements);
     value(object members);
 
-    /// Which of the members below returns the content.
+    /// Selects the member below that returns the content.
     kind what() const noexcept { return static_cast<kind>(content_.index()); }
     /// Also true for a default-constructed value.
     bool is_null() const noexcept { return what() == kind::null; }

@@ -25,8 +25,8 @@ namespace reprise {
 namespace detail {
 
 /// As `describe_error_code` for the same code of the standard library. A canceled operation
-/// (`operation_aborted`) has no facts: only the loop knows whether its caller canceled it, in which
-/// case it is not retried.
+/// (`operation_aborted`) has no facts: only the loop can determine whether its caller canceled it,
+/// in which case it is not retried.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_error_code(const boost::system::error_code& code) noexcept;
 

@@ -53,7 +53,7 @@ struct exchange_result {
     duration delay_floor{};
     std::uint32_t server_code = 0;  ///< the service's own code; 0: none
     std::string server_text{};      ///< the service's own message
-    /// What a success reports in addition to its rows: query_metadata, search_metadata or
+    /// The metadata that a success has in addition to rows: query_metadata, search_metadata or
     /// view_metadata. Empty for other services.
     std::any metadata{};
 };

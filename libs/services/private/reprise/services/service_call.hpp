@@ -65,7 +65,7 @@ std::string to_string(const service_call_error& error);
 
 using service_call_result = std::expected<service_call, service_call_error>;
 
-/// What a request depends on in addition to the user's options.
+/// Facts on which a request depends in addition to the user's options.
 struct request_context {
     /// Where names in a statement or an index are looked up. Both empty: in the cluster.
     std::string_view bucket{};

@@ -12,8 +12,8 @@
 
 namespace reprise::wire {
 
-/// One `name=value` after `?`. The client knows which parameters exist and what they mean; see
-/// couchbase_types/cluster_options.hpp.
+/// One `name=value` after `?`. The parser accepts any name; the client defines the parameters that
+/// exist and their meaning: see couchbase_types/cluster_options.hpp.
 struct connection_parameter {
     std::string name;
     std::string value;  ///< without percent escapes; empty if there is no `=`

@@ -83,7 +83,7 @@ enum class server_opcode : std::uint8_t {
     active_external_users = 0x03,  ///< never sent to ordinary clients
 };
 
-/// Which values the CAS field of a request may have.
+/// Values that the CAS field of a request may have.
 enum class cas_rule : std::uint8_t { must_be_zero, any, must_not_be_zero };
 
 /// The message that carries a request. Opcodes of one shape differ only in the opcode byte.

@@ -105,7 +105,7 @@ struct status_facts {
     std::string_view meaning = "status not in the table";
     /// The client decides on its own about this code. For all others it consults the error map.
     bool is_known_to_client = false;
-    /// The server has the code in its table. The client may still not know it.
+    /// The server has the code in its table. It may still be unknown to the client.
     bool is_listed = false;
 };
 

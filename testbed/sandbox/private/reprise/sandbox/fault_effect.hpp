@@ -10,7 +10,7 @@
 #include <reprise/wire/error_context.hpp>
 #include <reprise/wire/status.hpp>
 
-// What a fault rule does to a request. "Applied" means that the request was carried out: its
+// The effect of a fault rule on a request. "Applied" means that the request was carried out: its
 // mutations are in the cluster.
 
 namespace reprise::sandbox {

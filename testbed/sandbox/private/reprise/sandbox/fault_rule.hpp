@@ -15,7 +15,7 @@
 
 namespace reprise::sandbox {
 
-/// Which of the matching requests a rule takes.
+/// Selects the matching requests that a rule applies to.
 struct fault_cadence {
     /// The number of matching requests to let through first.
     std::uint64_t skip = 0;

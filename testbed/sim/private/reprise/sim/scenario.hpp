@@ -32,7 +32,7 @@ enum class fault_kind : std::uint8_t {
     /// Connecting.
     refuse_connects,
     ignore_connects,  // no answer at all
-    fail_names,       // the name service does not know the host
+    fail_names,       // the name service does not resolve the host
     fail_tls,         // over TLS: untrusted, wrong host, expired, refused; otherwise reset
     /// The servers.
     server_rule,     // a fault rule for operations: status, delay, no answer, close before or after
@@ -55,7 +55,7 @@ enum class fault_kind : std::uint8_t {
     corrupt_error_map,      // new connections get half of the map
     corrupt_configuration,  // the same for every configuration
     replay_configuration,   // at once: pushes an older configuration
-    hide_collection,        // the node does not know a collection yet
+    hide_collection,        // the node does not have a collection yet
     recreate_collection,    // at once: the same name has a new id
     reject_credentials,     // the node refuses every login
     stale_credentials,      // the node treats tokens as expired

@@ -180,8 +180,8 @@ private:
 ///         }
 ///     };
 /// ```
-/// Whatever an implementation throws is a refusal (`strategy_failed`): a plug-in cannot break a
-/// loop.
+/// An exception from an implementation counts as a refusal (`strategy_failed`), so a plug-in cannot
+/// break a loop.
 class REPRISE_EXPORT retry_strategy : public token_issuer<retry_strategy> {
 public:
     virtual ~retry_strategy();
