@@ -1243,6 +1243,12 @@ struct payment {
     std::int64_t level = -1;  ///< Milli-units left (or found, when refused); negative: no level.
 };
 
+/// What a budget shows to monitoring, in units.
+struct budget_gauge {
+    double level = 0.0;     ///< The units left now; may exceed the capacity of a `windowed_budget`.
+    double capacity = 0.0;  ///< The level that the budget returns to without traffic.
+};
+
 /// One object may serve many clients; all calls may come from any thread at any time.
 class REPRISE_EXPORT retry_budget {
 public:
@@ -1258,6 +1264,8 @@ public:
     virtual void on_request(time_point now) noexcept;
     /// An attempt failed, whether it is retried or not. Does nothing unless overridden.
     virtual void on_failure(const failure_facts& facts, time_point now) noexcept;
+    /// Its level, for `retry_metrics`. Empty unless overridden: it is not shown.
+    [[nodiscard]] virtual std::optional<budget_gauge> gauge(time_point now) const noexcept;
 };
 
 }  // namespace driver
@@ -1328,6 +1336,7 @@ public:
     void on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept override {
         bucket_->give(refund_last_cost_ && attempt > 1 ? cost : refund_);
     }
+    [[nodiscard]] std::optional<budget_gauge> gauge(time_point) const noexcept override;
 
     [[nodiscard]] const std::shared_ptr<token_bucket>& bucket() const noexcept { return bucket_; }
 
@@ -5002,6 +5011,8 @@ public:
     void on_failure(const failure_facts&, time_point) noexcept override;
     [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point) noexcept override;
     void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override;
+    /// Retries are allowed while the level is above half of the capacity.
+    [[nodiscard]] std::optional<driver::budget_gauge> gauge(time_point) const noexcept override;
 
 private:
     std::shared_ptr<token_bucket> bucket_;
@@ -5036,6 +5047,8 @@ public:
     [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point now) noexcept override;
     void give_back(std::uint32_t cost, time_point now) noexcept override;
     void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override {}
+    /// The capacity is what the minimum rate earns in a window.
+    [[nodiscard]] std::optional<driver::budget_gauge> gauge(time_point now) const noexcept override;
 
     /// Retries that could be paid for at `now`; units, as those of a `token_bucket`.
     [[nodiscard]] double level(time_point now) const noexcept {
@@ -5971,8 +5984,12 @@ public:
     struct service {
         std::string_view labels{};  ///< `service="prices"`
         const retry_metrics* metrics = nullptr;
-        const token_bucket* bucket = nullptr;      ///< Its level, as a gauge.
+        /// A budget of any kind, or a bucket that strategies share: its level and its capacity, as
+        /// gauges.
+        std::variant<std::monostate, const token_bucket*, const driver::retry_budget*> budget{};
         const circuit_breaker* breaker = nullptr;  ///< Its state, as a gauge for each state.
+        /// The clock of the calls, for budgets that age; null: the real one.
+        retry_clock* clock = nullptr;
     };
 
     static constexpr std::size_t failure_kind_count = 3;  ///< Enumerators of `failure_kind`.
@@ -7667,6 +7684,9 @@ driver::retry_budget::~retry_budget() = default;
 void driver::retry_budget::give_back(std::uint32_t, time_point) noexcept {}
 void driver::retry_budget::on_request(time_point) noexcept {}
 void driver::retry_budget::on_failure(const failure_facts&, time_point) noexcept {}
+std::optional<driver::budget_gauge> driver::retry_budget::gauge(time_point) const noexcept {
+    return std::nullopt;
+}
 
 namespace {
 
@@ -7697,6 +7717,10 @@ driver::token_bucket_budget::token_bucket_budget(
       refund_(price(prices.refund)),
       refund_last_cost_(prices.refund_last_cost) {}
 
+std::optional<driver::budget_gauge> driver::token_bucket_budget::gauge(time_point) const noexcept {
+    return driver::budget_gauge{bucket_->available(), bucket_->capacity()};
+}
+
 failure_throttle::failure_throttle(const failure_throttle_options& options)
     : bucket_(std::make_shared<token_bucket>(
           token_bucket::options{detail::checked(options).units_max, std::nullopt})),
@@ -7717,6 +7741,10 @@ driver::payment failure_throttle::try_pay(const failure_facts&, time_point) noex
 
 void failure_throttle::on_success(std::uint32_t, std::uint32_t, time_point) noexcept {
     bucket_->give(ratio_);
+}
+
+std::optional<driver::budget_gauge> failure_throttle::gauge(time_point) const noexcept {
+    return driver::budget_gauge{bucket_->available(), bucket_->capacity()};
 }
 
 /// The word has milliseconds in its upper half and milli-units in its lower half.
@@ -7892,6 +7920,10 @@ void windowed_budget::give_back(std::uint32_t cost, time_point now) noexcept {
 std::int64_t windowed_budget::milli_level(time_point now) const noexcept {
     const auto [era, word] = shared_->read();
     return aged(word, era, now).level;
+}
+
+std::optional<driver::budget_gauge> windowed_budget::gauge(time_point now) const noexcept {
+    return driver::budget_gauge{level(now), static_cast<double>(reserve_) / 1000.0};
 }
 
 }  // namespace reprise
@@ -9977,6 +10009,34 @@ void write_refusals(text& out, const retry_metrics& of) {
     }
 }
 
+[[nodiscard]] std::optional<driver::budget_gauge> gauge_of(const retry_metrics::service& service) {
+    const auto* const bucket = std::get_if<const token_bucket*>(&service.budget);
+    if (bucket != nullptr && *bucket != nullptr) {
+        return driver::budget_gauge{(*bucket)->available(), (*bucket)->capacity()};
+    }
+    const auto* const budget = std::get_if<const driver::retry_budget*>(&service.budget);
+    if (budget == nullptr || *budget == nullptr) {
+        return std::nullopt;
+    }
+    retry_clock& clock = service.clock != nullptr ? *service.clock : retry_clock::real();
+    return (*budget)->gauge(clock.now());
+}
+
+void write_budgets(
+    text& out, std::span<const retry_metrics::service> services,
+    double driver::budget_gauge::* part, std::array<std::string_view, 2> family) {
+    bool is_open = false;
+    for (const retry_metrics::service& service : services) {
+        if (const auto gauge = gauge_of(service)) {
+            if (!std::exchange(is_open, true)) {
+                out.family(family[0], "gauge", family[1]);
+            }
+            out.set_labels(service.labels);
+            out.sample(family[0], "", (*gauge).*part);
+        }
+    }
+}
+
 void write_state(text& out, const circuit_breaker& of) {
     const circuit_state current = of.state();  // read once: another thread may change it
     for (const circuit_state state :
@@ -9998,9 +10058,12 @@ std::string retry_metrics::to_prometheus(
     write_family<metrics>(
         out, services, {"retry_refusals_total", "counter", "Retries that were refused, by reason."},
         [&](const retry_metrics& of) { write_refusals(out, of); });
-    write_family<&retry_metrics::service::bucket>(
-        out, services, {"retry_budget_level", "gauge", "Units left in the token bucket."},
-        [&](const token_bucket& of) { out.sample("retry_budget_level", "", of.available()); });
+    write_budgets(
+        out, services, &driver::budget_gauge::level,
+        {"retry_budget_level", "Units left in the retry budget."});
+    write_budgets(
+        out, services, &driver::budget_gauge::capacity,
+        {"retry_budget_capacity", "Units that the retry budget returns to without traffic."});
     write_family<&retry_metrics::service::breaker>(
         out, services,
         {"retry_breaker_state", "gauge", "1 for the state of the circuit breaker, else 0."},

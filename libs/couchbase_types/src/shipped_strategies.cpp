@@ -10,17 +10,27 @@ namespace reprise::couchbase {
 
 namespace {
 
+// What a reason says about safety. Also reasons that are terminal for other strategies.
+failure_facts facts_of(retry_reason reason) noexcept {
+    failure_facts facts;
+    if (reason != retry_reason::unknown) {
+        facts.safety =
+            info(reason).allows_non_idempotent_retry ? retry_safety::yes : retry_safety::maybe;
+    }
+    return facts;
+}
+
 // Allows idempotent requests, and failures after which the server has certainly not acted. Outside
 // the client there is no reason, so the facts of the failure decide.
 refusal_reason check_best_effort(const driver::retry_question& question) noexcept {
+    const driver::stated_safety rule;
     if (question.reason.is_empty()) {
-        return driver::stated_safety{}.check(question.facts, question.repeat);
+        return rule.check(question.facts, question.repeat);
     }
-    const retry_reason reason = reason_of(question);
-    const bool is_allowed =
-        reason != retry_reason::unknown && (question.repeat != repeatability::not_repeatable ||
-                                            info(reason).allows_non_idempotent_retry);
-    return is_allowed ? refusal_reason::none : refusal_reason::strategy_refused;
+    // Copies of the strategy in programs refuse without a reason, and so does this one.
+    return rule.check(facts_of(reason_of(question)), question.repeat) == refusal_reason::none
+               ? refusal_reason::none
+               : refusal_reason::strategy_refused;
 }
 
 }  // namespace

@@ -9,6 +9,9 @@ driver::retry_budget::~retry_budget() = default;
 void driver::retry_budget::give_back(std::uint32_t, time_point) noexcept {}
 void driver::retry_budget::on_request(time_point) noexcept {}
 void driver::retry_budget::on_failure(const failure_facts&, time_point) noexcept {}
+std::optional<driver::budget_gauge> driver::retry_budget::gauge(time_point) const noexcept {
+    return std::nullopt;
+}
 
 namespace {
 
@@ -39,6 +42,10 @@ driver::token_bucket_budget::token_bucket_budget(
       refund_(price(prices.refund)),
       refund_last_cost_(prices.refund_last_cost) {}
 
+std::optional<driver::budget_gauge> driver::token_bucket_budget::gauge(time_point) const noexcept {
+    return driver::budget_gauge{bucket_->available(), bucket_->capacity()};
+}
+
 failure_throttle::failure_throttle(const failure_throttle_options& options)
     : bucket_(std::make_shared<token_bucket>(
           token_bucket::options{detail::checked(options).units_max, std::nullopt})),
@@ -59,6 +66,10 @@ driver::payment failure_throttle::try_pay(const failure_facts&, time_point) noex
 
 void failure_throttle::on_success(std::uint32_t, std::uint32_t, time_point) noexcept {
     bucket_->give(ratio_);
+}
+
+std::optional<driver::budget_gauge> failure_throttle::gauge(time_point) const noexcept {
+    return driver::budget_gauge{bucket_->available(), bucket_->capacity()};
 }
 
 /// The word has milliseconds in its upper half and milli-units in its lower half.
@@ -234,6 +245,10 @@ void windowed_budget::give_back(std::uint32_t cost, time_point now) noexcept {
 std::int64_t windowed_budget::milli_level(time_point now) const noexcept {
     const auto [era, word] = shared_->read();
     return aged(word, era, now).level;
+}
+
+std::optional<driver::budget_gauge> windowed_budget::gauge(time_point now) const noexcept {
+    return driver::budget_gauge{level(now), static_cast<double>(reserve_) / 1000.0};
 }
 
 }  // namespace reprise

@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include <reprise/retry/retry_metrics.hpp>
@@ -116,6 +117,34 @@ void write_refusals(text& out, const retry_metrics& of) {
     }
 }
 
+[[nodiscard]] std::optional<driver::budget_gauge> gauge_of(const retry_metrics::service& service) {
+    const auto* const bucket = std::get_if<const token_bucket*>(&service.budget);
+    if (bucket != nullptr && *bucket != nullptr) {
+        return driver::budget_gauge{(*bucket)->available(), (*bucket)->capacity()};
+    }
+    const auto* const budget = std::get_if<const driver::retry_budget*>(&service.budget);
+    if (budget == nullptr || *budget == nullptr) {
+        return std::nullopt;
+    }
+    retry_clock& clock = service.clock != nullptr ? *service.clock : retry_clock::real();
+    return (*budget)->gauge(clock.now());
+}
+
+void write_budgets(
+    text& out, std::span<const retry_metrics::service> services,
+    double driver::budget_gauge::* part, std::array<std::string_view, 2> family) {
+    bool is_open = false;
+    for (const retry_metrics::service& service : services) {
+        if (const auto gauge = gauge_of(service)) {
+            if (!std::exchange(is_open, true)) {
+                out.family(family[0], "gauge", family[1]);
+            }
+            out.set_labels(service.labels);
+            out.sample(family[0], "", (*gauge).*part);
+        }
+    }
+}
+
 void write_state(text& out, const circuit_breaker& of) {
     const circuit_state current = of.state();  // read once: another thread may change it
     for (const circuit_state state :
@@ -137,9 +166,12 @@ std::string retry_metrics::to_prometheus(
     write_family<metrics>(
         out, services, {"retry_refusals_total", "counter", "Retries that were refused, by reason."},
         [&](const retry_metrics& of) { write_refusals(out, of); });
-    write_family<&retry_metrics::service::bucket>(
-        out, services, {"retry_budget_level", "gauge", "Units left in the token bucket."},
-        [&](const token_bucket& of) { out.sample("retry_budget_level", "", of.available()); });
+    write_budgets(
+        out, services, &driver::budget_gauge::level,
+        {"retry_budget_level", "Units left in the retry budget."});
+    write_budgets(
+        out, services, &driver::budget_gauge::capacity,
+        {"retry_budget_capacity", "Units that the retry budget returns to without traffic."});
     write_family<&retry_metrics::service::breaker>(
         out, services,
         {"retry_breaker_state", "gauge", "1 for the state of the circuit breaker, else 0."},

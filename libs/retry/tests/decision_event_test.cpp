@@ -215,18 +215,22 @@ TEST(decision_event, the_texts_of_a_history_are_bounded) {
 }
 
 TEST(decision_event, offsets_count_from_the_start_of_the_call) {
-    testing::virtual_clock clock;
+    testing::virtual_clock clock(time_point{1h});
     retry_history history;
+    std::vector<duration> seen;
     const auto slow = [&] {
         clock.advance(40ms);
         return make_error_code(std::errc::connection_refused);
     };
-    static_cast<void>(retry(
-        attempts(2).every(100ms).with_jitter(jitter::none), {.history = &history, .clock = &clock},
-        slow));
+    const auto rule =
+        attempts(2).every(100ms).with_jitter(jitter::none).on_decision([&](const auto& event) {
+            seen.push_back(event.entry.offset());
+        });
+    static_cast<void>(retry(rule, {.history = &history, .clock = &clock}, slow));
     ASSERT_EQ(history.entries.size(), 2U);
     EXPECT_EQ(history.entries[0].offset(), 40ms);
     EXPECT_EQ(history.entries[1].offset(), 180ms);
+    EXPECT_EQ(seen, (std::vector<duration>{40ms, 180ms}));
 }
 
 }  // namespace reprise::decision_event_test

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <reprise/retry.hpp>
+#include <reprise/retry/budget.hpp>
 #include <reprise/retry/retry_metrics.hpp>
 #include <reprise/testing/scripted.hpp>
 #include <reprise/testing/virtual_clock.hpp>
@@ -192,7 +193,7 @@ TEST(retry_metrics, several_services_share_one_valid_page) {
     const token_bucket bucket({.capacity = 20});
     const circuit_breaker breaker;
     const std::array<retry_metrics::service, 2> services{
-        {{.labels = "service=\"prices\"", .metrics = &prices, .bucket = &bucket},
+        {{.labels = "service=\"prices\"", .metrics = &prices, .budget = &bucket},
          {.labels = "service=\"stock\"", .metrics = &stock, .breaker = &breaker}}};
     const std::string text = retry_metrics::to_prometheus(services, "shop");
     std::istringstream lines(text);
@@ -210,11 +211,54 @@ TEST(retry_metrics, several_services_share_one_valid_page) {
          {"shop_retry_calls_total{service=\"prices\",outcome=\"success\"} 0\n",
           "shop_retry_calls_total{service=\"stock\",outcome=\"success\"} 0\n",
           "# TYPE shop_retry_budget_level gauge\nshop_retry_budget_level{service=\"prices\"} 20\n",
+          "shop_retry_budget_capacity{service=\"prices\"} 20\n",
           "shop_retry_breaker_state{service=\"stock\",state=\"closed\"} 1\n",
           "shop_retry_breaker_state{service=\"stock\",state=\"open\"} 0\n",
           "shop_retry_breaker_state{service=\"stock\",state=\"half_open\"} 0\n"}) {
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     }
+}
+
+// Only token buckets had a gauge.
+TEST(retry_metrics, every_budget_has_a_gauge_for_its_level_and_its_capacity) {
+    struct silent_budget final : driver::retry_budget {
+        driver::payment try_pay(const failure_facts&, time_point) noexcept override { return {}; }
+        void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override {}
+    };
+    testing::virtual_clock clock(time_point{1h});
+    const auto bucket = std::make_shared<token_bucket>(token_bucket::options{.capacity = 20});
+    driver::token_bucket_budget paid(bucket);
+    EXPECT_TRUE(paid.try_pay({}, {}).paid);
+    failure_throttle throttle({.units_max = 10});
+    throttle.on_failure({}, {});
+    windowed_budget windowed({.percent = 20, .minimum_per_second = 2, .window = 10s});
+    for (int retry = 0; retry < 15; ++retry) {
+        EXPECT_TRUE(windowed.try_pay({}, clock.now()).paid);
+    }
+    clock.advance(1s);
+    const silent_budget silent;
+    const driver::retry_budget* const none = nullptr;
+    using service = retry_metrics::service;
+    const std::array<service, 6> services{
+        {{.labels = "s=\"paid\"", .budget = &paid},
+         {.labels = "s=\"throttle\"", .budget = &throttle},
+         {.labels = "s=\"windowed\"", .budget = &windowed, .clock = &clock},
+         {.labels = "s=\"silent\"", .budget = &silent},
+         {.labels = "s=\"none\"", .budget = none},
+         {.labels = "s=\"unset\""}}};
+    EXPECT_EQ(
+        retry_metrics::to_prometheus(services),
+        "# HELP reprise_retry_budget_level Units left in the retry budget.\n"
+        "# TYPE reprise_retry_budget_level gauge\n"
+        "reprise_retry_budget_level{s=\"paid\"} 15\n"
+        "reprise_retry_budget_level{s=\"throttle\"} 9\n"
+        "reprise_retry_budget_level{s=\"windowed\"} 7\n"
+        "# HELP reprise_retry_budget_capacity Units that the retry budget returns to without "
+        "traffic.\n"
+        "# TYPE reprise_retry_budget_capacity gauge\n"
+        "reprise_retry_budget_capacity{s=\"paid\"} 20\n"
+        "reprise_retry_budget_capacity{s=\"throttle\"} 10\n"
+        "reprise_retry_budget_capacity{s=\"windowed\"} 20\n");
 }
 
 // The state was read once for each line: a breaker that opened in between had two states, or none.

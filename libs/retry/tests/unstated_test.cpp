@@ -8,8 +8,10 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <typeinfo>
 #include <variant>
+#include <vector>
 
 #include <reprise/retry.hpp>
 #include <reprise/testing/scripted.hpp>
@@ -92,6 +94,21 @@ TEST(unstated, SM_05_a_refusal_for_lack_of_facts_names_the_remedy) {
         to_string(b.trace),
         "+0 ms  attempt 1 failed, timeout; not retried: call is not marked as repeatable (mark the "
         "call: call_options::repeat)\n");
+}
+
+TEST(unstated, SM_05_the_log_line_of_such_a_refusal_names_the_remedy_too) {
+    bench b;
+    std::vector<std::string> lines;
+    const auto logger = log_to([&](std::string_view line) { lines.emplace_back(line); });
+    standard_strategy refusing({.observer = logger});
+    EXPECT_EQ(b.throwing(refusing, std::runtime_error("unknown")), 1);
+    EXPECT_EQ(b.throwing(attempts(3).observer(logger), std::logic_error("wrong")), 1);
+    EXPECT_EQ(
+        lines, (std::vector<std::string>{
+                   "retry: attempt 1 failed, unknown; not retried: cannot be classified (give its "
+                   "type retry_facts(), or set failures_without_facts to retry)",
+                   "retry: attempt 1 failed, wrong; not retried: programming error (to retry it, "
+                   "name it: on<std::logic_error>())"}));
 }
 
 TEST(unstated, SM_10_programming_errors_are_retried_only_if_they_are_named) {

@@ -37,7 +37,8 @@ struct replica {
     int value = -1;
     std::exception_ptr thrown;
 
-    explicit replica(std::vector<planned> plan) : script(std::move(plan)) {}
+    explicit replica(std::vector<planned> plan, time_point start = {})
+        : time(start), script(std::move(plan)) {}
 
     template <class Handler>
     void read(Handler handler) {
@@ -72,7 +73,7 @@ struct replica {
             });
         time.run(io);
     }
-    [[nodiscard]] duration elapsed() { return time.now().time_since_epoch(); }
+    [[nodiscard]] duration elapsed() { return time.elapsed(); }
 };
 
 inline const error_code refused = asio::error::connection_refused;

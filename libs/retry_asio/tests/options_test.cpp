@@ -1,6 +1,7 @@
 /// No option is silently ignored: each field of `call_options` has an effect that is visible in
 /// each form of the loop, or is refused there with a message. The calls fail transiently, each
-/// attempt takes 20 ms, and retries follow 100 ms after a failure.
+/// attempt takes 20 ms, and retries follow 100 ms after a failure. Each field of `hedge_options`
+/// has an effect, too; `standard_strategy_options_test.cpp` has those of the standard strategy.
 
 #include <gtest/gtest.h>
 
@@ -13,12 +14,14 @@
 #include <vector>
 
 #include <reprise/asio/async_retry.hpp>
+#include <reprise/asio/hedge.hpp>
 #include <reprise/retry/blocking.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/scripted.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
 #include "chosen_asio.hpp"
+#include "hedged_replica.hpp"
 
 namespace reprise::options_test {
 
@@ -121,10 +124,23 @@ void start_attempt(scene& s, Handler handler) {
     s.clock.after(attempt_time, [state] { state->end(); });
 }
 
+[[nodiscard]] auto initiation(scene& s) {
+    return [&](const attempt&, auto handler) { start_attempt(s, std::move(handler)); };
+}
+
 void run_with_token(scene& s, const call_options& options) {
     async_retry<void(std::error_code)>(
-        s.io, strategy(s), borrowed(options),
-        [&](const attempt&, auto handler) { start_attempt(s, std::move(handler)); },
+        s.io, strategy(s), borrowed(options), initiation(s),
+        [&](std::error_code code) { s.last = code; });
+    s.clock.run(s.io);
+}
+
+// No attempt takes long enough for a hedge, so that the effects are those of the other forms.
+constexpr duration hedge_delay = 2 * attempt_time;
+
+void run_hedged(scene& s, const call_options& options) {
+    async_retry<void(std::error_code)>(
+        s.io, strategy(s), borrowed(options), hedged(hedge_delay, initiation(s)),
         [&](std::error_code code) { s.last = code; });
     s.clock.run(s.io);
 }
@@ -137,25 +153,40 @@ struct finished {
     std::error_code code;
 };
 
-void run_in_coroutine(scene& s, const call_options& options) {
-    const auto operation = [&]() -> asio::awaitable<std::error_code> {
+[[nodiscard]] auto coroutine(scene& s) {
+    return [&s]() -> asio::awaitable<std::error_code> {
         auto initiate = [&s](auto handler) { start_attempt(s, std::move(handler)); };
         auto pending = asio::async_initiate<const asio::use_awaitable_t<>, void(finished)>(
             initiate, asio::use_awaitable);
         const finished end = co_await std::move(pending);
         co_return end.code;
     };
-    static_cast<void>(testing::play(s.io, s.clock, [&]() -> asio::awaitable<void> {
+}
+
+template <class Operation>
+void play_coroutine(scene& s, const call_options& options, const Operation& operation) {
+    const std::exception_ptr thrown = testing::play(s.io, s.clock, [&]() -> asio::awaitable<void> {
         const auto rule = strategy(s);
         const async_call_options kept = borrowed(options);
         auto pending = async_retry(rule, kept, operation);
         s.last = co_await std::move(pending);
-    }));
+    });
+    if (thrown) {
+        std::rethrow_exception(thrown);
+    }
+}
+
+void run_in_coroutine(scene& s, const call_options& options) {
+    play_coroutine(s, options, coroutine(s));
+}
+void run_hedged_in_coroutine(scene& s, const call_options& options) {
+    play_coroutine(s, options, hedged(hedge_delay, coroutine(s)));
 }
 
 struct form {
     std::string_view name;
     void (*run)(scene&, const call_options&);
+    repeatability repeat = repeatability::unspecified;
 };
 
 constexpr form forms[] = {
@@ -163,6 +194,8 @@ constexpr form forms[] = {
     {"blocking, without an attempt", run_blocking_without_attempt},
     {"completion token", run_with_token},
     {"coroutine", run_in_coroutine},
+    {"hedged, completion token", run_hedged, repeatability::repeatable},
+    {"hedged, coroutine", run_hedged_in_coroutine, repeatability::repeatable},
 };
 
 /// One option: sets it, and checks what it did. Returns false if the call shows no effect.
@@ -192,7 +225,10 @@ struct option_targets {
              return seen.first_attempt == 10ms ||
                     seen.refused.find("attempt_timeout") != std::string::npos;
          }},
-        {"repeat", [](call_options& o) { o.repeat = repeatability::not_repeatable; }, once},
+        {"repeat", [](call_options& o) { o.repeat = repeatability::not_repeatable; },
+         [=](const effect& seen) {
+             return once(seen) || seen.refused.find("repeat") != std::string::npos;
+         }},
         {"stop", [&](call_options& o) { o.stop = targets.stop.get_token(); }, once},
         {"outer_allowance", [&](call_options& o) { o.outer_allowance = &targets.nothing_left; },
          once},
@@ -211,6 +247,7 @@ struct option_targets {
     scene s;
     call_options options;
     options.clock = &s.clock;
+    options.repeat = played.repeat;
     row.set(options);
     try {
         played.run(s, options);
@@ -243,6 +280,7 @@ TEST(options, the_observer_and_the_tracer_of_a_strategy_see_the_calls_of_every_f
         scene s;
         call_options options;
         options.clock = &s.clock;
+        options.repeat = played.repeat;
         played.run(s, options);
         EXPECT_EQ(s.observer->names.size(), 3U) << played.name;
         EXPECT_EQ(s.observer->spans, 1) << "a call that is not traced has no further spans";
@@ -261,6 +299,80 @@ TEST(options, an_attempt_timeout_is_refused_if_a_blocking_operation_cannot_see_i
         EXPECT_NE(refused.message().find("attempt::timeout"), std::string::npos);
     }
     EXPECT_EQ(calls, 0);
+}
+
+/// What a hedged call did whose attempts take 200 ms.
+struct hedge_effect {
+    std::size_t attempts = 0;
+    duration first_hedge{};   ///< When it started; zero if none did.
+    std::uint64_t count = 0;  ///< Records afterwards.
+};
+
+/// One field of `hedge_options`: sets it, and says by what it shows. The options to compare with
+/// have `seen` with some records of first attempts if `finished` or `unfinished` is not zero: half
+/// of them took 10 ms, half took 90 ms.
+struct hedge_row {
+    std::string_view name;
+    std::function<void(hedge_options&)> set;
+    std::function<bool(const hedge_effect&)> is_visible;
+    int finished = 0;
+    int unfinished = 0;
+};
+
+[[nodiscard]] hedge_effect play_hedged(const hedge_row& row, bool is_set) {
+    hedge_options options;
+    if (row.finished + row.unfinished != 0) {
+        options.seen = std::make_shared<first_attempt_latencies>();
+    }
+    for (int index = 0; index < row.finished; ++index) {
+        options.seen->record(index % 2 == 0 ? 10ms : 90ms);
+    }
+    for (int index = 0; index < row.unfinished; ++index) {
+        options.seen->record_unfinished();
+    }
+    if (is_set) {
+        row.set(options);
+    }
+    hedge_test::replica service(std::vector<hedge_test::planned>(5, {200ms}));
+    service.ask(attempts(5), options);
+    hedge_effect seen{.attempts = service.started};
+    for (const retry_history::entry& entry : service.trace) {
+        seen.first_hedge = seen.first_hedge == 0s ? entry.offset() : seen.first_hedge;
+    }
+    seen.count = options.seen ? options.seen->count() : 0;
+    return seen;
+}
+
+[[nodiscard]] std::vector<hedge_row> hedge_rows() {
+    using o = hedge_options;
+    const auto hedges_at = [](duration from, duration to) {
+        return [=](const hedge_effect& seen) {
+            return seen.first_hedge >= from && seen.first_hedge <= to;
+        };
+    };
+    return {
+        {"delay", [](o& s) { s.delay = 20ms; }, hedges_at(20ms, 20ms)},
+        {"attempts_max", [](o& s) { s.attempts_max = 3; },
+         [](const hedge_effect& seen) { return seen.attempts == 3; }},
+        {"seen", [](o& s) { s.seen = std::make_shared<first_attempt_latencies>(); },
+         [](const hedge_effect& seen) { return seen.count == 1; }},
+        {"percentile", [](o& s) { s.percentile = 0.5; }, hedges_at(10ms, 12ms), 30},
+        {"seen_min", [](o& s) { s.seen_min = 40; }, hedges_at(50ms, 50ms), 30},
+        {"seen_max", [](o& s) { s.seen_max = 40; },
+         [](const hedge_effect& seen) { return seen.count < 31; }, 39},
+        {"delay_max", [](o& s) { s.delay_max = 150ms; }, hedges_at(150ms, 150ms), 10, 10},
+    };
+}
+
+TEST(options, every_field_of_the_hedge_options_has_an_effect) {
+    // Seven fields; a new one does not compile here. Give it a row.
+    const auto& [a, b, c, d, e, f, g] = hedge_options{};
+    static_cast<void>(std::tie(a, b, c, d, e, f, g));
+    EXPECT_EQ(hedge_rows().size(), 7U);
+    for (const hedge_row& row : hedge_rows()) {
+        EXPECT_FALSE(row.is_visible(play_hedged(row, false))) << row.name;
+        EXPECT_TRUE(row.is_visible(play_hedged(row, true))) << row.name;
+    }
 }
 
 }  // namespace reprise::options_test

@@ -146,6 +146,19 @@ TEST(strategy_from_json, a_window_pays_for_a_share_of_the_calls) {
     EXPECT_EQ(fail_with(loaded, 100).attempts, 120U);
 }
 
+TEST(strategy_from_json, the_budget_of_a_file_has_a_gauge) {
+    const loaded_strategy loaded = accepted(R"({"attempts_max": 3,
+        "budget": {"bucket": {"capacity": 12}, "prices": {"retry": 5}}})");
+    ASSERT_NE(loaded.strategy, nullptr);
+    EXPECT_EQ(fail_with(loaded).attempts, 3U);
+    const auto shown = loaded.strategy->budget().gauge(time_point{});
+    ASSERT_TRUE(shown.has_value());
+    EXPECT_EQ(shown->level, 2.0);
+    EXPECT_EQ(shown->capacity, 12.0);
+    const loaded_strategy free = accepted(R"({"attempts_max": 3, "budget": "none"})");
+    EXPECT_FALSE(free.strategy->budget().gauge(time_point{}).has_value());
+}
+
 // The throttle of the preset was silently replaced by a token bucket.
 TEST(strategy_from_json, an_empty_budget_is_refused_and_does_not_replace_that_of_the_preset) {
     for (const std::string_view text :

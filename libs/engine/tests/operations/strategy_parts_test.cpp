@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <reprise/retry/circuit_breaker.hpp>
@@ -10,7 +12,7 @@
 #include "engine_driver.hpp"
 
 // The parts of a strategy work in the client as they do in loops: the delay of its initial token,
-// its circuit breaker and its observer.
+// its circuit breaker, its observer and its tracer.
 
 namespace reprise::engine::testing::strategy_parts_tests {
 
@@ -50,20 +52,87 @@ public:
     void on_completion(const call_summary& summary) noexcept override { ended.push_back(summary); }
 };
 
-struct equipped_client {
-    explicit equipped_client(driver::strategy_traits traits = {})
-        : strategy(std::make_shared<equipped_strategy>(traits)), driver(cluster, options()) {
+// Keeps what each span was given; its text shows the spans in the order of their starts.
+class recording_tracer final : public retry_tracer {
+public:
+    struct record {
+        std::string name;
+        bool has_parent = false;
+        int ends = 0;
+        std::string attributes;
+    };
+    std::deque<record> spans;  // live spans refer to the records
+
+    std::unique_ptr<span> start_span(std::string_view name, span* parent) noexcept override {
+        spans.push_back(
+            {.name = std::string(name), .has_parent = parent != nullptr, .attributes = {}});
+        return std::make_unique<recording_span>(spans.back());
+    }
+    std::string text() const {
+        std::string all;
+        for (const record& each : spans) {
+            all += (each.has_parent ? "  " : "") + each.name + each.attributes;
+            all += each.ends == 0 ? ": open\n" : each.ends == 1 ? "\n" : ": ended twice\n";
+        }
+        return all;
+    }
+
+private:
+    class recording_span final : public span {
+    public:
+        explicit recording_span(record& kept) : kept_(kept) {}
+        void set_attribute(std::string_view name, std::int64_t value) noexcept override {
+            set_attribute(name, std::to_string(value));
+        }
+        void set_attribute(std::string_view name, std::string_view value) noexcept override {
+            kept_.attributes += ' ' + std::string(name.substr(name.rfind('.') + 1)) + '=';
+            kept_.attributes += value;
+        }
+        void end(bool is_error) noexcept override {
+            ++kept_.ends;
+            kept_.attributes += is_error ? " error" : " ok";
+        }
+
+    private:
+        record& kept_;
+    };
+};
+
+// Keeps the question until the test answers it.
+class deferring_strategy final : public driver::retry_strategy {
+public:
+    explicit deferring_strategy(driver::strategy_traits traits) : retry_strategy(traits) {}
+    driver::deferred_answer pending;
+
+    void retry_after(const driver::retry_question&, driver::retry_sink& sink) override {
+        pending = sink.defer();
+    }
+};
+
+template <class Strategy>
+struct client_with {
+    explicit client_with(driver::strategy_traits traits = {})
+        : strategy(std::make_shared<Strategy>(traits)), driver(cluster, options()) {
         driver.connect();
-        strategy->starts = 0;
     }
     engine_options options() {
         engine_options made;
         made.strategy = strategy;
         return made;
     }
-    std::shared_ptr<equipped_strategy> strategy;
+    void answer(const driver::retry_action& action) {
+        strategy->pending.answer(action);
+        driver.engine().on_wake(driver.now);
+    }
+    std::shared_ptr<Strategy> strategy;
     scripted_cluster cluster{1};
     engine_driver driver;
+};
+
+struct equipped_client : client_with<equipped_strategy> {
+    explicit equipped_client(driver::strategy_traits traits = {}) : client_with(traits) {
+        strategy->starts = 0;
+    }
 };
 
 TEST(strategy_parts, SM_01_the_client_waits_for_the_delay_of_the_initial_token) {
@@ -184,6 +253,79 @@ TEST(strategy_parts, an_operation_that_is_canceled_does_not_count_against_the_br
     ASSERT_EQ(observer.ended.size(), 1U);
     EXPECT_EQ(observer.ended[0].refusal, refusal_reason::canceled);
     EXPECT_EQ(breaker.state(), circuit_state::closed);
+}
+
+// The tracer of a strategy that only answers was ignored, unless it had a breaker or an observer.
+TEST(strategy_parts, its_tracer_sees_one_span_for_each_operation_and_each_attempt) {
+    for (const bool only_answers : {false, true}) {
+        recording_tracer tracer;
+        equipped_client with({.only_answers = only_answers, .tracer = &tracer});
+        tracer.spans.clear();
+        with.cluster.refuse(opcode::set, status::locked, 1);
+        with.driver.after(100ms, with.driver.upsert("k", "v"));
+        EXPECT_EQ(
+            tracer.text(),
+            "upsert attempts=2 ok\n"
+            "  attempt attempt=1 type=9 error\n"
+            "  attempt attempt=2 ok\n");
+        tracer.spans.clear();
+        with.cluster.refuse(opcode::set, status::locked, 100);
+        with.driver.after(100ms, with.driver.upsert("k", "v"));
+        EXPECT_EQ(
+            tracer.text(),
+            "upsert attempts=3 refusal=attempts exhausted type=103 error\n"
+            "  attempt attempt=1 type=9 error\n"
+            "  attempt attempt=2 type=9 error\n"
+            "  attempt attempt=3 type=9 error\n");
+    }
+}
+
+TEST(strategy_parts, spans_of_an_operation_whose_strategy_answers_late_end_once) {
+    recording_tracer tracer;
+    client_with<deferring_strategy> with({.tracer = &tracer});
+    tracer.spans.clear();
+    with.cluster.refuse(opcode::set, status::locked, 2);
+    const auto stored = with.driver.after(10ms, with.driver.upsert("k", "v"));
+    EXPECT_EQ(tracer.text(), "upsert: open\n  attempt attempt=1 type=9 error\n");
+    with.answer(driver::retry_action::after(5ms));
+    with.driver.advance(5ms);
+    with.answer(driver::retry_action::after(5ms));
+    with.driver.advance(5ms);
+    ASSERT_TRUE(stored->has_succeeded());
+    EXPECT_EQ(
+        tracer.text(),
+        "upsert attempts=3 ok\n"
+        "  attempt attempt=1 type=9 error\n"
+        "  attempt attempt=2 type=9 error\n"
+        "  attempt attempt=3 ok\n");
+}
+
+TEST(strategy_parts, spans_of_canceled_operations_end_once) {
+    recording_tracer tracer;
+    client_with<deferring_strategy> with({.tracer = &tracer});
+    with.cluster.answer_all(opcode::set, {.is_silent = true});
+    const auto cancel = [&] {
+        with.driver.settle();
+        ASSERT_TRUE(with.driver.engine().cancel(with.driver.last_id, with.driver.now));
+        with.driver.settle();
+    };
+    tracer.spans.clear();
+    with.driver.upsert("k", "v");  // canceled while it is in flight
+    cancel();
+    EXPECT_EQ(
+        tracer.text(),
+        "upsert attempts=1 refusal=canceled type=2 error\n"
+        "  attempt attempt=1 type=2 error\n");
+    tracer.spans.clear();
+    with.cluster.refuse(opcode::get, status::etmpfail, 1);
+    with.driver.get("k");  // canceled before the strategy answers
+    cancel();
+    with.answer(driver::retry_action::after(0ms));
+    with.driver.advance(1s);
+    EXPECT_EQ(
+        tracer.text(),
+        "get attempts=1 refusal=canceled type=2 error\n"
+        "  attempt attempt=1 type=134 error\n");
 }
 
 }  // namespace reprise::engine::testing::strategy_parts_tests

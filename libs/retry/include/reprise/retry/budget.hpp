@@ -31,6 +31,8 @@ public:
     void on_failure(const failure_facts&, time_point) noexcept override;
     [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point) noexcept override;
     void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override;
+    /// Retries are allowed while the level is above half of the capacity.
+    [[nodiscard]] std::optional<driver::budget_gauge> gauge(time_point) const noexcept override;
 
 private:
     std::shared_ptr<token_bucket> bucket_;
@@ -65,6 +67,8 @@ public:
     [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point now) noexcept override;
     void give_back(std::uint32_t cost, time_point now) noexcept override;
     void on_success(std::uint32_t, std::uint32_t, time_point) noexcept override {}
+    /// The capacity is what the minimum rate earns in a window.
+    [[nodiscard]] std::optional<driver::budget_gauge> gauge(time_point now) const noexcept override;
 
     /// Retries that could be paid for at `now`; units, as those of a `token_bucket`.
     [[nodiscard]] double level(time_point now) const noexcept {

@@ -14,8 +14,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <reprise/retry/circuit_breaker.hpp>
+#include <reprise/retry/clock.hpp>
 #include <reprise/retry/detail/compiler.hpp>
 #include <reprise/retry/driver/metrics_text.hpp>
 #include <reprise/retry/retry_observer.hpp>
@@ -32,8 +34,12 @@ public:
     struct service {
         std::string_view labels{};  ///< `service="prices"`
         const retry_metrics* metrics = nullptr;
-        const token_bucket* bucket = nullptr;      ///< Its level, as a gauge.
+        /// A budget of any kind, or a bucket that strategies share: its level and its capacity, as
+        /// gauges.
+        std::variant<std::monostate, const token_bucket*, const driver::retry_budget*> budget{};
         const circuit_breaker* breaker = nullptr;  ///< Its state, as a gauge for each state.
+        /// The clock of the calls, for budgets that age; null: the real one.
+        retry_clock* clock = nullptr;
     };
 
     static constexpr std::size_t failure_kind_count = 3;  ///< Enumerators of `failure_kind`.

@@ -113,6 +113,12 @@ struct payment {
     std::int64_t level = -1;  ///< Milli-units left (or found, when refused); negative: no level.
 };
 
+/// What a budget shows to monitoring, in units.
+struct budget_gauge {
+    double level = 0.0;     ///< The units left now; may exceed the capacity of a `windowed_budget`.
+    double capacity = 0.0;  ///< The level that the budget returns to without traffic.
+};
+
 /// One object may serve many clients; all calls may come from any thread at any time.
 class REPRISE_EXPORT retry_budget {
 public:
@@ -128,6 +134,8 @@ public:
     virtual void on_request(time_point now) noexcept;
     /// An attempt failed, whether it is retried or not. Does nothing unless overridden.
     virtual void on_failure(const failure_facts& facts, time_point now) noexcept;
+    /// Its level, for `retry_metrics`. Empty unless overridden: it is not shown.
+    [[nodiscard]] virtual std::optional<budget_gauge> gauge(time_point now) const noexcept;
 };
 
 }  // namespace driver
@@ -198,6 +206,7 @@ public:
     void on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept override {
         bucket_->give(refund_last_cost_ && attempt > 1 ? cost : refund_);
     }
+    [[nodiscard]] std::optional<budget_gauge> gauge(time_point) const noexcept override;
 
     [[nodiscard]] const std::shared_ptr<token_bucket>& bucket() const noexcept { return bucket_; }
 

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -105,6 +106,10 @@ public:
         if (budget_ != nullptr) {
             budget_->on_failure(facts, now);
         }
+    }
+    [[nodiscard]] std::optional<driver::budget_gauge> gauge(
+        time_point now) const noexcept override {
+        return budget_ == nullptr ? std::nullopt : budget_->gauge(now);
     }
 
 private:
