@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include "http_clients.hpp"
+#include "misbehaving_server.hpp"
+
+// Which connections libcurl uses for the requests of one transfer.
+
+namespace adapters {
+namespace {
+
+using reprise::adapters::curl_perform;
+using curl_handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+
+constexpr reprise::adapters::curl_options only_once{
+    .repeat = reprise::repeatability::not_repeatable};
+
+/// A handle that has an idle connection to the server. It sends its next request by POST and
+/// follows redirects.
+curl_handle post_after_a_get(const misbehaving_server& idle) {
+    curl_handle curl(curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, idle.url().c_str());
+    EXPECT_EQ(curl_perform(curl.get(), {}).status, 200);
+    curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, "n=1");
+    curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
+    return curl;
+}
+
+// Only the first request of a transfer had a new connection: the order went to the server of the
+// redirect over an idle one, which closed without an answer, and libcurl placed it again.
+TEST(curl_connections, post_that_is_not_repeatable_is_sent_once_to_where_it_is_redirected) {
+    misbehaving_server shop({answers_one(200), answers(200)});
+    misbehaving_server door({answers(307, "Location: " + shop.url() + "\r\n")});
+    const auto curl = post_after_a_get(shop);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, door.url().c_str());
+    EXPECT_EQ(curl_perform(curl.get(), {}, only_once).status, 200);
+    EXPECT_EQ(
+        shop.requests(),
+        (std::vector<std::string>{"GET /report HTTP/1.1", "POST /report HTTP/1.1"}));
+}
+
+// The same after a challenge: the first POST of the round has no body and is not executed.
+TEST(curl_connections, post_that_is_not_repeatable_is_sent_once_with_its_authentication) {
+    misbehaving_server shop(
+        {answers_one(200), answers(401, "WWW-Authenticate: Digest realm=\"x\", nonce=\"1\"\r\n"),
+         answers(200)});
+    const auto curl = post_after_a_get(shop);
+    curl_easy_setopt(curl.get(), CURLOPT_HTTPAUTH, CURLAUTH_DIGEST);
+    curl_easy_setopt(curl.get(), CURLOPT_USERPWD, "bob:secret");
+    EXPECT_EQ(curl_perform(curl.get(), {}, only_once).status, 200);
+    EXPECT_EQ(
+        shop.requests(),
+        (std::vector<std::string>{
+            "GET /report HTTP/1.1", "POST /report HTTP/1.1", "POST /report HTTP/1.1"}));
+}
+
+TEST(curl_connections, request_that_is_not_repeatable_leaves_the_idle_ones_to_the_others) {
+    misbehaving_server server({answers_all(200)});
+    const curl_handle curl(curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, server.url().c_str());
+    for (const reprise::adapters::curl_options& each :
+         {reprise::adapters::curl_options(), {}, only_once, only_once, {}}) {
+        EXPECT_EQ(curl_perform(curl.get(), {}, each).status, 200);
+    }
+    EXPECT_EQ(server.requests().size(), 5U);
+    EXPECT_EQ(server.connection_count(), 3U);
+}
+
+TEST(curl_connections, share_of_the_program_is_not_used_and_no_longer_in_use_afterwards) {
+    misbehaving_server server({answers_all(200)});
+    CURLSH* const share = curl_share_init();
+    curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
+    const curl_handle curl(curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, server.url().c_str());
+    curl_easy_setopt(curl.get(), CURLOPT_SHARE, share);
+    EXPECT_EQ(curl_perform(curl.get(), {}).status, 200);
+    EXPECT_EQ(curl_share_cleanup(share), CURLSHE_IN_USE);
+    EXPECT_EQ(curl_perform(curl.get(), {}, only_once).status, 200);
+    EXPECT_EQ(server.connection_count(), 2U);
+    EXPECT_EQ(curl_share_cleanup(share), CURLSHE_OK);
+}
+
+curl_socket_t open_socket(void* open_count, curlsocktype, curl_sockaddr* address) {
+    ++*static_cast<int*>(open_count);
+    return ::socket(address->family, address->socktype, address->protocol);
+}
+
+int close_socket(void* open_count, curl_socket_t socket) {
+    --*static_cast<int*>(open_count);
+    return ::close(socket);
+}
+
+TEST(curl_connections, request_that_is_not_repeatable_leaves_none_open) {
+    misbehaving_server shop({answers_all(200)});
+    misbehaving_server door({answers(307, "Location: " + shop.url() + "\r\n")});
+    int open_count = 0;
+    const curl_handle curl(curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, door.url().c_str());
+    curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(curl.get(), CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(curl.get(), CURLOPT_OPENSOCKETDATA, &open_count);
+    curl_easy_setopt(curl.get(), CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+    curl_easy_setopt(curl.get(), CURLOPT_CLOSESOCKETDATA, &open_count);
+    EXPECT_EQ(curl_perform(curl.get(), {}, only_once).status, 200);
+    EXPECT_EQ(open_count, 0);
+    EXPECT_EQ(curl_perform(curl.get(), {}).status, 200);
+    EXPECT_EQ(open_count, 1) << "an ordinary one keeps its connection";
+}
+
+}  // namespace
+}  // namespace adapters
