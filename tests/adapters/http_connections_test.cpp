@@ -1,13 +1,21 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstring>
+#include <string_view>
+
+#include <reprise/retry.hpp>
+
 #include "http_clients.hpp"
 #include "misbehaving_server.hpp"
 
-// Which connections libcurl uses for the requests of one transfer.
+// Which connections libcurl uses for the requests of one transfer, and what it reports of protocols
+// other than HTTP.
 
 namespace adapters {
 namespace {
 
+using namespace std::chrono_literals;
 using reprise::adapters::curl_perform;
 using curl_handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 
@@ -104,6 +112,75 @@ TEST(curl_connections, request_that_is_not_repeatable_leaves_none_open) {
     EXPECT_EQ(open_count, 0);
     EXPECT_EQ(curl_perform(curl.get(), {}).status, 200);
     EXPECT_EQ(open_count, 1) << "an ordinary one keeps its connection";
+}
+
+/// Accepts a mail and counts it as delivered, but never says so.
+void accept_mail(int client, std::atomic<int>& delivered) {
+    const auto say = [client](std::string_view line) {
+        static_cast<void>(::send(client, line.data(), line.size(), MSG_NOSIGNAL));
+    };
+    say("220 mail.example\r\n");
+    std::string text;
+    std::array<char, 4096> chunk{};
+    while (const auto size = ::recv(client, chunk.data(), chunk.size(), 0)) {
+        if (size < 0) {
+            return;
+        }
+        text.append(chunk.data(), static_cast<std::size_t>(size));
+        if (text.ends_with("\r\n.\r\n")) {
+            ++delivered;
+            text.clear();
+        } else if (text == "DATA\r\n") {
+            say("354 go on\r\n");
+        } else if (text.starts_with("DATA\r\n")) {
+            continue;
+        } else if (text.ends_with("\r\n")) {
+            say("250 fine\r\n");
+            text.clear();
+        }
+    }
+}
+
+std::size_t read_mail(char* to, std::size_t, std::size_t size_max, void* from) {
+    auto& rest = *static_cast<std::string_view*>(from);
+    const std::size_t size = std::min(size_max, rest.size());
+    std::memcpy(to, rest.data(), size);
+    rest.remove_prefix(size);
+    return size;
+}
+
+// libcurl counts the bytes of HTTP requests only: a mail whose delivery was not confirmed in time
+// seemed not to be sent, and was delivered three times.
+TEST(curl_protocols, mail_that_was_not_confirmed_in_time_is_not_sent_again) {
+    std::atomic<int> delivered = 0;
+    misbehaving_server server(
+        {talks([&delivered](int client) { accept_mail(client, delivered); })});
+    const curl_handle curl(curl_easy_init(), curl_easy_cleanup);
+    curl_slist* const to = curl_slist_append(nullptr, "<ada@shop.example>");
+    std::string_view rest;
+    curl_easy_setopt(curl.get(), CURLOPT_URL, ("smtp://127.0.0.1:" + server.port()).c_str());
+    curl_easy_setopt(curl.get(), CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(curl.get(), CURLOPT_MAIL_RCPT, to);
+    curl_easy_setopt(curl.get(), CURLOPT_READFUNCTION, read_mail);
+    curl_easy_setopt(curl.get(), CURLOPT_READDATA, &rest);
+    const auto attempts = [&](reprise::repeatability repeat) {
+        reprise::retry_history history;
+        const auto last = reprise::retry(
+            reprise::attempts(3).every(0ms),
+            {.attempt_timeout = 100ms, .repeat = repeat, .history = &history},
+            [&](const reprise::attempt& current) {
+                rest = "Subject: order\r\n\r\nOne lamp.\r\n";
+                return curl_perform(curl.get(), current);
+            });
+        EXPECT_EQ(last.code, CURLE_OPERATION_TIMEDOUT);
+        return history.failed_attempts();
+    };
+    EXPECT_EQ(attempts(reprise::repeatability::not_repeatable), 1U);
+    EXPECT_LE(delivered, 1);
+    EXPECT_EQ(attempts(reprise::repeatability::unspecified), 1U);
+    EXPECT_LE(delivered, 2);
+    EXPECT_EQ(attempts(reprise::repeatability::repeatable), 3U);
+    curl_slist_free_all(to);
 }
 
 }  // namespace

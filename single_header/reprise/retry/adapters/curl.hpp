@@ -50,9 +50,11 @@ struct curl_result {
     CURLcode code = CURLE_OK;  ///< What `curl_easy_perform` returned.
     int status = 0;            ///< The HTTP status; 0 if no answer arrived.
     std::string body{};
-    std::string retry_after{};   ///< The text of the Retry-After field; empty without one.
-    std::string method{};        ///< The method sent last, after redirects.
-    bool is_sent = false;        ///< Some bytes of a request were sent.
+    std::string retry_after{};  ///< The text of the Retry-After field; empty without one.
+    /// The method sent last, after redirects. Empty for protocols other than HTTP.
+    std::string method{};
+    /// Some bytes of a request were sent. With other protocols: libcurl had a connection.
+    bool is_sent = false;
     bool is_redirected = false;  ///< Followed at least one redirect (CURLOPT_FOLLOWLOCATION).
     std::chrono::sys_seconds ended_at{};
     repeatability repeat = repeatability::unspecified;  ///< From the options.
@@ -73,6 +75,10 @@ struct curl_result {
     /// A redirect can turn a POST into a GET, and libcurl does not report what the first request
     /// was. A GET after a redirect is therefore repeated only if you state that the request is
     /// repeatable: the server may have executed a POST before it redirected.
+    ///
+    /// With protocols other than HTTP (FTP, SMTP, ...) libcurl does not report what was sent. Once
+    /// it has a connection, a failure is repeated only if you state that the transfer is
+    /// repeatable.
     [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
@@ -179,6 +185,11 @@ private:
     bool is_set_ = false;
 };
 
+/// Older versions of libcurl report schemes in upper case.
+[[nodiscard]] constexpr bool is_http_scheme(std::string_view scheme) noexcept {
+    return scheme == "HTTP" || scheme == "HTTPS" || scheme == "http" || scheme == "https";
+}
+
 inline void read_curl_answer(CURL* handle, curl_result& result) {
     long number = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &number);
@@ -190,6 +201,12 @@ inline void read_curl_answer(CURL* handle, curl_result& result) {
     const char* method = nullptr;
     curl_easy_getinfo(handle, CURLINFO_EFFECTIVE_METHOD, &method);
     result.method = method != nullptr ? method : "";
+    const char* scheme = nullptr;  // Null before there is a connection.
+    curl_easy_getinfo(handle, CURLINFO_SCHEME, &scheme);
+    if (scheme != nullptr && !is_http_scheme(scheme)) {
+        result.is_sent = true;  // The size is that of HTTP requests,
+        result.method.clear();  // and every upload has the method "PUT".
+    }
     curl_header* header = nullptr;
     if (curl_easy_header(handle, "Retry-After", 0, CURLH_HEADER, -1, &header) == CURLHE_OK) {
         result.retry_after = header->value;
