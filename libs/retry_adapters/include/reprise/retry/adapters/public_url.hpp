@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <reprise/retry/detail/compiler.hpp>  // Refuses to be mixed with the single header.
+
 namespace reprise::adapters {
 
 /// `url` without user, password, query and fragment, which may hold secrets:
