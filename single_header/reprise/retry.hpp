@@ -294,8 +294,10 @@ namespace detail {
 ///   2. a function `retry_facts(const E&)` found by argument-dependent lookup;
 ///   3. a member `retry_facts() const`.
 ///
-/// `std::error_code` and exceptions are described out of the box. A type with none of these has no
-/// facts. As an exception it is retried by strategies that retry failures without facts, such as
+/// `std::error_code` and exceptions are described out of the box, with the facts of stream sockets:
+/// a connected datagram socket can report `connection_refused` for a request that was executed, so
+/// a client that uses one must provide facts of its own. A type with none of these has no facts. As
+/// an exception it is retried by strategies that retry failures without facts, such as
 /// `attempts(3)`; as the error of a result it does not compile with any other strategy.
 
 namespace reprise {
@@ -364,7 +366,7 @@ namespace detail {
 /// be reported after the request was sent is `maybe`: broken connections, unreachable hosts and
 /// networks, "try again" (a receive timeout of a socket is one), interrupted calls, and
 /// `timed_out`, which is a timeout. Windows' own codes and those of Asio and its TLS streams are
-/// described in the same way. Other codes have no facts.
+/// described in the same way. Other codes have no facts. All of this holds for stream sockets only.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_error_code(const std::error_code& code) noexcept;
 
@@ -8231,7 +8233,9 @@ constexpr std::string_view blocked_by_breaker = "the circuit breaker was open: n
 
 /// Every enumerator of `std::errc`. A socket whose peer or route disappears reports it on the next
 /// call, whatever was sent before: only errors of connecting itself are `yes`. A receive timeout
-/// (SO_RCVTIMEO) is reported as EAGAIN, and a signal can interrupt the wait for an answer.
+/// (SO_RCVTIMEO) is reported as EAGAIN, and a signal can interrupt the wait for an answer. The rows
+/// are those of stream sockets: a connected datagram socket reports ECONNREFUSED after a request
+/// that the peer may have executed before it closed.
 constexpr std::array generic_rows{
     no_facts(std::errc::address_family_not_supported, "address_family_not_supported"),
     no_facts(std::errc::address_in_use, "address_in_use"),
