@@ -7,7 +7,8 @@ before the include in exactly one source.
 
 --write writes the folder single_header/: the header as reprise/retry.hpp, each adapter that needs a
 client library but no Asio as reprise/retry/adapters/NAME.hpp, which includes the former, and a line
-that includes it for each header that users include in addition to <reprise/retry.hpp>.
+that includes it for each header that users include in addition to <reprise/retry.hpp>, among them
+the other adapters.
 --check fails if that folder is out of date. --output writes the header alone to any file; without
 an option it goes to the standard output.
 """
@@ -148,9 +149,11 @@ def joined(root=ROOT):
 def committed_files(root=ROOT):
     """Returns {path below single_header/: text} of everything in that folder."""
     files = {"reprise/retry.hpp": joined(root)}
-    for name in forwarded_headers(root):
+    alone, with_client = adapter_headers(root)
+    forwarded = [path.relative_to(root / ADAPTERS).as_posix() for path in alone]
+    for name in forwarded_headers(root) + forwarded:
         files[name] = FORWARD.format(version=read_version(root))
-    for path in adapter_headers(root)[1]:
+    for path in with_client:
         files[path.relative_to(root / ADAPTERS).as_posix()] = adapter_text(path, root)
     return files
 

@@ -44,6 +44,12 @@
 /// Macros that depend on how a source is compiled: exported symbols, inline namespaces, exceptions,
 /// and the compiler's defects.
 
+/// The single header contains this header, too: the second of the two reports what is wrong.
+#ifdef REPRISE_COMPILER_HPP
+#error "include either Reprise's single header or its headers in libs/, not both"
+#endif
+#define REPRISE_COMPILER_HPP
+
 /// `REPRISE_EXPORT` marks what a shared library of ours exports: everything else stays hidden. The
 /// mark is the same for the library and for its users, so no definition has to agree between the
 /// two. The single header exports nothing: it is part of the program or plugin that includes it,
@@ -288,8 +294,10 @@ namespace detail {
 ///   2. a function `retry_facts(const E&)` found by argument-dependent lookup;
 ///   3. a member `retry_facts() const`.
 ///
-/// `std::error_code` and exceptions are described out of the box. A type with none of these has no
-/// facts. As an exception it is retried by strategies that retry failures without facts, such as
+/// `std::error_code` and exceptions are described out of the box, with the facts of stream sockets:
+/// a connected datagram socket can report `connection_refused` for a request that was executed, so
+/// a client that uses one must provide facts of its own. A type with none of these has no facts. As
+/// an exception it is retried by strategies that retry failures without facts, such as
 /// `attempts(3)`; as the error of a result it does not compile with any other strategy.
 
 namespace reprise {
@@ -358,7 +366,7 @@ namespace detail {
 /// be reported after the request was sent is `maybe`: broken connections, unreachable hosts and
 /// networks, "try again" (a receive timeout of a socket is one), interrupted calls, and
 /// `timed_out`, which is a timeout. Windows' own codes and those of Asio and its TLS streams are
-/// described in the same way. Other codes have no facts.
+/// described in the same way. Other codes have no facts. All of this holds for stream sockets only.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_error_code(const std::error_code& code) noexcept;
 
@@ -878,6 +886,78 @@ template <class Options>
     }
     return options;
 }
+
+}  // namespace detail
+
+namespace detail {
+
+[[noreturn]] REPRISE_EXPORT void throw_circuit_open();
+
+/// A result like `std::expected`.
+template <class R>
+concept expected_like = requires(const R& r) {
+    { r.has_value() } -> std::convertible_to<bool>;
+    r.error();
+};
+
+/// A result like `std::expected` that its error alone can make: as an `unexpected_type`, or as it
+/// is where no value could be meant (`boost::system::result`).
+template <class R>
+concept made_from_error =
+    requires { typename R::unexpected_type; } ||
+    (std::constructible_from<R, typename R::error_type> &&
+     (std::is_void_v<typename R::value_type> ||
+      !std::constructible_from<typename R::value_type, typename R::error_type>));
+
+/// The error of a loop that made no attempt because it was refused as `why`.
+[[nodiscard]] constexpr retry_errc unattempted_errc(refusal_reason why) noexcept {
+    return why == refusal_reason::circuit_open ? retry_errc::circuit_open : retry_errc::canceled;
+}
+[[nodiscard]] inline std::error_code unattempted_error(refusal_reason why) noexcept {
+    return to_code(unattempted_errc(why));
+}
+
+}  // namespace detail
+
+namespace driver {
+
+/// The result of a loop that was canceled (`refusal_reason::canceled`; only possible when the
+/// initial token has a delay) or refused by a circuit breaker (`refusal_reason::circuit_open`)
+/// before its first attempt. Known for error codes, for results like `std::expected` whose error
+/// can be made from a `std::error_code`, and with the Asio forms for `std::exception_ptr`.
+/// Specialise it with `static R make(refusal_reason)` for your own result type.
+template <class R>
+struct unattempted_outcome;
+
+template <>
+struct unattempted_outcome<std::error_code> {
+    [[nodiscard]] static std::error_code make(refusal_reason why) noexcept {
+        return detail::unattempted_error(why);
+    }
+};
+
+template <detail::expected_like R>
+    requires std::constructible_from<typename R::error_type, std::error_code> &&
+             detail::made_from_error<R>
+struct unattempted_outcome<R> {
+    [[nodiscard]] static R make(refusal_reason why) {
+        typename R::error_type error(detail::unattempted_error(why));
+        if constexpr (requires { typename R::unexpected_type; }) {
+            return R(typename R::unexpected_type(std::move(error)));
+        } else {
+            return R(std::move(error));
+        }
+    }
+};
+
+}  // namespace driver
+
+namespace detail {
+
+template <class R>
+concept has_unattempted_outcome = requires {
+    { driver::unattempted_outcome<R>::make(refusal_reason::canceled) } -> std::convertible_to<R>;
+};
 
 }  // namespace detail
 
@@ -3860,12 +3940,6 @@ namespace reprise {
 namespace detail {
 
 template <class R>
-concept expected_like = requires(const R& r) {
-    { r.has_value() } -> std::convertible_to<bool>;
-    r.error();
-};
-
-template <class R>
 concept optional_like = !expected_like<R> && requires(const R& r) {
     { r.has_value() } -> std::convertible_to<bool>;
     *r;
@@ -4188,71 +4262,6 @@ template <class Operation, class R>
 }
 
 }  // namespace REPRISE_VARIANT
-
-}  // namespace detail
-
-namespace detail {
-
-[[noreturn]] REPRISE_EXPORT void throw_circuit_open();
-
-/// A result like `std::expected` that its error alone can make: as an `unexpected_type`, or as it
-/// is where no value could be meant (`boost::system::result`).
-template <class R>
-concept made_from_error =
-    requires { typename R::unexpected_type; } ||
-    (std::constructible_from<R, typename R::error_type> &&
-     (std::is_void_v<typename R::value_type> ||
-      !std::constructible_from<typename R::value_type, typename R::error_type>));
-
-/// The error of a loop that made no attempt because it was refused as `why`.
-[[nodiscard]] constexpr retry_errc unattempted_errc(refusal_reason why) noexcept {
-    return why == refusal_reason::circuit_open ? retry_errc::circuit_open : retry_errc::canceled;
-}
-[[nodiscard]] inline std::error_code unattempted_error(refusal_reason why) noexcept {
-    return to_code(unattempted_errc(why));
-}
-
-}  // namespace detail
-
-namespace driver {
-
-/// The result of a loop that was canceled (`refusal_reason::canceled`; only possible when the
-/// initial token has a delay) or refused by a circuit breaker (`refusal_reason::circuit_open`)
-/// before its first attempt. Known for error codes, for results like `std::expected` whose error
-/// can be made from a `std::error_code`, and with the Asio forms for `std::exception_ptr`.
-/// Specialise it with `static R make(refusal_reason)` for your own result type.
-template <class R>
-struct unattempted_outcome;
-
-template <>
-struct unattempted_outcome<std::error_code> {
-    [[nodiscard]] static std::error_code make(refusal_reason why) noexcept {
-        return detail::unattempted_error(why);
-    }
-};
-
-template <detail::expected_like R>
-    requires std::constructible_from<typename R::error_type, std::error_code> &&
-             detail::made_from_error<R>
-struct unattempted_outcome<R> {
-    [[nodiscard]] static R make(refusal_reason why) {
-        typename R::error_type error(detail::unattempted_error(why));
-        if constexpr (requires { typename R::unexpected_type; }) {
-            return R(typename R::unexpected_type(std::move(error)));
-        } else {
-            return R(std::move(error));
-        }
-    }
-};
-
-}  // namespace driver
-
-namespace detail {
-
-template <class R>
-concept has_unattempted_outcome = requires {
-    { driver::unattempted_outcome<R>::make(refusal_reason::canceled) } -> std::convertible_to<R>;
-};
 
 }  // namespace detail
 
@@ -7053,7 +7062,8 @@ namespace reprise::adapters {
 ///
 ///     https://bob:secret@shop.example/orders?key=42   ->   https://shop.example/orders
 ///
-/// A URL inside the path (of a proxy, for example) loses its user and password, too.
+/// A URL inside the path (of a proxy, for example) loses its user and password, too, also if it has
+/// only one slash after its scheme.
 [[nodiscard]] inline std::string public_url(std::string_view url) {
     url = url.substr(0, std::min(url.find('?'), url.find('#')));
     // libcurl takes any number of slashes after the scheme, and a URL without a scheme.
@@ -7065,7 +7075,7 @@ namespace reprise::adapters {
     for (;;) {
         const std::size_t end = std::min(url.find('/', begin), url.size());
         std::string_view part = url.substr(begin, end - begin);
-        if (!has_host || text.ends_with("//")) {
+        if (!has_host || text.ends_with("//") || text.ends_with(":/")) {
             const std::size_t user_end = part.rfind('@');
             part.remove_prefix(user_end == std::string_view::npos ? 0 : user_end + 1);
         }
@@ -8334,7 +8344,9 @@ constexpr std::string_view blocked_by_breaker = "the circuit breaker was open: n
 
 /// Every enumerator of `std::errc`. A socket whose peer or route disappears reports it on the next
 /// call, whatever was sent before: only errors of connecting itself are `yes`. A receive timeout
-/// (SO_RCVTIMEO) is reported as EAGAIN, and a signal can interrupt the wait for an answer.
+/// (SO_RCVTIMEO) is reported as EAGAIN, and a signal can interrupt the wait for an answer. The rows
+/// are those of stream sockets: a connected datagram socket reports ECONNREFUSED after a request
+/// that the peer may have executed before it closed.
 constexpr std::array generic_rows{
     no_facts(std::errc::address_family_not_supported, "address_family_not_supported"),
     no_facts(std::errc::address_in_use, "address_in_use"),

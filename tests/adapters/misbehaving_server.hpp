@@ -1,7 +1,8 @@
 #pragma once
 
 /// A small HTTP server that misbehaves by plan: each connection gets the next behaviour, the last
-/// one is repeated. It listens on the loopback and ends with its destructor.
+/// one is repeated. Each has a thread of its own. It listens on the loopback and ends with its
+/// destructor.
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -27,11 +29,14 @@ struct behaviour {
     enum class kind {
         answer,          ///< Reads the request and sends `text`, then closes.
         answer_one,      ///< The same, but closes when the next request has arrived.
+        answer_all,      ///< Sends `text` after each request.
         hang_up,         ///< Closes at once.
         read_and_close,  ///< Reads the request and closes without an answer.
         silent,          ///< Never answers; holds the connection until the end.
+        talk,            ///< Calls `conversation` with the connection, then closes.
     } what = kind::answer;
     std::string text{};
+    std::function<void(int)> conversation{};
 };
 
 /// A complete answer with this status, extra header lines (each with its line end) and body.
@@ -48,6 +53,12 @@ inline behaviour answers_one(int status) {
         behaviour::kind::answer_one,
         "HTTP/1.1 " + std::to_string(status) + " Status\r\nContent-Length: 0\r\n\r\n"};
 }
+/// Keeps the connection for any number of requests.
+inline behaviour answers_all(int status) {
+    behaviour made = answers_one(status);
+    made.what = behaviour::kind::answer_all;
+    return made;
+}
 inline behaviour sends(std::string text) {
     return {behaviour::kind::answer, std::move(text)};
 }
@@ -59,6 +70,9 @@ inline behaviour reads_and_closes() {
 }
 inline behaviour is_silent() {
     return {behaviour::kind::silent};
+}
+inline behaviour talks(std::function<void(int)> conversation) {
+    return {behaviour::kind::talk, {}, std::move(conversation)};
 }
 
 class misbehaving_server {
@@ -84,7 +98,14 @@ public:
         ::shutdown(listener_, SHUT_RDWR);  // Wakes a waiting accept.
         thread_.join();
         ::close(listener_);
-        std::ranges::for_each(held_, ::close);
+        {
+            const std::scoped_lock lock(mutex_);
+            for (const int client : open_) {
+                ::shutdown(client, SHUT_RDWR);  // Wakes a waiting read.
+            }
+        }
+        connections_.clear();
+        std::ranges::for_each(open_, ::close);
     }
 
     [[nodiscard]] std::string port() const { return std::to_string(port_); }
@@ -108,33 +129,42 @@ private:
             if (client < 0) {
                 return;
             }
-            std::size_t index = 0;
-            {
-                const std::scoped_lock lock(mutex_);
-                index = std::min(connection_count_++, plan_.size() - 1);
-            }
-            misbehave(plan_[index], client);
+            const std::scoped_lock lock(mutex_);
+            open_.push_back(client);
+            const std::size_t index = std::min(connection_count_++, plan_.size() - 1);
+            connections_.emplace_back(
+                [this, client, &now = plan_[index]] { misbehave(now, client); });
         }
     }
     void misbehave(const behaviour& now, int client) {
-        if (now.what != behaviour::kind::hang_up) {
-            read_request(client);
+        using kind = behaviour::kind;
+        if (now.what == kind::talk) {
+            now.conversation(client);
+        } else if (now.what != kind::hang_up) {
+            bool has_request = read_request(client);
+            if (now.what == kind::answer || now.what == kind::answer_one) {
+                answer(now, client);
+            }
+            if (now.what == kind::answer_one) {
+                read_request(client);
+            }
+            while (now.what == kind::answer_all && has_request) {
+                answer(now, client);
+                has_request = read_request(client);
+            }
         }
-        if (now.what == behaviour::kind::answer || now.what == behaviour::kind::answer_one) {
-            static_cast<void>(::send(client, now.text.data(), now.text.size(), MSG_NOSIGNAL));
-        }
-        if (now.what == behaviour::kind::answer_one) {
-            read_request(client);
-        }
-        if (now.what == behaviour::kind::silent) {
-            held_.push_back(client);
-        } else {
+        if (now.what != kind::silent) {
+            const std::scoped_lock lock(mutex_);
+            std::erase(open_, client);
             ::close(client);
         }
     }
+    static void answer(const behaviour& now, int client) {
+        static_cast<void>(::send(client, now.text.data(), now.text.size(), MSG_NOSIGNAL));
+    }
     /// Reads until the end of the header fields and of a body of the announced length. Gives up
-    /// after two seconds.
-    void read_request(int client) {
+    /// after two seconds. True if something arrived.
+    bool read_request(int client) {
         std::string text;
         std::array<char, 4096> chunk{};
         pollfd readable{client, POLLIN, 0};
@@ -145,7 +175,7 @@ private:
             }
             text.append(chunk.data(), static_cast<std::size_t>(size));
             if (text.front() == '\x16') {
-                return;  // A TLS handshake.
+                return true;  // A TLS handshake.
             }
         }
         if (!text.empty()) {
@@ -153,6 +183,7 @@ private:
             requests_.push_back(text.substr(0, text.find("\r\n")));
             arrived_.notify_all();
         }
+        return !text.empty();
     }
     [[nodiscard]] static bool is_complete(const std::string& text) {
         const auto end = text.find("\r\n\r\n");
@@ -171,7 +202,8 @@ private:
     mutable std::condition_variable arrived_;
     std::vector<std::string> requests_;
     std::size_t connection_count_ = 0;
-    std::vector<int> held_;
+    std::vector<int> open_;
+    std::vector<std::jthread> connections_;
     std::jthread thread_;
 };
 

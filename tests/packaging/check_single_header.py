@@ -39,6 +39,23 @@ def compile_examples(folder, compiler):
             run(f"compile {program.name}", [*command, "-fsyntax-only", program])
 
 
+def refuse_mixtures(folder, compiler):
+    """A program that includes the single header and, from libs/, an adapter or the library itself
+    is refused in one sentence, in either order. Once, it redefined `public_url`."""
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", f"-I{folder}",
+               *(f"-I{ROOT / 'libs' / name / 'include'}" for name in ("retry", "retry_adapters"))]
+    single = '#include "reprise.hpp"\n'
+    for header in ("retry/adapters/public_url.hpp", "retry/adapters/curl_codes.hpp", "retry.hpp"):
+        other = f"#include <reprise/{header}>\n"
+        for text in (single + other, other + single):
+            source = folder / "mixture.cpp"
+            source.write_text(text, encoding="utf-8")
+            output = run(f"refuse {header} too", [*command, source], expect_failure=True)
+            first = re.search(r" error: .*", output)
+            if first is None or "either Reprise's single header or its headers" not in first[0]:
+                raise StepFailed(f"a mixture with {header} is refused with other words:\n{output}")
+
+
 def check(folder):
     shutil.copy(ROOT / "single_header/reprise/retry.hpp", folder / "reprise.hpp")
     text = (CONSUMER / "main.cpp").read_text(encoding="utf-8")
@@ -52,6 +69,7 @@ def check(folder):
                                        folder / "main.cpp", folder / "implementation.cpp",
                                        "-o", program])
         run(f"run what {compiler} built", [program])
+        refuse_mixtures(folder, compiler)
     compile_examples(folder, sys.argv[1])
 
 

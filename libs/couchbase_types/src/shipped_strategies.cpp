@@ -10,7 +10,7 @@ namespace reprise::couchbase {
 
 namespace {
 
-// What a reason says about safety. Also reasons that are terminal for other strategies.
+// The safety that a reason stands for. Also of reasons that are terminal for other strategies.
 failure_facts facts_of(retry_reason reason) noexcept {
     failure_facts facts;
     if (reason != retry_reason::unknown) {

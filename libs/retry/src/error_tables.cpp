@@ -34,7 +34,9 @@ constexpr std::string_view blocked_by_breaker = "the circuit breaker was open: n
 
 /// Every enumerator of `std::errc`. A socket whose peer or route disappears reports it on the next
 /// call, whatever was sent before: only errors of connecting itself are `yes`. A receive timeout
-/// (SO_RCVTIMEO) is reported as EAGAIN, and a signal can interrupt the wait for an answer.
+/// (SO_RCVTIMEO) is reported as EAGAIN, and a signal can interrupt the wait for an answer. The rows
+/// are those of stream sockets: a connected datagram socket reports ECONNREFUSED after a request
+/// that the peer may have executed before it closed.
 constexpr std::array generic_rows{
     no_facts(std::errc::address_family_not_supported, "address_family_not_supported"),
     no_facts(std::errc::address_in_use, "address_in_use"),

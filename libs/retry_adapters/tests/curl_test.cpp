@@ -175,6 +175,26 @@ TEST(curl_perform, next_transfer_of_the_program_writes_to_the_standard_output_as
     std::filesystem::remove(page);
 }
 
+// A mail that was delivered, but not confirmed in time, was delivered three times: libcurl counts
+// the bytes of HTTP requests only, and calls every upload a PUT.
+TEST(curl_perform, transfer_of_another_protocol_counts_as_sent_and_has_no_method) {
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    const auto folder = std::filesystem::path(testing::TempDir()).generic_string();
+    curl_easy_setopt(curl.get(), CURLOPT_URL, ("file://" + folder).c_str());
+    curl_result ended = reprise::adapters::curl_perform(curl.get(), {});
+    EXPECT_TRUE(ended.is_sent);
+    EXPECT_EQ(ended.method, "");
+    for (const CURLcode code :
+         {CURLE_OPERATION_TIMEDOUT, CURLE_COULDNT_CONNECT, CURLE_RECV_ERROR}) {
+        ended.code = code;
+        ended.repeat = reprise::repeatability::unspecified;
+        EXPECT_EQ(ended.retry_facts().safety, retry_safety::no);
+        ended.repeat = reprise::repeatability::repeatable;
+        EXPECT_EQ(ended.retry_facts().safety, retry_safety::maybe);
+    }
+}
+
 TEST(curl_result, describes_its_failure_in_words) {
     curl_result result;
     result.status = 503;

@@ -33,6 +33,14 @@ TEST(public_url, drops_every_user_that_stands_before_a_host) {
     EXPECT_EQ(public_url("//@/bob:secret@host"), "///host");
 }
 
+// Proxies and frameworks merge double slashes in paths.
+TEST(public_url, drops_the_user_of_a_url_in_the_path_that_has_one_slash) {
+    EXPECT_EQ(
+        public_url("https://proxy.example/http:/bob:secret@shop.example/x"),
+        "https://proxy.example/http:/shop.example/x");
+    EXPECT_EQ(public_url("proxy.example/https:/bob:secret@shop"), "proxy.example/https:/shop");
+}
+
 TEST(public_url, keeps_everything_else) {
     EXPECT_EQ(public_url("https://shop.example/a@b/c"), "https://shop.example/a@b/c");
     EXPECT_EQ(public_url("shop.example/orders"), "shop.example/orders");

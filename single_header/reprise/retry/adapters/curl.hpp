@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,7 +38,8 @@ struct curl_options {
     /// Whether the request may be sent twice. Unspecified: the method decides. State `repeatable`
     /// for a POST that carries an idempotency key. libcurl itself sends a request again, also a
     /// POST, if a connection that it reused closes without an answer; `not_repeatable`, here or in
-    /// the options of the call, prevents that by a new connection for each request.
+    /// the options of the call, prevents that by a new connection for each request. A share of
+    /// yours (CURLOPT_SHARE) is then not used: see `curl_perform`.
     repeatability repeat = repeatability::unspecified;
     /// A longer body fails with CURLE_WRITE_ERROR, which is not retried. In bytes.
     std::size_t body_size_max = std::size_t{64} << 20;
@@ -48,9 +50,11 @@ struct curl_result {
     CURLcode code = CURLE_OK;  ///< What `curl_easy_perform` returned.
     int status = 0;            ///< The HTTP status; 0 if no answer arrived.
     std::string body{};
-    std::string retry_after{};   ///< The text of the Retry-After field; empty without one.
-    std::string method{};        ///< The method sent last, after redirects.
-    bool is_sent = false;        ///< Some bytes of a request were sent.
+    std::string retry_after{};  ///< The text of the Retry-After field; empty without one.
+    /// The method sent last, after redirects. Empty for protocols other than HTTP.
+    std::string method{};
+    /// Some bytes of a request were sent. With other protocols: libcurl had a connection.
+    bool is_sent = false;
     bool is_redirected = false;  ///< Followed at least one redirect (CURLOPT_FOLLOWLOCATION).
     std::chrono::sys_seconds ended_at{};
     repeatability repeat = repeatability::unspecified;  ///< From the options.
@@ -71,6 +75,10 @@ struct curl_result {
     /// A redirect can turn a POST into a GET, and libcurl does not report what the first request
     /// was. A GET after a redirect is therefore repeated only if you state that the request is
     /// repeatable: the server may have executed a POST before it redirected.
+    ///
+    /// With protocols other than HTTP (FTP, SMTP, ...) libcurl does not report what was sent. Once
+    /// it has a connection, a failure is repeated only if you state that the transfer is
+    /// repeatable.
     [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
@@ -148,6 +156,40 @@ private:
     bool needs_connection_;
 };
 
+/// While one exists, the handle has no idle connections. CURLOPT_FRESH_CONNECT counts only for the
+/// first request of a transfer: the next one, after a redirect or a challenge to authenticate,
+/// could take a connection that an earlier transfer left in the handle or in a share.
+class curl_empty_pool {
+public:
+    explicit curl_empty_pool(CURL* handle) noexcept : handle_(handle), share_(curl_share_init()) {
+        is_set_ =
+            share_ != nullptr &&
+            curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT) == CURLSHE_OK &&
+            curl_easy_setopt(handle_, CURLOPT_SHARE, share_) == CURLE_OK;
+    }
+    ~curl_empty_pool() {
+        if (is_set_) {
+            curl_easy_setopt(handle_, CURLOPT_SHARE, nullptr);
+        }
+        curl_share_cleanup(share_);  // Fails while a handle uses it. Closes its connections.
+    }
+    curl_empty_pool(const curl_empty_pool&) = delete;
+    curl_empty_pool& operator=(const curl_empty_pool&) = delete;
+
+    /// False if there was no memory for it.
+    [[nodiscard]] bool is_set() const noexcept { return is_set_; }
+
+private:
+    CURL* handle_;
+    CURLSH* share_;
+    bool is_set_ = false;
+};
+
+/// Older versions of libcurl report schemes in upper case.
+[[nodiscard]] constexpr bool is_http_scheme(std::string_view scheme) noexcept {
+    return scheme == "HTTP" || scheme == "HTTPS" || scheme == "http" || scheme == "https";
+}
+
 inline void read_curl_answer(CURL* handle, curl_result& result) {
     long number = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &number);
@@ -159,6 +201,12 @@ inline void read_curl_answer(CURL* handle, curl_result& result) {
     const char* method = nullptr;
     curl_easy_getinfo(handle, CURLINFO_EFFECTIVE_METHOD, &method);
     result.method = method != nullptr ? method : "";
+    const char* scheme = nullptr;  // Null before there is a connection.
+    curl_easy_getinfo(handle, CURLINFO_SCHEME, &scheme);
+    if (scheme != nullptr && !is_http_scheme(scheme)) {
+        result.is_sent = true;  // The size is that of HTTP requests,
+        result.method.clear();  // and every upload has the method "PUT".
+    }
     curl_header* header = nullptr;
     if (curl_easy_header(handle, "Retry-After", 0, CURLH_HEADER, -1, &header) == CURLHE_OK) {
         result.retry_after = header->value;
@@ -186,19 +234,27 @@ inline failure_facts curl_result::retry_facts() const noexcept {
 /// Performs one transfer with `handle`, whose options are yours, and collects the body. It has the
 /// time that is left of the attempt. Some options are set for the transfer and have libcurl's
 /// default values afterwards: CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA, if the attempt has a limit
-/// CURLOPT_TIMEOUT_MS, and for a request that is not repeatable CURLOPT_FRESH_CONNECT and
-/// CURLOPT_FORBID_REUSE. Set them again for a transfer of your own. A request body must be one that
-/// libcurl can send again (CURLOPT_COPYPOSTFIELDS or CURLOPT_POSTFIELDS; a read callback must start
-/// from the beginning).
+/// CURLOPT_TIMEOUT_MS, and for a request that is not repeatable CURLOPT_FRESH_CONNECT,
+/// CURLOPT_FORBID_REUSE and CURLOPT_SHARE. Set them again for a transfer of your own. A request
+/// body must be one that libcurl can send again (CURLOPT_COPYPOSTFIELDS or CURLOPT_POSTFIELDS; a
+/// read callback must start from the beginning).
+///
+/// A request that is not repeatable does not use a share of yours, neither its connections nor its
+/// cookies and TLS sessions. State the cookies that it needs (CURLOPT_COOKIE), or use a handle that
+/// keeps its own.
 [[nodiscard]] inline curl_result curl_perform(
     CURL* handle, const attempt& current, const curl_options& options = {}) {
     curl_result result;
+    result.repeat = current.stated_or_mark(options.repeat);
+    std::optional<detail::curl_empty_pool> pool;
+    if (result.repeat == repeatability::not_repeatable && !pool.emplace(handle).is_set()) {
+        result.code = CURLE_OUT_OF_MEMORY;
+        return result;
+    }
     detail::curl_body body{&result.body, options.body_size_max};
-    const detail::curl_transfer_options set(
-        handle, body, current.time_left(), current.stated_or_mark(options.repeat));
+    const detail::curl_transfer_options set(handle, body, current.time_left(), result.repeat);
     result.code = curl_easy_perform(handle);
     result.ended_at = current.calendar_time();
-    result.repeat = current.stated_or_mark(options.repeat);
     detail::read_curl_answer(handle, result);
     return result;
 }

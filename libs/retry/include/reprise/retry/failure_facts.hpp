@@ -9,8 +9,10 @@
 ///   2. a function `retry_facts(const E&)` found by argument-dependent lookup;
 ///   3. a member `retry_facts() const`.
 ///
-/// `std::error_code` and exceptions are described out of the box. A type with none of these has no
-/// facts. As an exception it is retried by strategies that retry failures without facts, such as
+/// `std::error_code` and exceptions are described out of the box, with the facts of stream sockets:
+/// a connected datagram socket can report `connection_refused` for a request that was executed, so
+/// a client that uses one must provide facts of its own. A type with none of these has no facts. As
+/// an exception it is retried by strategies that retry failures without facts, such as
 /// `attempts(3)`; as the error of a result it does not compile with any other strategy.
 
 #include <algorithm>
@@ -95,7 +97,7 @@ namespace detail {
 /// be reported after the request was sent is `maybe`: broken connections, unreachable hosts and
 /// networks, "try again" (a receive timeout of a socket is one), interrupted calls, and
 /// `timed_out`, which is a timeout. Windows' own codes and those of Asio and its TLS streams are
-/// described in the same way. Other codes have no facts.
+/// described in the same way. Other codes have no facts. All of this holds for stream sockets only.
 [[nodiscard]] REPRISE_EXPORT failure_facts
 describe_error_code(const std::error_code& code) noexcept;
 

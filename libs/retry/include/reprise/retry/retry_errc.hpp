@@ -3,11 +3,13 @@
 /// The library's own errors: one enumeration, one category, and one exception that carries them.
 /// They are reported only where the operation has no error of its own, because no attempt was made.
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include <reprise/retry/detail/compiler.hpp>
@@ -155,6 +157,78 @@ template <class Options>
     }
     return options;
 }
+
+}  // namespace detail
+
+namespace detail {
+
+[[noreturn]] REPRISE_EXPORT void throw_circuit_open();
+
+/// A result like `std::expected`.
+template <class R>
+concept expected_like = requires(const R& r) {
+    { r.has_value() } -> std::convertible_to<bool>;
+    r.error();
+};
+
+/// A result like `std::expected` that its error alone can make: as an `unexpected_type`, or as it
+/// is where no value could be meant (`boost::system::result`).
+template <class R>
+concept made_from_error =
+    requires { typename R::unexpected_type; } ||
+    (std::constructible_from<R, typename R::error_type> &&
+     (std::is_void_v<typename R::value_type> ||
+      !std::constructible_from<typename R::value_type, typename R::error_type>));
+
+/// The error of a loop that made no attempt because it was refused as `why`.
+[[nodiscard]] constexpr retry_errc unattempted_errc(refusal_reason why) noexcept {
+    return why == refusal_reason::circuit_open ? retry_errc::circuit_open : retry_errc::canceled;
+}
+[[nodiscard]] inline std::error_code unattempted_error(refusal_reason why) noexcept {
+    return to_code(unattempted_errc(why));
+}
+
+}  // namespace detail
+
+namespace driver {
+
+/// The result of a loop that was canceled (`refusal_reason::canceled`; only possible when the
+/// initial token has a delay) or refused by a circuit breaker (`refusal_reason::circuit_open`)
+/// before its first attempt. Known for error codes, for results like `std::expected` whose error
+/// can be made from a `std::error_code`, and with the Asio forms for `std::exception_ptr`.
+/// Specialise it with `static R make(refusal_reason)` for your own result type.
+template <class R>
+struct unattempted_outcome;
+
+template <>
+struct unattempted_outcome<std::error_code> {
+    [[nodiscard]] static std::error_code make(refusal_reason why) noexcept {
+        return detail::unattempted_error(why);
+    }
+};
+
+template <detail::expected_like R>
+    requires std::constructible_from<typename R::error_type, std::error_code> &&
+             detail::made_from_error<R>
+struct unattempted_outcome<R> {
+    [[nodiscard]] static R make(refusal_reason why) {
+        typename R::error_type error(detail::unattempted_error(why));
+        if constexpr (requires { typename R::unexpected_type; }) {
+            return R(typename R::unexpected_type(std::move(error)));
+        } else {
+            return R(std::move(error));
+        }
+    }
+};
+
+}  // namespace driver
+
+namespace detail {
+
+template <class R>
+concept has_unattempted_outcome = requires {
+    { driver::unattempted_outcome<R>::make(refusal_reason::canceled) } -> std::convertible_to<R>;
+};
 
 }  // namespace detail
 

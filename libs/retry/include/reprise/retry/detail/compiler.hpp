@@ -5,6 +5,12 @@
 
 #include <type_traits>
 
+/// The single header contains this header, too: the second of the two reports what is wrong.
+#ifdef REPRISE_COMPILER_HPP
+#error "include either Reprise's single header or its headers in libs/, not both"
+#endif
+#define REPRISE_COMPILER_HPP
+
 /// `REPRISE_EXPORT` marks what a shared library of ours exports: everything else stays hidden. The
 /// mark is the same for the library and for its users, so no definition has to agree between the
 /// two. The single header exports nothing: it is part of the program or plugin that includes it,

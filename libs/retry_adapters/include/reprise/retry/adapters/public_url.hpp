@@ -6,13 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include <reprise/retry/detail/compiler.hpp>  // Refuses to be mixed with the single header.
+
 namespace reprise::adapters {
 
 /// `url` without user, password, query and fragment, which may hold secrets:
 ///
 ///     https://bob:secret@shop.example/orders?key=42   ->   https://shop.example/orders
 ///
-/// A URL inside the path (of a proxy, for example) loses its user and password, too.
+/// A URL inside the path (of a proxy, for example) loses its user and password, too, also if it has
+/// only one slash after its scheme.
 [[nodiscard]] inline std::string public_url(std::string_view url) {
     url = url.substr(0, std::min(url.find('?'), url.find('#')));
     // libcurl takes any number of slashes after the scheme, and a URL without a scheme.
@@ -24,7 +27,7 @@ namespace reprise::adapters {
     for (;;) {
         const std::size_t end = std::min(url.find('/', begin), url.size());
         std::string_view part = url.substr(begin, end - begin);
-        if (!has_host || text.ends_with("//")) {
+        if (!has_host || text.ends_with("//") || text.ends_with(":/")) {
             const std::size_t user_end = part.rfind('@');
             part.remove_prefix(user_end == std::string_view::npos ? 0 : user_end + 1);
         }
