@@ -27,6 +27,7 @@ struct behaviour {
     enum class kind {
         answer,          ///< Reads the request and sends `text`, then closes.
         answer_one,      ///< The same, but closes when the next request has arrived.
+        answer_all,      ///< Sends `text` to each request until the client closes.
         hang_up,         ///< Closes at once.
         read_and_close,  ///< Reads the request and closes without an answer.
         silent,          ///< Never answers; holds the connection until the end.
@@ -47,6 +48,10 @@ inline behaviour answers_one(int status) {
     return {
         behaviour::kind::answer_one,
         "HTTP/1.1 " + std::to_string(status) + " Status\r\nContent-Length: 0\r\n\r\n"};
+}
+/// Keeps the connection for all requests of the client.
+inline behaviour answers_all(int status) {
+    return {behaviour::kind::answer_all, answers_one(status).text};
 }
 inline behaviour sends(std::string text) {
     return {behaviour::kind::answer, std::move(text)};
@@ -121,10 +126,15 @@ private:
             read_request(client);
         }
         if (now.what == behaviour::kind::answer || now.what == behaviour::kind::answer_one) {
-            static_cast<void>(::send(client, now.text.data(), now.text.size(), MSG_NOSIGNAL));
+            send_text(now, client);
         }
         if (now.what == behaviour::kind::answer_one) {
             read_request(client);
+        }
+        if (now.what == behaviour::kind::answer_all) {
+            do {
+                send_text(now, client);
+            } while (read_request(client));
         }
         if (now.what == behaviour::kind::silent) {
             held_.push_back(client);
@@ -132,9 +142,12 @@ private:
             ::close(client);
         }
     }
+    static void send_text(const behaviour& now, int client) {
+        static_cast<void>(::send(client, now.text.data(), now.text.size(), MSG_NOSIGNAL));
+    }
     /// Reads until the end of the header fields and of a body of the announced length. Gives up
-    /// after two seconds.
-    void read_request(int client) {
+    /// after two seconds. False if nothing arrived.
+    bool read_request(int client) {
         std::string text;
         std::array<char, 4096> chunk{};
         pollfd readable{client, POLLIN, 0};
@@ -145,7 +158,7 @@ private:
             }
             text.append(chunk.data(), static_cast<std::size_t>(size));
             if (text.front() == '\x16') {
-                return;  // A TLS handshake.
+                return true;  // A TLS handshake.
             }
         }
         if (!text.empty()) {
@@ -153,6 +166,7 @@ private:
             requests_.push_back(text.substr(0, text.find("\r\n")));
             arrived_.notify_all();
         }
+        return !text.empty();
     }
     [[nodiscard]] static bool is_complete(const std::string& text) {
         const auto end = text.find("\r\n\r\n");
