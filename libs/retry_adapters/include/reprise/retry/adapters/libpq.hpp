@@ -12,6 +12,10 @@
 /// A COMMIT whose answer is lost is never repeated blindly. `pq_transaction` first finds out
 /// whether it was applied.
 
+#if defined(_WIN32)
+#error "this adapter waits with POSIX calls and does not support Windows"
+#endif
+
 #include <poll.h>
 
 #include <algorithm>
