@@ -68,10 +68,16 @@ enum class beast_errc {
 /// sends nothing else cannot hold an exchange without a time limit forever.
 inline constexpr unsigned beast_interim_answers_max = 16;
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+// The destructor of Boost's base is protected, so no one destroys a category through it.
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+#endif
+
 /// The category of `beast_errc`.
 class beast_error_category final : public boost::system::error_category {
 public:
-    // With a number of its own it equals its copies in other shared libraries.
+    // The number makes it equal to its copies in other shared libraries.
     constexpr beast_error_category() noexcept : error_category(0x7265'7072'6973'6562) {}
 
     [[nodiscard]] const char* name() const noexcept override { return "reprise.beast"; }
@@ -81,6 +87,10 @@ public:
                    : "unknown error";
     }
 };
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 /// Found by `boost::system::error_code`.
 [[nodiscard]] inline boost::system::error_code make_error_code(beast_errc error) noexcept {
