@@ -3,6 +3,7 @@
 #include <map>
 
 #include <reprise/retry.hpp>
+#include <reprise/testing/virtual_clock.hpp>
 
 #include "redis_server.hpp"
 #include "run_example.hpp"
@@ -13,6 +14,21 @@ namespace adapters {
 namespace {
 
 using reprise::repeatability;
+
+/// The table of codes compiles without hiredis, so it has them as numbers.
+constexpr int code_in_table(std::string_view name) {
+    return reprise::detail::find_row(reprise::adapters::detail::hiredis_rows, name)->code;
+}
+static_assert(code_in_table("REDIS_ERR_IO") == REDIS_ERR_IO);
+static_assert(code_in_table("REDIS_ERR_OTHER") == REDIS_ERR_OTHER);
+static_assert(code_in_table("REDIS_ERR_EOF") == REDIS_ERR_EOF);
+static_assert(code_in_table("REDIS_ERR_PROTOCOL") == REDIS_ERR_PROTOCOL);
+static_assert(code_in_table("REDIS_ERR_OOM") == REDIS_ERR_OOM);
+#if defined(REDIS_ERR_TIMEOUT)  // Since hiredis 1.0.
+static_assert(code_in_table("REDIS_ERR_TIMEOUT") == REDIS_ERR_TIMEOUT);
+#endif
+static_assert(
+    reprise::adapters::detail::hiredis_rows.size() == 6, "a code that is not compared above");
 
 reprise::standard_strategy make_strategy() {
     return reprise::standard_strategy(
@@ -308,6 +324,26 @@ TEST(hiredis_adapter, all_steps_of_an_attempt_share_its_time) {
         FAIL() << "took 300 ms of 200";
     } catch (const redis_error& error) {
         EXPECT_TRUE(error.is_unknown());
+        EXPECT_TRUE(error.retry_facts().timeout);
+    }
+}
+
+// The wait is one of real time: nothing wakes it when a virtual clock reaches the deadline.
+TEST(hiredis_adapter, waits_for_an_answer_as_long_as_the_clock_of_the_call_leaves) {
+    const scripted_node node({[](int client) {
+        scripted_node::read_command(client);
+        pollfd closed{client, POLLIN, 0};
+        ::poll(&closed, 1, 5000);
+        scripted_node::send_text(client, "+OK\r\n");
+    }});
+    redis_connection connection({"127.0.0.1", node.port()});
+    reprise::testing::virtual_clock clock;
+    const reprise::attempt current{.deadline = clock.now() + 1h, .timeout = 1h, .clock = &clock};
+    clock.advance(1h - 100ms);
+    try {
+        static_cast<void>(connection.command(current, {"GET", "a"}));
+        ADD_FAILURE() << "waited for the answer for seconds";
+    } catch (const redis_error& error) {
         EXPECT_TRUE(error.retry_facts().timeout);
     }
 }

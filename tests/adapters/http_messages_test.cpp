@@ -61,6 +61,36 @@ TYPED_TEST(http_messages, interim_answers_are_not_the_answer) {
     EXPECT_EQ(made.waits, std::vector<reprise::duration>{7s});
 }
 
+// A server that sent interim answers without end held an exchange that had no limit forever.
+TEST(beast_messages, interim_answers_without_an_answer_are_a_failure) {
+    using reprise::adapters::beast_errc;
+    std::string allowed;
+    for (unsigned count = 0; count < reprise::adapters::beast_interim_answers_max; ++count) {
+        allowed += "HTTP/1.1 103 Early Hints\r\nRetry-After: 900\r\n\r\n";
+    }
+    const behaviour more = sends("HTTP/1.1 103 Early Hints\r\n\r\n" + allowed + answers(200).text);
+    {
+        misbehaving_server server({sends(allowed + answers(200, "", "fine").text)});
+        const counted_call made(beast_client{"GET", server.port()});
+        EXPECT_EQ(beast_client::body(made.last), "fine");
+        EXPECT_EQ(made.history.failed_attempts(), 0U);
+    }
+    misbehaving_server gets({more, answers(200, "", "fine")});
+    const counted_call get(beast_client{"GET", gets.port()});
+    EXPECT_EQ(beast_client::body(get.last), "fine");
+    EXPECT_EQ(get.history.failed_attempts(), 1U);
+    EXPECT_LT(get.waits.at(0), 900s) << "no answer asked for it";
+
+    misbehaving_server posts({more, answers(200)});
+    const counted_call post(beast_client{"POST", posts.port()});
+    EXPECT_EQ(post.last.error, beast_errc::too_many_interim_answers);
+    EXPECT_EQ(post.last.stage, reprise::adapters::beast_stage::reading);
+    EXPECT_EQ(post.last.message(), "too many interim answers");
+    EXPECT_EQ(
+        reprise::adapters::beast_error_facts(post.last.error).safety, reprise::retry_safety::maybe);
+    EXPECT_EQ(posts.requests().size(), 1U);
+}
+
 // Beast forgot what had arrived of an answer that broke off.
 TYPED_TEST(http_messages, wait_that_an_answer_asks_for_counts_also_if_its_body_breaks_off) {
     misbehaving_server server(

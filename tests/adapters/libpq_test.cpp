@@ -238,10 +238,6 @@ struct cut_commit {
     }
 };
 
-std::string socket_folder(const std::string& parameters) {
-    return parameters.substr(5, parameters.find(' ') - 5);
-}
-
 TEST_F(libpq_adapter, does_not_repeat_a_commit_that_was_applied_although_its_answer_was_lost) {
     const commit_cutter proxy(socket_folder(server_->parameters()), commit_cutter::cut::answer);
     cut_commit cut;

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <reprise/retry/adapters/libpq.hpp>
 
@@ -18,6 +20,11 @@ using reprise::adapters::pq_error;
 using reprise::adapters::pq_result;
 using reprise::adapters::pq_transaction;
 using reprise::adapters::pq_transaction_options;
+
+/// The folder in the parameters of a server, e.g. for a `commit_cutter`.
+inline std::string socket_folder(const std::string& parameters) {
+    return parameters.substr(5, parameters.find(' ') - 5);
+}
 
 class postgres_test : public testing::Test {
 protected:

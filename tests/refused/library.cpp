@@ -1,5 +1,5 @@
 // A standard library without `std::stop_token`: libc++ before version 20, unless a flag asks for it
-// (`-fexperimental-library`). See check_refused.py.
+// (`-fexperimental-library`). And a system that is not POSIX. See check_refused.py.
 
 // refused: libcxx_19_without_the_flag_for_stop_token
 // compiler: clang++-19
@@ -30,3 +30,13 @@ int main() {
 // errors: 1
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/testing/virtual_clock.hpp>
+
+// refused: libpq_adapter_on_windows
+// flags: -D_WIN32
+// message: this adapter waits with POSIX calls and does not support Windows
+#include <reprise/retry/adapters/libpq.hpp>
+
+// refused: hiredis_adapter_on_windows
+// flags: -D_WIN32
+// message: this adapter waits with POSIX calls and does not support Windows
+#include <reprise/retry/adapters/hiredis.hpp>

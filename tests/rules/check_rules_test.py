@@ -675,10 +675,10 @@ class decoders_rule(planted_tree):
     def setUp(self):
         super().setUp()
         self.plant(self.header, "#pragma once\nnamespace reprise::adapters {\n"
-                                "namespace detail {\nvoid step(std::string_view rest);\n"
+                                "namespace detail {\nint step(std::string_view rest);\n"
                                 "}  // namespace detail\n"
                                 "[[nodiscard]] constexpr int parse_reply(\n"
-                                "    std::string_view text) noexcept {\n    return 0;\n}\n"
+                                "    std::string_view text) noexcept {\n    return detail::step(text);\n}\n"
                                 "int count(int number);\n}\n")
 
     def test_decoder_with_a_fuzz_target_passes(self):
@@ -688,6 +688,30 @@ class decoders_rule(planted_tree):
     def test_decoder_without_a_fuzz_target_is_reported(self):
         self.plant("libs/retry_adapters/tests/fuzz/reply_fuzz.cpp", "// parse_reply(text)\n")
         self.assert_reported(self.header, "`parse_reply` takes a text")
+
+    def test_text_as_a_string_or_a_pointer_is_a_text(self):
+        for parameter in ("const std::string& text", "const char* text", "std::span<char> text"):
+            with self.subTest(parameter):
+                self.plant(self.header, f"inline int parse_reply({parameter}) {{\n"
+                                        "    return 0;\n}\n")
+                self.assert_reported(self.header, "`parse_reply` takes a text")
+
+    def plant_detail(self, caller):
+        self.plant("libs/retry_adapters/tests/fuzz/reply_fuzz.cpp", "parse_reply(text);\n")
+        self.plant(self.header, "namespace reprise::adapters {\nnamespace detail {\n"
+                                "inline int step(const char* rest) {\n    return *rest;\n}\n"
+                                f"class reader {{\n    int next();\n    {caller}\n}};\n"
+                                "}  // namespace detail\n"
+                                "inline int parse_reply(std::string_view text) {\n"
+                                "    return detail::reader(text).next();\n}\n}\n")
+
+    def test_private_decoder_of_a_fuzzed_one_passes(self):
+        self.plant_detail("int read() { return step(rest_); }")
+        self.assert_clean()
+
+    def test_private_decoder_that_no_fuzzed_one_reaches_is_reported(self):
+        self.plant_detail("// step(rest_)")
+        self.assert_reported(self.header + ":3", "`step` takes a text")
 
     def test_reason_exempts_a_function_and_must_name_one(self):
         self.plant("tests/rules/decoders.tsv", "parse_reply\tthe program's own text\n")

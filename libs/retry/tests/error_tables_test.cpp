@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
+#include <span>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <reprise/retry.hpp>
 #include <reprise/testing/virtual_clock.hpp>
@@ -179,6 +182,29 @@ TEST(error_tables, a_call_that_must_not_be_repeated_runs_once_after_errors_that_
     }
 }
 
+std::span<const detail::error_row> windows_rows() {
+    const auto table = std::ranges::find(
+        detail::error_tables(), std::string_view("windows"), &detail::error_table::category);
+    return table->rows;
+}
+
+/// The numbers of Winsock's reference lie in ranges without a gap, and single ones below.
+TEST(error_tables, every_code_of_winsocks_reference_is_in_the_table) {
+    std::vector<int> codes{6, 8, 87, 995, 996, 997, 10004, 10009, 10013, 10014, 10022, 10024};
+    constexpr std::pair<int, int> ranges[]{
+        {10035, 10071}, {10091, 10093}, {10101, 10112}, {11001, 11031}};
+    for (const auto& [first, last] : ranges) {
+        for (int code = first; code <= last; ++code) {
+            codes.push_back(code);
+        }
+    }
+    for (const int code : codes) {
+        const detail::error_row* const row = detail::find_row(windows_rows(), code);
+        ASSERT_NE(row, nullptr) << code;
+        EXPECT_TRUE(row->name.starts_with("WSA") || code == 995) << row->name;
+    }
+}
+
 TEST(error_tables, windows_codes_have_the_facts_of_their_standard_twins) {
     using enum std::errc;
     constexpr std::pair<const char*, std::errc> twins[]{
@@ -196,14 +222,17 @@ TEST(error_tables, windows_codes_have_the_facts_of_their_standard_twins) {
         {"WSAECONNREFUSED", connection_refused},
         {"WSAEHOSTUNREACH", host_unreachable},
         {"WSAEACCES", permission_denied},
+        {"WSA_NOT_ENOUGH_MEMORY", not_enough_memory},
+        {"WSAEINVAL", invalid_argument},
+        {"WSAENOTEMPTY", directory_not_empty},
+        {"WSAELOOP", too_many_symbolic_link_levels},
+        {"WSAECANCELLED", operation_canceled},
+        {"WSA_E_CANCELLED", operation_canceled},
         {"ERROR_BROKEN_PIPE", broken_pipe},
         {"ERROR_OPERATION_ABORTED", operation_canceled},
     };
-    const auto windows = std::ranges::find(
-        detail::error_tables(), std::string_view("windows"), &detail::error_table::category);
-    ASSERT_NE(windows, detail::error_tables().end());
     for (const auto& [name, code] : twins) {
-        const detail::error_row* const row = detail::find_row(windows->rows, name);
+        const detail::error_row* const row = detail::find_row(windows_rows(), name);
         ASSERT_NE(row, nullptr) << name;
         const failure_facts twin = facts_of(make_error_code(code));
         EXPECT_EQ(row->safety, twin.safety) << name;

@@ -9,6 +9,8 @@
 
 #include <reprise/retry.hpp>
 #include <reprise/retry/budget.hpp>
+#include <reprise/retry/lint.hpp>
+#include <reprise/retry/presets.hpp>
 
 namespace mixed {
 
@@ -32,6 +34,7 @@ struct shop_result {
 
 std::error_code fetch();
 shop_result buy();
+std::string read_page(const reprise::attempt& current);
 
 void use_every_form(const reprise::call_options& options) {
     reprise::standard_strategy standard;
@@ -58,9 +61,45 @@ void use_every_form(const reprise::call_options& options) {
         reprise::driver::exponential_backoff{}, reprise::driver::no_budget{});
     static_cast<void>(reprise::retry(composed, options, fetch));
 
+    static_cast<void>(reprise::retry(rule, options, reprise::catching<shop_error>, fetch));
+    // Without exceptions it cannot report a failure, so no loop takes it.
+    static_cast<void>(reprise::throws_on_failure(read_page)(reprise::attempt{}));
+    static_cast<void>(reprise::facts_of(shop_error{}));
+    static_cast<void>(reprise::http_facts(503, "7", {}));
+
     reprise::driver::token_result token = standard.acquire_initial_token();
     static_cast<void>(standard.refresh_token(token.token, reprise::driver::retry_question{}));
     static_cast<void>(standard.record_success(token.token));
+}
+
+std::unique_ptr<reprise::retry_tracer> make_tracer();
+
+/// What belongs to a service is set on its strategy.
+void use_every_part_of_a_strategy(const reprise::call_options& options) {
+    const auto breaker = std::make_shared<reprise::circuit_breaker>();
+    const std::shared_ptr<reprise::retry_tracer> tracer = make_tracer();
+    const auto metrics = std::make_shared<reprise::retry_metrics>();
+    const auto rule = reprise::attempts(3)
+                          .breaker(breaker)
+                          .tracer(tracer)
+                          .observer(metrics)
+                          .on_decision([](const reprise::decision_event&) {})
+                          .failures_without_facts(reprise::when_unstated::refuse);
+    static_cast<void>(reprise::retry(rule, options, fetch));
+    static_cast<void>(metrics->to_prometheus());
+
+    reprise::standard_strategy full({.breaker = breaker, .observer = metrics, .tracer = tracer});
+    static_cast<void>(reprise::retry(full, options, reprise::catching<shop_error>, fetch));
+    static_cast<void>(reprise::lint(reprise::standard_strategy::options{}));
+
+    reprise::standard_strategy aws = reprise::presets::aws_standard();
+    static_cast<void>(reprise::retry(aws, options, fetch));
+    reprise::presets::aws_2_1_strategy newer = reprise::presets::aws_2_1();
+    static_cast<void>(reprise::retry(newer, options, fetch));
+    reprise::presets::grpc_a6_strategy grpc = reprise::presets::grpc_a6();
+    static_cast<void>(reprise::retry(grpc, options, buy));
+    reprise::presets::finagle_strategy finagle = reprise::presets::finagle();
+    static_cast<void>(reprise::retry(finagle, options, buy));
 }
 
 }  // namespace mixed

@@ -1,8 +1,10 @@
-// A delay read from a server's answer is never negative and never longer than its bound.
+// A delay read from a server's answer is never negative and never longer than its bound. The text
+// of a status ends with the server's message.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include <reprise/retry/adapters/grpc_details.hpp>
@@ -16,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto is_wrong = [&](const std::optional<duration>& wait) {
         return wait && (*wait < duration::zero() || *wait >= year + std::chrono::seconds{1});
     };
-    if (is_wrong(delay) || is_wrong(pushback)) {
+    const std::string text = adapters::detail::grpc_text(14, bytes);
+    if (is_wrong(delay) || is_wrong(pushback) || !text.ends_with(bytes)) {
         std::abort();
     }
     return 0;

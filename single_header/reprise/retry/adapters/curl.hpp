@@ -108,7 +108,7 @@ inline std::size_t append_curl_body(char* data, std::size_t, std::size_t size, v
     if (size > body.size_max - body.text->size()) {
         return size + 1;  // Any number but `size` ends the transfer with CURLE_WRITE_ERROR.
     }
-    return reprise::detail::result_or(size + 1, [&] {
+    return reprise::detail::guarded(size + 1, [&] {
         body.text->append(data, size);
         return size;
     });

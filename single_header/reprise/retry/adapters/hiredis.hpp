@@ -13,6 +13,10 @@
 ///     });
 /// ```
 
+#if defined(_WIN32)
+#error "this adapter waits with POSIX calls and does not support Windows"
+#endif
+
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>

@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <boost/asio/awaitable.hpp>
@@ -41,11 +42,61 @@
 
 namespace reprise::adapters {
 
+enum class beast_errc;
+
+}  // namespace reprise::adapters
+
+template <>
+struct boost::system::is_error_code_enum<reprise::adapters::beast_errc> : std::true_type {};
+
+namespace reprise::adapters {
+
 /// The target of a request. The port is a number or the name of a service.
 struct http_server {
     std::string host;
     std::string port = "80";
 };
+
+/// Errors of an exchange that Beast has no code for.
+enum class beast_errc {
+    /// More than `beast_interim_answers_max` interim answers, and still no final one. The server
+    /// may have acted, so it is repeated only for requests that may be sent twice.
+    too_many_interim_answers = 1,
+};
+
+/// An exchange skips at most this many interim answers, such as 100 and 103, so that a server that
+/// sends nothing else cannot hold an exchange without a time limit forever.
+inline constexpr unsigned beast_interim_answers_max = 16;
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+// The destructor of Boost's base is protected, so no one destroys a category through it.
+#pragma GCC diagnostic ignored "-Wnon-virtual-dtor"
+#endif
+
+/// The category of `beast_errc`.
+class beast_error_category final : public boost::system::error_category {
+public:
+    // The number makes it equal to its copies in other shared libraries.
+    constexpr beast_error_category() noexcept : error_category(0x7265'7072'6973'6562) {}
+
+    [[nodiscard]] const char* name() const noexcept override { return "reprise.beast"; }
+    [[nodiscard]] std::string message(int value) const override {
+        return value == static_cast<int>(beast_errc::too_many_interim_answers)
+                   ? "too many interim answers"
+                   : "unknown error";
+    }
+};
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+/// Found by `boost::system::error_code`.
+[[nodiscard]] inline boost::system::error_code make_error_code(beast_errc error) noexcept {
+    static constexpr beast_error_category category;
+    return {static_cast<int>(error), category};
+}
 
 /// The last step that an exchange reached.
 enum class beast_stage : std::uint8_t {
@@ -77,9 +128,9 @@ struct beast_result {
         return error.failed() ? error.message() : "HTTP " + std::to_string(response.result_int());
     }
     /// Safe to repeat: failures to resolve and to connect, and the statuses 408 and 429. Repeated
-    /// only for requests that may be sent twice: timeouts and broken connections after that, and
-    /// 5xx. Never repeated: other 4xx, malformed or too long answers, names that do not exist, and
-    /// what you canceled (`is_canceled`).
+    /// only for requests that may be sent twice: timeouts and broken connections after that, too
+    /// many interim answers, and 5xx. Never repeated: other 4xx, malformed or too long answers,
+    /// names that do not exist, and what you canceled (`is_canceled`).
     [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
@@ -90,7 +141,7 @@ struct beast_result {
     failure_facts facts = facts_of(error);
     facts.timeout = facts.timeout || error == boost::beast::error::timeout;
     if (error == boost::beast::error::timeout || error == http::error::end_of_stream ||
-        error == http::error::partial_message) {
+        error == http::error::partial_message || error == beast_errc::too_many_interim_answers) {
         facts.safety = retry_safety::maybe;
         facts.fault = failure_fault::other;
     } else if (
@@ -190,12 +241,16 @@ template <class RequestBody, class Fields>
         result.stage = beast_stage::reading;
         boost::beast::flat_buffer buffer;
         std::optional<http::response_parser<http::string_body>> answer;
+        unsigned interim_count = 0;
         do {
             answer.emplace();
             answer->skip(request.method() == http::verb::head);  // It has no body to wait for.
             co_await http::async_read(stream, buffer, *answer, checked);
-        } while (!ended() && detail::is_interim_status(answer->get().result_int()));
-        if (answer->is_header_done()) {
+        } while (!ended() && detail::is_interim_status(answer->get().result_int()) &&
+                 ++interim_count <= beast_interim_answers_max);
+        if (interim_count > beast_interim_answers_max) {
+            result.error = beast_errc::too_many_interim_answers;
+        } else if (answer->is_header_done()) {
             result.response = answer->release();
         }
         if (!result.error.failed()) {

@@ -12,6 +12,10 @@
 /// A COMMIT whose answer is lost is never repeated blindly. `pq_transaction` first finds out
 /// whether it was applied.
 
+#if defined(_WIN32)
+#error "this adapter waits with POSIX calls and does not support Windows"
+#endif
+
 #include <poll.h>
 
 #include <algorithm>
@@ -121,12 +125,20 @@ public:
     /// For calls of your own; null if not open.
     [[nodiscard]] PGconn* native() const noexcept { return connection_.get(); }
 
-    /// Executes one statement with the values of $1, $2, ... Throws `pq_error`. Outside of a
-    /// transaction the statement commits on its own; if its answer is lost it is repeated only if
-    /// you state here that it is repeatable. So is a CALL or a DO that fails in any other way,
-    /// because it may have committed a part of its work (`is_sql_program`). The mark of a call does
-    /// not reach a connection. A COPY from or to the program fails and closes the connection; copy
-    /// with libpq's own functions on `native()`.
+    /// Executes one statement with the values of $1, $2, ..., within the time of the attempt.
+    /// Throws `pq_error`. Outside of a transaction the statement commits on its own. If its answer
+    /// is lost, it is repeated only if you state, here or in the call's options, that it is
+    /// repeatable. So is a CALL or a DO that fails in any other way, because it may have committed
+    /// a part of its work (`is_sql_program`). A COPY from or to the program fails and closes the
+    /// connection; copy with libpq's own functions on `native()`.
+    pq_result execute(
+        const attempt& current, const std::string& statement,
+        const std::vector<std::string>& values = {},
+        repeatability repeat = repeatability::unspecified) {
+        const attempt_limit limit(*this, current);
+        return execute(statement, values, current.stated_or_mark(repeat));
+    }
+    /// The same within the limit that was set last, and without the mark of a call.
     pq_result execute(
         const std::string& statement, const std::vector<std::string>& values = {},
         repeatability repeat = repeatability::unspecified) {
@@ -169,6 +181,26 @@ public:
 private:
     template <class Body>
     friend class pq_transaction;
+    /// Limits the time of the connection as long as the attempt runs. Its clock may end with the
+    /// call, and later statements are not part of it.
+    class attempt_limit {
+    public:
+        attempt_limit(pq_connection& on, const attempt& current)
+            : on_(&on), deadline_(on.deadline_), clock_(on.clock_) {
+            on.limit_time(current);
+        }
+        ~attempt_limit() {
+            on_->deadline_ = deadline_;
+            on_->clock_ = clock_;
+        }
+        attempt_limit(const attempt_limit&) = delete;
+        attempt_limit& operator=(const attempt_limit&) = delete;
+
+    private:
+        pq_connection* on_;
+        time_point deadline_;
+        retry_clock* clock_;
+    };
     struct connection_deleter {
         void operator()(PGconn* connection) const noexcept { PQfinish(connection); }
     };
@@ -337,7 +369,7 @@ public:
         : connection_(&connection), body_(std::move(body)), options_(std::move(options)) {}
 
     result operator()(const attempt& current) {
-        const attempt_limit limit(*connection_, current);
+        const pq_connection::attempt_limit limit(*connection_, current);
         if (!is_applied()) {
             run();
         }
@@ -348,26 +380,6 @@ public:
 
 private:
     using stored = std::conditional_t<std::is_void_v<result>, char, result>;
-    /// Limits the time of the connection as long as the attempt runs. Its clock may end with the
-    /// call, and later statements are not part of it.
-    class attempt_limit {
-    public:
-        attempt_limit(pq_connection& on, const attempt& current)
-            : on_(&on), deadline_(on.deadline_), clock_(on.clock_) {
-            on.limit_time(current);
-        }
-        ~attempt_limit() {
-            on_->deadline_ = deadline_;
-            on_->clock_ = clock_;
-        }
-        attempt_limit(const attempt_limit&) = delete;
-        attempt_limit& operator=(const attempt_limit&) = delete;
-
-    private:
-        pq_connection* on_;
-        time_point deadline_;
-        retry_clock* clock_;
-    };
     /// A COMMIT that was sent and whose answer was lost.
     struct lost_commit {
         std::string transaction_id;  ///< Empty: on a standby, which applies nothing.
