@@ -139,5 +139,36 @@ TEST_F(libpq_connections, more_parameters_than_the_protocol_has_room_for_are_not
     EXPECT_STREQ(PQgetvalue(row.get(), 0, 0), "65535");
 }
 
+// libpq quotes what it cannot read, and the attempts were repeated.
+TEST_F(libpq_connections, malformed_parameters_are_not_repeated_and_no_part_of_them_is_shown) {
+    for (const std::string parameters :
+         {"host=/tmp password=my secret", "host=/tmp password='secret",
+          "postgresql://app:p%zzsecret@127.0.0.1:1/postgres",
+          "postgresql://app:my@secret@127.0.0.1:1/postgres",
+          "postgresql://app:secret/word@127.0.0.1:1/postgres",
+          "postgresql://app:my@secret@127.0.0.1,127.0.0.1:1/postgres"}) {
+        pq_connection connection(parameters);
+        const auto error = fail_three_times([&] { connection.open(); });
+        EXPECT_EQ(attempts_, 1) << parameters;
+        EXPECT_EQ(error.retry_facts().safety, reprise::retry_safety::no) << parameters;
+        EXPECT_FALSE(error.is_commit_unknown());
+        EXPECT_EQ(history_.find("secret"), std::string::npos) << history_;
+        EXPECT_EQ(error.details().find("secret"), std::string::npos) << error.details();
+    }
+}
+
+// It was ignored: a first host that did not answer took all the time of each attempt, and the
+// second one was never reached.
+TEST_F(libpq_connections, limit_of_libpq_for_connecting_is_refused) {
+    pq_connection limited(server_->parameters() + " connect_timeout=2");
+    const auto error = fail_three_times([&] { limited.open(); });
+    EXPECT_EQ(attempts_, 1);
+    EXPECT_EQ(error.retry_facts().safety, reprise::retry_safety::no);
+    EXPECT_NE(history_.find("connect_timeout"), std::string::npos) << history_;
+    pq_connection unlimited(server_->parameters() + " connect_timeout=0");
+    unlimited.open();
+    EXPECT_TRUE(unlimited.is_open());
+}
+
 }  // namespace
 }  // namespace adapters

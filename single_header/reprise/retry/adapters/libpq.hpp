@@ -81,7 +81,9 @@ using pq_result = std::unique_ptr<PGresult, pq_result_deleter>;  ///< An answer 
 /// fail from then on, until you begin a new transaction, roll back or call `close`.
 class pq_connection {
 public:
-    /// `parameters` as for PQconnectdb.
+    /// `parameters` as for PQconnectdb, except that `connect_timeout` is refused (and
+    /// PGCONNECT_TIMEOUT ignored): limit the time of the attempts instead. With several hosts, one
+    /// that does not answer takes all of it.
     explicit pq_connection(std::string parameters) : parameters_(std::move(parameters)) {}
 
     /// Everything from now on must end before the attempt's deadline, by the call's clock. After
@@ -104,6 +106,7 @@ public:
                 "the connection of the transaction was lost: begin a new one or roll back", "25P02",
                 false);
         }
+        check_parameters();
         connection_.reset(PQconnectStart(parameters_.c_str()));
         if (connection_ == nullptr) {
             throw std::bad_alloc{};
@@ -254,6 +257,23 @@ private:
         return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
     }
 
+    /// libpq's own texts for parameters that it cannot read quote parts of passwords.
+    void check_parameters() const {
+        struct options_deleter {
+            void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
+        };
+        const std::unique_ptr<PQconninfoOption, options_deleter> options(
+            PQconninfoParse(parameters_.c_str(), nullptr));
+        if (options == nullptr) {
+            fail_misused("libpq cannot read the connection parameters", "", false);
+        }
+        for (const PQconninfoOption* each = options.get(); each->keyword != nullptr; ++each) {
+            const std::string_view value = each->val != nullptr ? each->val : "";
+            if (const char* const fault = fault_of_pq_parameter(each->keyword, value)) {
+                fail_misused(fault, "", false);
+            }
+        }
+    }
     /// Nothing has been copied, and the server discards a transaction around it.
     [[noreturn]] void fail_copy() {
         connection_.reset();
