@@ -7054,6 +7054,41 @@ namespace reprise::adapters {
 
 }  // namespace reprise::adapters
 
+/// Connection parameters of PostgreSQL that are refused. Needs no client library.
+
+namespace reprise::adapters {
+
+/// Why a value of libpq's connection parameters is refused; null if it is not.
+///
+/// ```
+/// host containing '@', port with letters   part of a password that is not percent-encoded
+/// connect_timeout                          libpq applies it only to connections that block
+/// ```
+///
+/// The texts have no part of the value: libpq's own errors would show it.
+[[nodiscard]] constexpr const char* fault_of_pq_parameter(
+    std::string_view name, std::string_view value) noexcept {
+    if (name == "host") {
+        // A list. A path and the name of an abstract socket may contain the character.
+        for (std::size_t begin = 0; begin < value.size();) {
+            const std::string_view host = value.substr(begin, value.find(',', begin) - begin);
+            if (!host.starts_with('/') && !host.starts_with('@') && host.find('@') != host.npos) {
+                return "the host contains '@': percent-encode that of the user or the password";
+            }
+            begin += host.size() + 1;
+        }
+    }
+    if (name == "port" && value.find_first_not_of("0123456789, ") != value.npos) {
+        return "the port is not a number: percent-encode '/' and ':' of the password";
+    }
+    if (name == "connect_timeout" && !value.empty() && value != "0") {
+        return "connect_timeout has no effect here: limit the time of the attempts instead";
+    }
+    return nullptr;
+}
+
+}  // namespace reprise::adapters
+
 /// URLs in logs and histories.
 
 namespace reprise::adapters {
@@ -7098,12 +7133,6 @@ namespace reprise::adapters {
 /// The first word of an error reply: "MOVED 3999 127.0.0.1:6381" is "MOVED".
 [[nodiscard]] constexpr std::string_view redis_error_code(std::string_view message) noexcept {
     return message.substr(0, message.find(' '));
-}
-
-/// An error reply for exceptions and logs: without the arguments of an unknown command, which Redis
-/// repeats, and which may hold secrets.
-[[nodiscard]] constexpr std::string_view redis_error_text(std::string_view message) noexcept {
-    return message.substr(0, message.find(", with args beginning with"));
 }
 
 namespace detail {
@@ -7154,10 +7183,19 @@ inline constexpr std::array redis_rows{
         .reason = "the server is out of memory; the write was refused"},
 };
 
-/// Of these, the ones that Redis itself answers before a script starts. A script can end with any
-/// other after it has written something, on its own account or because a command inside it failed.
-inline constexpr std::array<std::string_view, 5> redis_errors_before_scripts{
-    "LOADING", "MASTERDOWN", "CLUSTERDOWN", "MOVED", "ASK"};
+/// What Redis itself answers before a script starts, apart from redirections. A script can end with
+/// any other error after it has written something, on its own account or because a command inside
+/// it failed; the codes alone are also a script's to choose.
+inline constexpr std::array<std::string_view, 8> redis_errors_before_scripts{
+    "LOADING Redis is loading the dataset in memory",
+    "LOADING Valkey is loading the dataset in memory",
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+    "MASTERDOWN Link with MASTER is down and slave-serve-stale-data is set to 'no'.",
+    "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and "
+    "'allow-stale' flag is not set on the script.",
+    "CLUSTERDOWN The cluster is down",
+    "CLUSTERDOWN The cluster is down and only accepts read commands",
+    "CLUSTERDOWN Hash slot not served"};
 
 /// The codes of hiredis, after a command was sent. None is `yes`: the command may be executed.
 inline constexpr std::array hiredis_rows{
@@ -7170,6 +7208,9 @@ inline constexpr std::array hiredis_rows{
     reprise::detail::error_row{
         .code = 6, .name = "REDIS_ERR_TIMEOUT", .safety = retry_safety::maybe, .timeout = true},
 };
+
+/// What Redis puts around a part of a command that it repeats.
+inline constexpr std::string_view redis_quotes = "'`\"";
 
 /// Compares a command with a name in capitals.
 [[nodiscard]] constexpr bool is_redis_command(
@@ -7186,34 +7227,57 @@ inline constexpr std::array hiredis_rows{
         scripts, [command](std::string_view name) { return is_redis_command(command, name); });
 }
 
+[[nodiscard]] constexpr bool is_letter_or_digit(char c) noexcept {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/// Where the first quoted part of a text begins. An apostrophe follows a letter.
+[[nodiscard]] constexpr std::size_t find_quoted(std::string_view text) noexcept {
+    std::size_t at = text.find_first_of(redis_quotes);
+    while (at != text.npos && at > 0 && is_letter_or_digit(text[at - 1])) {
+        at = text.find_first_of(redis_quotes, at + 1);
+    }
+    return at;
+}
+
+/// What follows the last quoted part of a text that begins with one: a secret may contain quotes
+/// itself. Empty if the last one has no end.
+[[nodiscard]] constexpr std::string_view after_quoted(std::string_view text) noexcept {
+    std::size_t at = text.find_last_of(redis_quotes);
+    while (at > 0 && at + 1 < text.size() && is_letter_or_digit(text[at + 1])) {
+        at = text.find_last_of(redis_quotes, at - 1);
+    }
+    return at > 0 ? text.substr(at + 1) : std::string_view();
+}
+
+/// "ERR unknown command 'GTE'": a name, and nothing that could be a secret.
+[[nodiscard]] constexpr bool is_unknown_redis_command(std::string_view text) noexcept {
+    constexpr std::string_view prefix = "ERR unknown command ";
+    if (!text.starts_with(prefix) || text.size() < prefix.size() + 2) {
+        return false;
+    }
+    const std::string_view name = text.substr(prefix.size() + 1, text.size() - prefix.size() - 2);
+    return redis_quotes.find(text.back()) != redis_quotes.npos &&
+           std::ranges::all_of(name, [](char c) {
+               return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+           });
+}
+
 }  // namespace detail
 
-/// The facts of an error reply to `command`. Redis executes nothing of a command that it refuses.
+/// An error reply for exceptions and logs: without what Redis quotes, such as keys and parts of
+/// ACL rules and scripts, and without the arguments of an unknown command. They may hold secrets.
 ///
-/// ```
-/// LOADING, BUSY, MASTERDOWN, TRYAGAIN, CLUSTERDOWN   passes with time: safe
-/// MOVED, ASK, READONLY                               another node can do it: safe
-/// NOREPLICAS, MISCONF, OOM                           the server lacks something: safe
-/// others                                             the command's own fault: never
-/// ```
-///
-/// A script (EVAL, EVALSHA, FCALL) that ends with an error may have written before. It is repeated
-/// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK), and
-/// after the others only if you state that it is repeatable.
-[[nodiscard]] constexpr failure_facts redis_reply_facts(
-    std::string_view message, std::string_view command = {},
-    repeatability stated = repeatability::unspecified) noexcept {
-    const std::string_view code = redis_error_code(message);
-    if (reprise::detail::find_row(detail::redis_rows, code) == nullptr) {
-        return {.safety = retry_safety::no, .fault = failure_fault::client};
+///     ERR unknown subcommand 'secret'.   ->   ERR unknown subcommand '...'.
+[[nodiscard]] inline std::string redis_error_text(std::string_view message) {
+    message = message.substr(0, message.find(", with args beginning with"));
+    const std::size_t quoted = detail::find_quoted(message);
+    if (quoted == message.npos || detail::is_unknown_redis_command(message)) {
+        return std::string(message);
     }
-    failure_facts facts{.safety = retry_safety::yes, .fault = failure_fault::server};
-    if (detail::is_redis_script(command) &&
-        std::ranges::find(detail::redis_errors_before_scripts, code) ==
-            detail::redis_errors_before_scripts.end()) {
-        facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
-    }
-    return facts;
+    return std::string(message.substr(0, quoted))
+        .append("'...'")
+        .append(detail::after_quoted(message.substr(quoted)));
 }
 
 /// A server. With a host that contains a slash, the path of its unix socket; the port is not used.
@@ -7252,6 +7316,34 @@ struct redis_redirection {
     const auto [read, error] = std::from_chars(message.data() + colon + 1, end, found.port);
     const bool is_port = error == std::errc{} && read == end && found.port != 0;
     return is_port ? std::optional(found) : std::nullopt;
+}
+
+/// The facts of an error reply to `command`. Redis executes nothing of a command that it refuses.
+///
+/// ```
+/// LOADING, BUSY, MASTERDOWN, TRYAGAIN, CLUSTERDOWN   passes with time: safe
+/// MOVED, ASK, READONLY                               another node can do it: safe
+/// NOREPLICAS, MISCONF, OOM                           the server lacks something: safe
+/// others                                             the command's own fault: never
+/// ```
+///
+/// A script (EVAL, EVALSHA, FCALL) that ends with an error may have written before. It is repeated
+/// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK, each
+/// with the text of Redis itself), and after the others only if you state that it is repeatable.
+[[nodiscard]] inline failure_facts redis_reply_facts(
+    std::string_view message, std::string_view command = {},
+    repeatability stated = repeatability::unspecified) noexcept {
+    const std::string_view code = redis_error_code(message);
+    if (reprise::detail::find_row(detail::redis_rows, code) == nullptr) {
+        return {.safety = retry_safety::no, .fault = failure_fault::client};
+    }
+    failure_facts facts{.safety = retry_safety::yes, .fault = failure_fault::server};
+    const auto& before_scripts = detail::redis_errors_before_scripts;
+    if (detail::is_redis_script(command) && !parse_redis_redirection(message) &&
+        std::ranges::find(before_scripts, message) == before_scripts.end()) {
+        facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
+    }
+    return facts;
 }
 
 /// Finds the server of the next command. MOVED holds for all later commands, until that server
@@ -7331,11 +7423,45 @@ enum class sql_stage : std::uint8_t {
     program,         ///< The same, but it may commit parts of its work (`is_sql_program`).
 };
 
+/// The protocol counts the parameters of a statement in 16 bits.
+inline constexpr std::size_t sql_parameters_max = 65535;
+
 /// True if the state reports a lost connection: no state at all, class 08, or a server that shuts
 /// down or crashed (57P01, 57P02, 57P05).
 [[nodiscard]] constexpr bool is_lost_connection(std::string_view state) noexcept {
     return state.empty() || state.starts_with("08") || state == "57P01" || state == "57P02" ||
            state == "57P05";
+}
+
+/// True for 08P01 as the statement's own fault, such as a wrong number of parameters: then the
+/// connection stays open. Otherwise it is a lost one, which is how proxies report that they have
+/// lost the server. A COMMIT or a program may pass on the 08P01 of a foreign server.
+[[nodiscard]] constexpr bool is_refused_statement(
+    std::string_view state, sql_stage stage, bool is_open) noexcept {
+    return state == "08P01" && is_open &&
+           (stage == sql_stage::in_transaction || stage == sql_stage::alone);
+}
+
+/// What the server knows about a transaction whose COMMIT was lost.
+enum class lost_commit_state : std::uint8_t {
+    running,      ///< It may still be applied: nothing that its effects show counts yet.
+    applied,      ///< It has taken effect.
+    not_applied,  ///< It was rolled back.
+    unknown,      ///< The server cannot say.
+};
+
+/// Reads the answer of `pg_xact_status`; empty for NULL. After a crash the server may have used the
+/// transaction id again, so 'committed' is not trusted then.
+[[nodiscard]] constexpr lost_commit_state read_transaction_status(
+    std::string_view status, bool has_crashed) noexcept {
+    if (status == "in progress") {
+        return lost_commit_state::running;
+    }
+    if (status == "aborted") {
+        return lost_commit_state::not_applied;
+    }
+    return status == "committed" && !has_crashed ? lost_commit_state::applied
+                                                 : lost_commit_state::unknown;
 }
 
 /// True if the failure leaves open whether the server has committed. A connection that is lost
@@ -7423,6 +7549,26 @@ inline constexpr std::array sqlstate_rows{
     return sql;
 }
 
+[[nodiscard]] constexpr char to_upper(char c) noexcept {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+/// Removes the next word of letters from `sql`, after comments and white space; empty if something
+/// else comes first.
+[[nodiscard]] constexpr std::string_view take_word(std::string_view& sql) noexcept {
+    sql = from_first_word(sql);
+    const auto is_letter = [](char c) { return to_upper(c) >= 'A' && to_upper(c) <= 'Z'; };
+    const auto size = std::ranges::find_if_not(sql, is_letter) - sql.begin();
+    const std::string_view word = sql.substr(0, static_cast<std::size_t>(size));
+    sql.remove_prefix(word.size());
+    return word;
+}
+
+/// Compares a word of a statement with a name in capitals.
+[[nodiscard]] constexpr bool is_sql_word(std::string_view word, std::string_view upper) noexcept {
+    return std::ranges::equal(word, upper, {}, to_upper);
+}
+
 /// The number for readers of a history; 0 for a state with letters.
 [[nodiscard]] constexpr std::uint32_t number_of(std::string_view state) noexcept {
     std::uint32_t number = 0;
@@ -7459,23 +7605,51 @@ inline constexpr std::array sqlstate_rows{
 /// or a partition that is half detached. Not for others that work in steps, VACUUM, CLUSTER and
 /// REINDEX: to do a step again is harmless. A SELECT cannot commit, whatever functions it calls.
 [[nodiscard]] constexpr bool is_sql_program(std::string_view sql) noexcept {
-    const auto upper = [](char c) {
-        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    };
-    sql = detail::from_first_word(sql);
-    const auto letter = [&](char c) { return upper(c) >= 'A' && upper(c) <= 'Z'; };
-    const auto size = std::ranges::find_if_not(sql, letter) - sql.begin();
-    const std::string_view word = sql.substr(0, static_cast<std::size_t>(size));
-    const auto is_word = [&](std::string_view name) {
-        return std::ranges::equal(word, name, {}, upper);
-    };
+    const std::string_view word = detail::take_word(sql);
+    const auto is_word = [word](std::string_view name) { return detail::is_sql_word(word, name); };
     if (is_word("CALL") || is_word("DO")) {
         return true;
     }
     constexpr std::array<std::string_view, 4> in_steps{"ALTER", "CREATE", "DROP", "REINDEX"};
     constexpr std::string_view concurrently = "CONCURRENTLY";
     return std::ranges::any_of(in_steps, is_word) &&
-           !std::ranges::search(sql, concurrently, {}, upper).empty();
+           !std::ranges::search(sql, concurrently, {}, detail::to_upper).empty();
+}
+
+/// True for a statement that applies the transaction in which it is executed: COMMIT, END and
+/// PREPARE TRANSACTION.
+[[nodiscard]] constexpr bool is_sql_commit(std::string_view sql) noexcept {
+    const std::string_view word = detail::take_word(sql);
+    return detail::is_sql_word(word, "COMMIT") || detail::is_sql_word(word, "END") ||
+           (detail::is_sql_word(word, "PREPARE") &&
+            detail::is_sql_word(detail::take_word(sql), "TRANSACTION"));
+}
+
+/// True for a statement after which nothing is left of the transaction before it, also if that was
+/// lost with its connection: BEGIN, START TRANSACTION, and a ROLLBACK or ABORT of the whole.
+[[nodiscard]] constexpr bool is_sql_restart(std::string_view sql) noexcept {
+    const std::string_view word = detail::take_word(sql);
+    if (detail::is_sql_word(word, "BEGIN") || detail::is_sql_word(word, "START")) {
+        return true;
+    }
+    if (!detail::is_sql_word(word, "ROLLBACK") && !detail::is_sql_word(word, "ABORT")) {
+        return false;
+    }
+    std::string_view rest = detail::from_first_word(sql);
+    const std::string_view noise = detail::take_word(sql);
+    if (detail::is_sql_word(noise, "WORK") || detail::is_sql_word(noise, "TRANSACTION")) {
+        rest = detail::from_first_word(sql);
+    }
+    return rest.empty();
+}
+
+/// The stage of a statement that a program executes, inside of a transaction or outside.
+[[nodiscard]] constexpr sql_stage sql_stage_of(
+    std::string_view sql, bool is_in_transaction) noexcept {
+    if (is_in_transaction) {
+        return is_sql_commit(sql) ? sql_stage::committing : sql_stage::in_transaction;
+    }
+    return is_sql_program(sql) ? sql_stage::program : sql_stage::alone;
 }
 
 /// The facts of a failed statement, where a retry means to repeat the whole transaction.

@@ -1,7 +1,8 @@
 #pragma once
 
-/// A proxy in front of a PostgreSQL server that loses one COMMIT, the request or its answer, or
-/// stops reading in the middle of it.
+/// A proxy in front of a PostgreSQL server that loses one COMMIT, the request or its answer, stops
+/// reading in the middle of it, or reports in its place, as PgBouncer does, that it lost the
+/// server.
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -16,7 +17,7 @@ namespace adapters {
 
 class commit_cutter {
 public:
-    enum class cut { request, answer, reading };
+    enum class cut { request, answer, reading, report };
 
     /// `target` is the folder of the server's socket.
     commit_cutter(std::string target, cut what) : target_(std::move(target)), what_(what) {
@@ -103,6 +104,10 @@ private:
             if (is_commit) {
                 static_cast<void>(::recv(server, bytes.data(), bytes.size(), 0));
                 has_cut_ = true;
+                if (what_ == cut::report) {
+                    using namespace std::string_view_literals;
+                    send_all(client, "E\0\0\0\x29SFATAL\0C08P01\0Mserver conn crashed?\0\0"sv);
+                }
                 return false;
             }
         }

@@ -280,6 +280,50 @@ TEST(hiredis_adapter, never_repeats_a_script_that_may_have_written) {
     EXPECT_EQ(server.ask({"GET", "count"}), "2") << "once for each call";
 }
 
+// These codes come before a script starts if Redis itself sends them. Each attempt counted.
+TEST(hiredis_adapter, never_repeats_a_script_that_ends_with_a_code_of_redis_on_its_own_account) {
+    const redis_server server;
+    redis_connection connection({"127.0.0.1", server.port()});
+    for (const std::string text :
+         {"LOADING my cache", "MASTERDOWN later", "CLUSTERDOWN of the shop", "MOVED on",
+          "ASK me"}) {
+        server.ask({"DEL", "count"});
+        const std::vector<std::string> words{
+            "EVAL", "redis.call('INCR', KEYS[1]) return redis.error_reply('" + text + "')", "1",
+            "count"};
+        const auto run = [&](const reprise::attempt& current) {
+            return connection.command(current, words);
+        };
+        EXPECT_THROW(
+            static_cast<void>(reprise::retry(reprise::attempts(3).every(0ms), run)), redis_error);
+        EXPECT_EQ(server.ask({"GET", "count"}), "1") << text;
+    }
+}
+
+// They were in histories and logs.
+TEST(hiredis_adapter, history_of_a_refused_command_has_no_arguments_of_it) {
+    const redis_server server;
+    redis_connection connection({"127.0.0.1", server.port()});
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"ACL", "SETUSER", "bob", "<secret"},
+             {"ACL", "SETUSER", "bob", "#it's a secret"},
+             {"XREADGROUP", "GROUP", "g", "c", "STREAMS", "customer:secret", ">"},
+             {"CLIENT", "secret"},
+             {"CONFIG", "SET", "maxmemory", "1mb", "secret", "3"},
+             {"EVAL", "local password = 'secret", "0"}}) {
+        reprise::retry_history history;
+        EXPECT_THROW(
+            static_cast<void>(reprise::retry(
+                reprise::attempts(2), {.history = &history},
+                [&](const reprise::attempt& current) {
+                    return connection.command(current, words);
+                })),
+            redis_error);
+        const std::string text = to_string(history);
+        EXPECT_EQ(text.find("secret"), std::string::npos) << text;
+    }
+}
+
 TEST(hiredis_adapter, repeats_after_a_timeout_only_what_is_harmless) {
     const redis_server server;
     server.ask({"SET", "n", "1"});

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <reprise/retry/adapters/redis_reply.hpp>
@@ -34,7 +35,42 @@ TEST(redis_reply, text_of_an_unknown_command_is_without_its_arguments) {
                          "`app`, `secret`, "),
         "ERR unknown command `HELLO`");
     EXPECT_EQ(redis_error_text("WRONGTYPE Operation"), "WRONGTYPE Operation");
+    EXPECT_EQ(redis_error_text("ERR unknown command 'HELLO'"), "ERR unknown command 'HELLO'");
     EXPECT_EQ(redis_error_text(""), "");
+}
+
+// Passwords, keys and pieces of scripts were in histories.
+TEST(redis_reply, text_of_an_error_has_nothing_that_redis_quotes) {
+    using reprise::adapters::redis_error_text;
+    for (const auto& [message, text] : std::vector<std::pair<std::string, std::string>>{
+             {"ERR Error in ACL SETUSER modifier '<secret': Syntax error",
+              "ERR Error in ACL SETUSER modifier '...': Syntax error"},
+             {"ERR Error in ACL SETUSER modifier '<it's secret': Syntax error",
+              "ERR Error in ACL SETUSER modifier '...': Syntax error"},
+             {"ERR Error in ACL SETUSER modifier '<a' secret': Syntax error",
+              "ERR Error in ACL SETUSER modifier '...': Syntax error"},
+             {"NOGROUP No such key 'ada' or consumer group 'g' in XREADGROUP with GROUP option",
+              "NOGROUP No such key '...' in XREADGROUP with GROUP option"},
+             {"ERR unknown subcommand 'secret'. Try CLIENT HELP.",
+              "ERR unknown subcommand '...'. Try CLIENT HELP."},
+             {"ERR user_script:1: unfinished string near ''secret'",
+              "ERR user_script:1: unfinished string near '...'"},
+             {"ERR no key `secret` here", "ERR no key '...' here"},
+             {"ERR no key \"secret\"", "ERR no key '...'"},
+             {"ERR no end 'of the secret", "ERR no end '...'"},
+             {"ERR no end 'of the secret that's it", "ERR no end '...'"},
+             {"ERR 'secret' doesn't exist", "ERR '...' doesn't exist"},
+             {"'secret'", "'...'"},
+             {"ERR unknown command 'AUTH secret'", "ERR unknown command '...'"},
+             {"ERR unknown command 'a' 'secret'", "ERR unknown command '...'"},
+             {"ERR unknown command '", "ERR unknown command '...'"},
+             {"ERR unknown command ", "ERR unknown command "},
+             {"ERR unknown command 'JSON.SET'", "ERR unknown command 'JSON.SET'"},
+             {"READONLY You can't write against a read only replica.",
+              "READONLY You can't write against a read only replica."}}) {
+        EXPECT_EQ(redis_error_text(message), text);
+        EXPECT_EQ(redis_error_text(text), text) << "an error that is passed on keeps its text";
+    }
 }
 
 /// A script that failed in the middle was repeated: a command inside it was refused, and Redis
@@ -55,8 +91,33 @@ TEST(redis_reply, script_that_may_have_written_is_repeated_only_if_stated) {
         EXPECT_EQ(redis_reply_facts(message, "SET").safety, reprise::retry_safety::yes);
     }
     for (const char* message :
-         {"LOADING", "MASTERDOWN", "CLUSTERDOWN", "MOVED 1 a:1", "ASK 1 a:1"}) {
+         {"LOADING Redis is loading the dataset in memory",
+          "LOADING Valkey is loading the dataset in memory",
+          "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+          "MASTERDOWN Link with MASTER is down and slave-serve-stale-data is set to 'no'.",
+          "CLUSTERDOWN The cluster is down",
+          "CLUSTERDOWN The cluster is down and only accepts read commands",
+          "CLUSTERDOWN Hash slot not served",
+          ("MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and "
+           "'allow-stale' flag is not set on the script."),
+          "MOVED 1 a:1", "ASK 1 a:1"}) {
         EXPECT_EQ(redis_reply_facts(message, "EVAL").safety, reprise::retry_safety::yes) << message;
+    }
+}
+
+// "LOADING my cache" counted as the answer of a server that loads its data.
+TEST(redis_reply, script_that_ends_with_a_code_of_redis_on_its_own_account_may_have_written) {
+    using reprise::adapters::redis_reply_facts;
+    for (const char* message :
+         {"LOADING", "LOADING my cache", "LOADING Redis is loading the dataset in memory, too",
+          "MASTERDOWN later", "CLUSTERDOWN", "CLUSTERDOWN of the shop", "MOVED", "MOVED on",
+          "ASK me", "ASK 1 a:b"}) {
+        EXPECT_EQ(redis_reply_facts(message, "EVAL").safety, reprise::retry_safety::no) << message;
+        EXPECT_EQ(
+            redis_reply_facts(message, "EVAL", reprise::repeatability::repeatable).safety,
+            reprise::retry_safety::maybe)
+            << message;
+        EXPECT_EQ(redis_reply_facts(message, "SET").safety, reprise::retry_safety::yes) << message;
     }
 }
 

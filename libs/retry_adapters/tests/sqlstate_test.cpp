@@ -8,7 +8,11 @@ namespace {
 
 using reprise::repeatability;
 using reprise::retry_safety;
+using reprise::adapters::is_sql_commit;
 using reprise::adapters::is_sql_program;
+using reprise::adapters::is_sql_restart;
+using reprise::adapters::lost_commit_state;
+using reprise::adapters::read_transaction_status;
 using reprise::adapters::sql_stage;
 using reprise::adapters::sqlstate_facts;
 using reprise::adapters::sqlstate_text;
@@ -93,6 +97,70 @@ TEST(sqlstate, program_is_known_by_its_first_word) {
           "insert into t values ('concurrently')",
           "refresh materialized view concurrently v"}) {
         EXPECT_FALSE(is_sql_program(sql)) << sql;
+    }
+}
+
+// COMMIT and END counted as statements inside of a transaction, which are safe if they are lost.
+TEST(sqlstate, commit_is_known_by_its_first_words) {
+    for (const char* sql :
+         {"commit", "COMMIT", "Commit work;", "commit and chain", "commit prepared 'a'", "end",
+          " ; /* a */ END", "-- a\nend transaction", "prepare transaction 'a'",
+          "PREPARE/**/TRANSACTION 'a'"}) {
+        EXPECT_TRUE(is_sql_commit(sql)) << sql;
+        EXPECT_EQ(reprise::adapters::sql_stage_of(sql, true), sql_stage::committing) << sql;
+        EXPECT_EQ(reprise::adapters::sql_stage_of(sql, false), sql_stage::alone) << sql;
+    }
+    for (const char* sql :
+         {"", "commits", "comment on table t is 'commit'", "select 1; commit", "/* commit */",
+          "-- end", "ending", "rollback", "begin", "prepare a as select 1", "prepare",
+          "transaction", "prepare transactions as select 1", "execute a", "release savepoint a"}) {
+        EXPECT_FALSE(is_sql_commit(sql)) << sql;
+        EXPECT_EQ(reprise::adapters::sql_stage_of(sql, true), sql_stage::in_transaction) << sql;
+    }
+    EXPECT_EQ(reprise::adapters::sql_stage_of("call f()", false), sql_stage::program);
+    EXPECT_EQ(reprise::adapters::sql_stage_of("call f()", true), sql_stage::in_transaction);
+}
+
+// After a ROLLBACK TO SAVEPOINT, the rest of a lost transaction would be executed outside of it.
+TEST(sqlstate, restart_leaves_nothing_of_the_transaction_before_it) {
+    for (const char* sql :
+         {"begin", "BEGIN isolation level serializable", "start transaction", "rollback",
+          "Rollback;", "rollback work", "ROLLBACK TRANSACTION -- a\n;", "abort",
+          "/* a */ abort work", "rollback/* to a */"}) {
+        EXPECT_TRUE(is_sql_restart(sql)) << sql;
+    }
+    for (const char* sql :
+         {"", "rollback to a", "rollback to savepoint a", "rollback work to savepoint a",
+          "rollback transaction to a", "rollback and chain", "rollback prepared 'a'",
+          "abort and chain", "rollbacks", "commit", "end", "savepoint a", "release a", "select 1",
+          "-- rollback"}) {
+        EXPECT_FALSE(is_sql_restart(sql)) << sql;
+    }
+}
+
+// `was_applied` was asked while COMMIT was still being executed, and found nothing yet.
+TEST(sqlstate, transaction_that_is_in_progress_is_neither_applied_nor_not) {
+    for (const bool has_crashed : {false, true}) {
+        EXPECT_EQ(read_transaction_status("in progress", has_crashed), lost_commit_state::running);
+        EXPECT_EQ(read_transaction_status("aborted", has_crashed), lost_commit_state::not_applied);
+        EXPECT_EQ(read_transaction_status("", has_crashed), lost_commit_state::unknown);
+    }
+    EXPECT_EQ(read_transaction_status("committed", false), lost_commit_state::applied);
+    EXPECT_EQ(read_transaction_status("committed", true), lost_commit_state::unknown)
+        << "another transaction may have had the id";
+}
+
+// A wrong number of parameters was repeated three times, as if the connection had been lost.
+TEST(sqlstate, protocol_violation_is_a_loss_only_if_the_connection_ends) {
+    using reprise::adapters::is_refused_statement;
+    for (const sql_stage stage : {sql_stage::in_transaction, sql_stage::alone}) {
+        EXPECT_TRUE(is_refused_statement("08P01", stage, true));
+        EXPECT_FALSE(is_refused_statement("08P01", stage, false)) << "a proxy lost the server";
+        EXPECT_FALSE(is_refused_statement("08006", stage, true)) << "of a foreign server";
+    }
+    for (const sql_stage stage :
+         {sql_stage::connecting, sql_stage::committing, sql_stage::program}) {
+        EXPECT_FALSE(is_refused_statement("08P01", stage, true)) << "of a foreign server";
     }
 }
 

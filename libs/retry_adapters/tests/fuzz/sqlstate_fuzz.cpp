@@ -1,5 +1,6 @@
 // A state in a message has five characters. An unknown outcome of a COMMIT is never safe, nor is a
-// failure of a program. A text is made once: what was made here stays as it is.
+// failure of a program. A COMMIT is known whatever follows it, and restarts nothing. A text is made
+// once: what was made here stays as it is.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             facts.safety != retry_safety::no) {
             std::abort();
         }
+        if (adapters::is_refused_statement(state, stage, true)) {
+            std::abort();
+        }
         if (adapters::sqlstate_facts(state, adapters::sql_stage::program).safety !=
             retry_safety::no) {
             std::abort();
@@ -37,6 +41,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         adapters::is_sql_program(std::string("select ").append(text))) {
         std::abort();
     }
-    static_cast<void>(adapters::is_sql_program(text));
+    if (!adapters::is_sql_commit(std::string("/**/ commit ").append(text)) ||
+        adapters::is_sql_restart(std::string("rollback to ").append(text))) {
+        std::abort();
+    }
+    if (adapters::is_sql_commit(text) && adapters::is_sql_restart(text)) {
+        std::abort();
+    }
+    if (adapters::sql_stage_of(text, false) != (adapters::is_sql_program(text)
+                                                    ? adapters::sql_stage::program
+                                                    : adapters::sql_stage::alone)) {
+        std::abort();
+    }
+    if (adapters::read_transaction_status(text, true) == adapters::lost_commit_state::applied) {
+        std::abort();
+    }
     return 0;
 }

@@ -35,6 +35,7 @@
 
 #include <libpq-fe.h>
 
+#include <reprise/retry/adapters/pq_parameters.hpp>
 #include <reprise/retry/adapters/sqlstate.hpp>
 #include <reprise/retry/call_options.hpp>
 #include <reprise/retry/failure_facts.hpp>
@@ -79,9 +80,15 @@ using pq_result = std::unique_ptr<PGresult, pq_result_deleter>;  ///< An answer 
 /// One connection, for one thread at a time. Opened when it is first needed and reopened after it
 /// was lost. Every wait ends at the limit set last, except that for the name resolution; a
 /// connection that answered too late is closed.
+///
+/// A transaction that you begin with `execute` is lost with its connection. The loss is safe, so
+/// that a loop around the whole transaction repeats it. A loop inside it cannot: all statements
+/// fail from then on, until you begin a new transaction, roll back or call `close`.
 class pq_connection {
 public:
-    /// `parameters` as for PQconnectdb.
+    /// `parameters` as for PQconnectdb, except that `connect_timeout` is refused (and
+    /// PGCONNECT_TIMEOUT ignored): limit the time of the attempts instead. With several hosts, one
+    /// that does not answer takes all of it.
     explicit pq_connection(std::string parameters) : parameters_(std::move(parameters)) {}
 
     /// Everything from now on must end before the attempt's deadline, by the call's clock. After
@@ -91,7 +98,7 @@ public:
         clock_ = &current.clock_or_real();
     }
     /// Opens the connection unless it is open. Throws `pq_error`, also if it was lost inside a
-    /// `pq_transaction`: what followed on a new one would not be part of the transaction.
+    /// transaction: what followed on a new one would not be part of it.
     void open() {
         if (is_open()) {
             return;
@@ -99,6 +106,12 @@ public:
         if (is_in_transaction_) {
             fail_lost_transaction();
         }
+        if (has_begun_) {
+            fail_misused(
+                "the connection of the transaction was lost: begin a new one or roll back", "25P02",
+                false);
+        }
+        check_parameters();
         connection_.reset(PQconnectStart(parameters_.c_str()));
         if (connection_ == nullptr) {
             throw std::bad_alloc{};
@@ -121,7 +134,10 @@ public:
     [[nodiscard]] bool is_open() const noexcept {
         return connection_ != nullptr && PQstatus(connection_.get()) == CONNECTION_OK;
     }
-    void close() noexcept { connection_.reset(); }
+    void close() noexcept {
+        connection_.reset();
+        has_begun_ = false;
+    }
     /// For calls of your own; null if not open.
     [[nodiscard]] PGconn* native() const noexcept { return connection_.get(); }
 
@@ -129,8 +145,9 @@ public:
     /// Throws `pq_error`. Outside of a transaction the statement commits on its own. If its answer
     /// is lost, it is repeated only if you state, here or in the call's options, that it is
     /// repeatable. So is a CALL or a DO that fails in any other way, because it may have committed
-    /// a part of its work (`is_sql_program`). A COPY from or to the program fails and closes the
-    /// connection; copy with libpq's own functions on `native()`.
+    /// a part of its work (`is_sql_program`), and a COMMIT of your own whose answer is lost
+    /// (`is_sql_commit`). A COPY from or to the program fails and closes the connection; copy with
+    /// libpq's own functions on `native()`.
     pq_result execute(
         const attempt& current, const std::string& statement,
         const std::vector<std::string>& values = {},
@@ -142,17 +159,24 @@ public:
     pq_result execute(
         const std::string& statement, const std::vector<std::string>& values = {},
         repeatability repeat = repeatability::unspecified) {
+        has_begun_ = has_begun_ && (is_open() || !is_sql_restart(statement));
         open();
-        const bool is_alone = PQtransactionStatus(native()) == PQTRANS_IDLE;
-        const sql_stage stage = !is_alone                   ? sql_stage::in_transaction
-                                : is_sql_program(statement) ? sql_stage::program
-                                                            : sql_stage::alone;
+        const bool is_inside = PQtransactionStatus(native()) != PQTRANS_IDLE;
+        const sql_stage stage = sql_stage_of(statement, is_inside);
+        if (is_in_transaction_ && (!is_inside || stage == sql_stage::committing)) {
+            fail_misused("the body of a transaction cannot end it", "25P01", !is_inside);
+        }
+        has_begun_ =
+            !is_in_transaction_ && stage == sql_stage::in_transaction && !is_sql_restart(statement);
         return run(statement, values, stage, repeat);
     }
     /// The same for a statement of a known stage, on a connection that is open.
     pq_result run(
         const std::string& statement, const std::vector<std::string>& values, sql_stage stage,
         repeatability repeat = repeatability::unspecified) {
+        if (values.size() > sql_parameters_max) {
+            fail_misused("a statement has at most 65535 parameters", "54023", false);
+        }
         std::vector<const char*> texts;
         std::ranges::transform(
             values, std::back_inserter(texts), [](const std::string& v) { return v.c_str(); });
@@ -266,9 +290,26 @@ private:
         return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
     }
 
+    /// libpq's own texts for parameters that it cannot read quote parts of passwords.
+    void check_parameters() const {
+        struct options_deleter {
+            void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
+        };
+        const std::unique_ptr<PQconninfoOption, options_deleter> options(
+            PQconninfoParse(parameters_.c_str(), nullptr));
+        if (options == nullptr) {
+            fail_misused("libpq cannot read the connection parameters", "", false);
+        }
+        for (const PQconninfoOption* each = options.get(); each->keyword != nullptr; ++each) {
+            const std::string_view value = each->val != nullptr ? each->val : "";
+            if (const char* const fault = fault_of_pq_parameter(each->keyword, value)) {
+                fail_misused(fault, "", false);
+            }
+        }
+    }
     /// Nothing has been copied, and the server discards a transaction around it.
     [[noreturn]] void fail_copy() {
-        close();
+        connection_.reset();
         throw pq_error(
             "COPY from or to the program needs libpq's own functions", "0A000",
             sqlstate_facts("0A000", sql_stage::in_transaction), false);
@@ -288,14 +329,19 @@ private:
             "the connection of the transaction was lost", {},
             sqlstate_facts({}, sql_stage::in_transaction), false);
     }
+    [[noreturn]] static void fail_misused(
+        const std::string& message, const std::string& state, bool is_unknown) {
+        const failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::client};
+        throw pq_error(message, state, facts, is_unknown);
+    }
     [[noreturn]] void fail_lost(sql_stage stage, repeatability repeat) {
         const std::string message = PQerrorMessage(native());
-        close();
+        connection_.reset();
         throw pq_error(
             message, {}, sqlstate_facts({}, stage, repeat), adapters::is_commit_unknown({}, stage));
     }
     [[noreturn]] void fail_timeout(sql_stage stage, repeatability repeat) {
-        close();
+        connection_.reset();
         failure_facts facts = sqlstate_facts({}, stage, repeat);
         facts.timeout = true;
         throw pq_error(
@@ -308,8 +354,11 @@ private:
         const std::string state = field != nullptr ? field : "";
         const std::string message =
             result != nullptr ? PQresultErrorMessage(result) : PQerrorMessage(native());
+        if (is_refused_statement(state, stage, is_open())) {
+            fail_misused(message, state, false);
+        }
         if (is_lost_connection(state)) {
-            close();
+            connection_.reset();
         }
         throw pq_error(
             message, state, sqlstate_facts(state, stage, repeat),
@@ -321,16 +370,16 @@ private:
     time_point deadline_ = driver::no_deadline;
     retry_clock* clock_ = &retry_clock::real();
     bool is_in_transaction_ = false;  ///< Set by a `pq_transaction` while its body runs.
+    bool has_begun_ = false;          ///< The last statement was inside of another transaction.
 };
 
 /// The start of a transaction of `pq_transaction`, and how it finds out about a lost COMMIT.
 struct pq_transaction_options {
     /// The statement that starts the transaction, e.g. "begin isolation level serializable".
     std::string begin = "begin";
-    /// Asked on a new connection after the answer to COMMIT was lost: has the work been applied?
-    /// For example, look for a row with an id that your work inserts. Empty: asks the server for
-    /// the state of the transaction id (PostgreSQL 13 and later), so that every transaction uses
-    /// one, also if it only reads.
+    /// Asked on a new connection after the answer to COMMIT was lost, once the server no longer
+    /// executes it: has the work been applied? For example, look for a row with an id that your
+    /// work inserts. Empty: the state of the transaction id decides.
     std::function<bool(class pq_connection&)> was_applied{};
 };
 
@@ -343,8 +392,10 @@ struct pq_transaction_options {
 /// around the transaction: a body that fails throws.
 ///
 /// If the answer to COMMIT is lost, the next attempt asks whether it was applied before it does
-/// anything else. Applied: the attempt succeeds with the value of the earlier one. Not applied: the
-/// transaction is repeated. If that cannot be found out, the call fails with an error whose
+/// anything else. For that every transaction uses a transaction id, also if it only reads
+/// (PostgreSQL 13 and later). Applied: the attempt succeeds with the value of the earlier one. Not
+/// applied: the transaction is repeated. Still being committed: the attempt fails, and the one
+/// after it asks again. If that cannot be found out, the call fails with an error whose
 /// `is_commit_unknown()` is true, and so does a call that ends before it was found out. Another
 /// call of the same object continues there; for new work use a new object.
 ///
@@ -393,40 +444,50 @@ private:
         }
         const bool applied = doubting([&] {
             connection_->open();
-            return options_.was_applied ? options_.was_applied(*connection_) : ask_server();
+            return ask_server();
         });
         lost_.reset();
         return applied;
     }
     [[nodiscard]] bool ask_server() {
-        if (lost_->transaction_id.empty()) {
-            return false;
-        }
-        const pq_result answer = connection_->execute(
-            "select pg_xact_status($1::text::xid8), "
-            "(select stats_reset from pg_stat_bgwriter)::text",
-            {lost_->transaction_id}, repeatability::repeatable);
-        const std::string_view status = PQgetvalue(answer.get(), 0, 0);
-        if (status == "aborted") {
-            return false;
-        }
-        if (status == "in progress") {
+        const lost_commit_state state =
+            lost_->transaction_id.empty() ? lost_commit_state::not_applied : state_of_transaction();
+        if (state == lost_commit_state::running) {
             throw pq_error(
                 "the earlier attempt is still being committed", "40003",
                 {.safety = retry_safety::yes, .fault = failure_fault::other}, true);
         }
-        if (status == "committed" && lost_->server_epoch == PQgetvalue(answer.get(), 0, 1)) {
-            return true;
+        if (options_.was_applied) {
+            return options_.was_applied(*connection_);
         }
-        throw pq_error(
-            "the answer to COMMIT was lost, and the server cannot say whether it was applied",
-            "40003", {.safety = retry_safety::no, .fault = failure_fault::other}, true);
+        if (state == lost_commit_state::unknown) {
+            throw pq_error(
+                "the answer to COMMIT was lost, and the server cannot say whether it was applied",
+                "40003", {.safety = retry_safety::no, .fault = failure_fault::other}, true);
+        }
+        return state == lost_commit_state::applied;
+    }
+    [[nodiscard]] lost_commit_state state_of_transaction() {
+        try {
+            const pq_result answer = connection_->execute(
+                "select pg_xact_status($1::text::xid8), "
+                "(select stats_reset from pg_stat_bgwriter)::text",
+                {lost_->transaction_id}, repeatability::repeatable);
+            const bool has_crashed = lost_->server_epoch != PQgetvalue(answer.get(), 0, 1);
+            return read_transaction_status(PQgetvalue(answer.get(), 0, 0), has_crashed);
+        } catch (const pq_error& error) {
+            if (error.state() == "22023") {  // The server has forgotten the id in a crash.
+                return lost_commit_state::unknown;
+            }
+            throw;
+        }
     }
 
     void run() {
         connection_->open();
         if (PQtransactionStatus(connection_->native()) != PQTRANS_IDLE) {
-            fail_misused("a transaction is open on this connection already", "25001", false);
+            pq_connection::fail_misused(
+                "a transaction is open on this connection already", "25001", false);
         }
         connection_->run(options_.begin, {}, sql_stage::in_transaction);
         lost_commit commit;
@@ -457,29 +518,31 @@ private:
             bool* is_set;
         };
         const transaction_mark mark(connection_->is_in_transaction_);
-        if constexpr (std::is_void_v<result>) {
-            body_(*connection_);
-        } else {
-            value_.emplace(body_(*connection_));
+        try {
+            if constexpr (std::is_void_v<result>) {
+                body_(*connection_);
+            } else {
+                value_.emplace(body_(*connection_));
+            }
+        } catch (...) {
+            check_not_ended();
+            throw;
         }
         connection_->open();  // Throws if it was lost, and the body has hidden that.
-        if (PQtransactionStatus(connection_->native()) == PQTRANS_IDLE) {
-            fail_misused("the body has ended the transaction itself", "25P01", true);
-        }
+        check_not_ended();
     }
-    [[noreturn]] static void fail_misused(const char* message, const char* state, bool is_unknown) {
-        const failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::client};
-        throw pq_error(message, state, facts, is_unknown);
+    void check_not_ended() const {
+        if (connection_->is_open() && PQtransactionStatus(connection_->native()) == PQTRANS_IDLE) {
+            pq_connection::fail_misused("the body has ended the transaction itself", "25P01", true);
+        }
     }
     /// Asks for what is needed to find out about a lost answer. Assigns the transaction an id, even
     /// if it has written nothing so far: a NOTIFY is written by COMMIT.
     [[nodiscard]] lost_commit prepare_commit() {
-        if (options_.was_applied) {
-            return {};
-        }
-        const pq_result answer = connection_->execute(
+        const pq_result answer = connection_->run(
             "select (case when not pg_is_in_recovery() then pg_current_xact_id() end)::text, "
-            "(select stats_reset from pg_stat_bgwriter)::text");
+            "(select stats_reset from pg_stat_bgwriter)::text",
+            {}, sql_stage::in_transaction);
         return {PQgetvalue(answer.get(), 0, 0), PQgetvalue(answer.get(), 0, 1)};
     }
     void send_commit() {

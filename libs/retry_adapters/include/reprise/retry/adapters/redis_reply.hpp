@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,12 +22,6 @@ namespace reprise::adapters {
 /// The first word of an error reply: "MOVED 3999 127.0.0.1:6381" is "MOVED".
 [[nodiscard]] constexpr std::string_view redis_error_code(std::string_view message) noexcept {
     return message.substr(0, message.find(' '));
-}
-
-/// An error reply for exceptions and logs: without the arguments of an unknown command, which Redis
-/// repeats, and which may hold secrets.
-[[nodiscard]] constexpr std::string_view redis_error_text(std::string_view message) noexcept {
-    return message.substr(0, message.find(", with args beginning with"));
 }
 
 namespace detail {
@@ -77,10 +72,19 @@ inline constexpr std::array redis_rows{
         .reason = "the server is out of memory; the write was refused"},
 };
 
-/// Of these, the ones that Redis itself answers before a script starts. A script can end with any
-/// other after it has written something, on its own account or because a command inside it failed.
-inline constexpr std::array<std::string_view, 5> redis_errors_before_scripts{
-    "LOADING", "MASTERDOWN", "CLUSTERDOWN", "MOVED", "ASK"};
+/// What Redis itself answers before a script starts, apart from redirections. A script can end with
+/// any other error after it has written something, on its own account or because a command inside
+/// it failed; the codes alone are also a script's to choose.
+inline constexpr std::array<std::string_view, 8> redis_errors_before_scripts{
+    "LOADING Redis is loading the dataset in memory",
+    "LOADING Valkey is loading the dataset in memory",
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+    "MASTERDOWN Link with MASTER is down and slave-serve-stale-data is set to 'no'.",
+    "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and "
+    "'allow-stale' flag is not set on the script.",
+    "CLUSTERDOWN The cluster is down",
+    "CLUSTERDOWN The cluster is down and only accepts read commands",
+    "CLUSTERDOWN Hash slot not served"};
 
 /// The codes of hiredis, after a command was sent. None is `yes`: the command may be executed.
 inline constexpr std::array hiredis_rows{
@@ -93,6 +97,9 @@ inline constexpr std::array hiredis_rows{
     reprise::detail::error_row{
         .code = 6, .name = "REDIS_ERR_TIMEOUT", .safety = retry_safety::maybe, .timeout = true},
 };
+
+/// What Redis puts around a part of a command that it repeats.
+inline constexpr std::string_view redis_quotes = "'`\"";
 
 /// Compares a command with a name in capitals.
 [[nodiscard]] constexpr bool is_redis_command(
@@ -109,34 +116,57 @@ inline constexpr std::array hiredis_rows{
         scripts, [command](std::string_view name) { return is_redis_command(command, name); });
 }
 
+[[nodiscard]] constexpr bool is_letter_or_digit(char c) noexcept {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/// Where the first quoted part of a text begins. An apostrophe follows a letter.
+[[nodiscard]] constexpr std::size_t find_quoted(std::string_view text) noexcept {
+    std::size_t at = text.find_first_of(redis_quotes);
+    while (at != text.npos && at > 0 && is_letter_or_digit(text[at - 1])) {
+        at = text.find_first_of(redis_quotes, at + 1);
+    }
+    return at;
+}
+
+/// What follows the last quoted part of a text that begins with one: a secret may contain quotes
+/// itself. Empty if the last one has no end.
+[[nodiscard]] constexpr std::string_view after_quoted(std::string_view text) noexcept {
+    std::size_t at = text.find_last_of(redis_quotes);
+    while (at > 0 && at + 1 < text.size() && is_letter_or_digit(text[at + 1])) {
+        at = text.find_last_of(redis_quotes, at - 1);
+    }
+    return at > 0 ? text.substr(at + 1) : std::string_view();
+}
+
+/// "ERR unknown command 'GTE'": a name, and nothing that could be a secret.
+[[nodiscard]] constexpr bool is_unknown_redis_command(std::string_view text) noexcept {
+    constexpr std::string_view prefix = "ERR unknown command ";
+    if (!text.starts_with(prefix) || text.size() < prefix.size() + 2) {
+        return false;
+    }
+    const std::string_view name = text.substr(prefix.size() + 1, text.size() - prefix.size() - 2);
+    return redis_quotes.find(text.back()) != redis_quotes.npos &&
+           std::ranges::all_of(name, [](char c) {
+               return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-';
+           });
+}
+
 }  // namespace detail
 
-/// The facts of an error reply to `command`. Redis executes nothing of a command that it refuses.
+/// An error reply for exceptions and logs: without what Redis quotes, such as keys and parts of
+/// ACL rules and scripts, and without the arguments of an unknown command. They may hold secrets.
 ///
-/// ```
-/// LOADING, BUSY, MASTERDOWN, TRYAGAIN, CLUSTERDOWN   passes with time: safe
-/// MOVED, ASK, READONLY                               another node can do it: safe
-/// NOREPLICAS, MISCONF, OOM                           the server lacks something: safe
-/// others                                             the command's own fault: never
-/// ```
-///
-/// A script (EVAL, EVALSHA, FCALL) that ends with an error may have written before. It is repeated
-/// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK), and
-/// after the others only if you state that it is repeatable.
-[[nodiscard]] constexpr failure_facts redis_reply_facts(
-    std::string_view message, std::string_view command = {},
-    repeatability stated = repeatability::unspecified) noexcept {
-    const std::string_view code = redis_error_code(message);
-    if (reprise::detail::find_row(detail::redis_rows, code) == nullptr) {
-        return {.safety = retry_safety::no, .fault = failure_fault::client};
+///     ERR unknown subcommand 'secret'.   ->   ERR unknown subcommand '...'.
+[[nodiscard]] inline std::string redis_error_text(std::string_view message) {
+    message = message.substr(0, message.find(", with args beginning with"));
+    const std::size_t quoted = detail::find_quoted(message);
+    if (quoted == message.npos || detail::is_unknown_redis_command(message)) {
+        return std::string(message);
     }
-    failure_facts facts{.safety = retry_safety::yes, .fault = failure_fault::server};
-    if (detail::is_redis_script(command) &&
-        std::ranges::find(detail::redis_errors_before_scripts, code) ==
-            detail::redis_errors_before_scripts.end()) {
-        facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
-    }
-    return facts;
+    return std::string(message.substr(0, quoted))
+        .append("'...'")
+        .append(detail::after_quoted(message.substr(quoted)));
 }
 
 /// A server. With a host that contains a slash, the path of its unix socket; the port is not used.
@@ -175,6 +205,34 @@ struct redis_redirection {
     const auto [read, error] = std::from_chars(message.data() + colon + 1, end, found.port);
     const bool is_port = error == std::errc{} && read == end && found.port != 0;
     return is_port ? std::optional(found) : std::nullopt;
+}
+
+/// The facts of an error reply to `command`. Redis executes nothing of a command that it refuses.
+///
+/// ```
+/// LOADING, BUSY, MASTERDOWN, TRYAGAIN, CLUSTERDOWN   passes with time: safe
+/// MOVED, ASK, READONLY                               another node can do it: safe
+/// NOREPLICAS, MISCONF, OOM                           the server lacks something: safe
+/// others                                             the command's own fault: never
+/// ```
+///
+/// A script (EVAL, EVALSHA, FCALL) that ends with an error may have written before. It is repeated
+/// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK, each
+/// with the text of Redis itself), and after the others only if you state that it is repeatable.
+[[nodiscard]] inline failure_facts redis_reply_facts(
+    std::string_view message, std::string_view command = {},
+    repeatability stated = repeatability::unspecified) noexcept {
+    const std::string_view code = redis_error_code(message);
+    if (reprise::detail::find_row(detail::redis_rows, code) == nullptr) {
+        return {.safety = retry_safety::no, .fault = failure_fault::client};
+    }
+    failure_facts facts{.safety = retry_safety::yes, .fault = failure_fault::server};
+    const auto& before_scripts = detail::redis_errors_before_scripts;
+    if (detail::is_redis_script(command) && !parse_redis_redirection(message) &&
+        std::ranges::find(before_scripts, message) == before_scripts.end()) {
+        facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
+    }
+    return facts;
 }
 
 /// Finds the server of the next command. MOVED holds for all later commands, until that server

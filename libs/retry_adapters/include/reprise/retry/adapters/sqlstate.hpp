@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,11 +24,45 @@ enum class sql_stage : std::uint8_t {
     program,         ///< The same, but it may commit parts of its work (`is_sql_program`).
 };
 
+/// The protocol counts the parameters of a statement in 16 bits.
+inline constexpr std::size_t sql_parameters_max = 65535;
+
 /// True if the state reports a lost connection: no state at all, class 08, or a server that shuts
 /// down or crashed (57P01, 57P02, 57P05).
 [[nodiscard]] constexpr bool is_lost_connection(std::string_view state) noexcept {
     return state.empty() || state.starts_with("08") || state == "57P01" || state == "57P02" ||
            state == "57P05";
+}
+
+/// True for 08P01 as the statement's own fault, such as a wrong number of parameters: then the
+/// connection stays open. Otherwise it is a lost one, which is how proxies report that they have
+/// lost the server. A COMMIT or a program may pass on the 08P01 of a foreign server.
+[[nodiscard]] constexpr bool is_refused_statement(
+    std::string_view state, sql_stage stage, bool is_open) noexcept {
+    return state == "08P01" && is_open &&
+           (stage == sql_stage::in_transaction || stage == sql_stage::alone);
+}
+
+/// What the server knows about a transaction whose COMMIT was lost.
+enum class lost_commit_state : std::uint8_t {
+    running,      ///< It may still be applied: nothing that its effects show counts yet.
+    applied,      ///< It has taken effect.
+    not_applied,  ///< It was rolled back.
+    unknown,      ///< The server cannot say.
+};
+
+/// Reads the answer of `pg_xact_status`; empty for NULL. After a crash the server may have used the
+/// transaction id again, so 'committed' is not trusted then.
+[[nodiscard]] constexpr lost_commit_state read_transaction_status(
+    std::string_view status, bool has_crashed) noexcept {
+    if (status == "in progress") {
+        return lost_commit_state::running;
+    }
+    if (status == "aborted") {
+        return lost_commit_state::not_applied;
+    }
+    return status == "committed" && !has_crashed ? lost_commit_state::applied
+                                                 : lost_commit_state::unknown;
 }
 
 /// True if the failure leaves open whether the server has committed. A connection that is lost
@@ -115,6 +150,26 @@ inline constexpr std::array sqlstate_rows{
     return sql;
 }
 
+[[nodiscard]] constexpr char to_upper(char c) noexcept {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+/// Removes the next word of letters from `sql`, after comments and white space; empty if something
+/// else comes first.
+[[nodiscard]] constexpr std::string_view take_word(std::string_view& sql) noexcept {
+    sql = from_first_word(sql);
+    const auto is_letter = [](char c) { return to_upper(c) >= 'A' && to_upper(c) <= 'Z'; };
+    const auto size = std::ranges::find_if_not(sql, is_letter) - sql.begin();
+    const std::string_view word = sql.substr(0, static_cast<std::size_t>(size));
+    sql.remove_prefix(word.size());
+    return word;
+}
+
+/// Compares a word of a statement with a name in capitals.
+[[nodiscard]] constexpr bool is_sql_word(std::string_view word, std::string_view upper) noexcept {
+    return std::ranges::equal(word, upper, {}, to_upper);
+}
+
 /// The number for readers of a history; 0 for a state with letters.
 [[nodiscard]] constexpr std::uint32_t number_of(std::string_view state) noexcept {
     std::uint32_t number = 0;
@@ -151,23 +206,51 @@ inline constexpr std::array sqlstate_rows{
 /// or a partition that is half detached. Not for others that work in steps, VACUUM, CLUSTER and
 /// REINDEX: to do a step again is harmless. A SELECT cannot commit, whatever functions it calls.
 [[nodiscard]] constexpr bool is_sql_program(std::string_view sql) noexcept {
-    const auto upper = [](char c) {
-        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    };
-    sql = detail::from_first_word(sql);
-    const auto letter = [&](char c) { return upper(c) >= 'A' && upper(c) <= 'Z'; };
-    const auto size = std::ranges::find_if_not(sql, letter) - sql.begin();
-    const std::string_view word = sql.substr(0, static_cast<std::size_t>(size));
-    const auto is_word = [&](std::string_view name) {
-        return std::ranges::equal(word, name, {}, upper);
-    };
+    const std::string_view word = detail::take_word(sql);
+    const auto is_word = [word](std::string_view name) { return detail::is_sql_word(word, name); };
     if (is_word("CALL") || is_word("DO")) {
         return true;
     }
     constexpr std::array<std::string_view, 4> in_steps{"ALTER", "CREATE", "DROP", "REINDEX"};
     constexpr std::string_view concurrently = "CONCURRENTLY";
     return std::ranges::any_of(in_steps, is_word) &&
-           !std::ranges::search(sql, concurrently, {}, upper).empty();
+           !std::ranges::search(sql, concurrently, {}, detail::to_upper).empty();
+}
+
+/// True for a statement that applies the transaction in which it is executed: COMMIT, END and
+/// PREPARE TRANSACTION.
+[[nodiscard]] constexpr bool is_sql_commit(std::string_view sql) noexcept {
+    const std::string_view word = detail::take_word(sql);
+    return detail::is_sql_word(word, "COMMIT") || detail::is_sql_word(word, "END") ||
+           (detail::is_sql_word(word, "PREPARE") &&
+            detail::is_sql_word(detail::take_word(sql), "TRANSACTION"));
+}
+
+/// True for a statement after which nothing is left of the transaction before it, also if that was
+/// lost with its connection: BEGIN, START TRANSACTION, and a ROLLBACK or ABORT of the whole.
+[[nodiscard]] constexpr bool is_sql_restart(std::string_view sql) noexcept {
+    const std::string_view word = detail::take_word(sql);
+    if (detail::is_sql_word(word, "BEGIN") || detail::is_sql_word(word, "START")) {
+        return true;
+    }
+    if (!detail::is_sql_word(word, "ROLLBACK") && !detail::is_sql_word(word, "ABORT")) {
+        return false;
+    }
+    std::string_view rest = detail::from_first_word(sql);
+    const std::string_view noise = detail::take_word(sql);
+    if (detail::is_sql_word(noise, "WORK") || detail::is_sql_word(noise, "TRANSACTION")) {
+        rest = detail::from_first_word(sql);
+    }
+    return rest.empty();
+}
+
+/// The stage of a statement that a program executes, inside of a transaction or outside.
+[[nodiscard]] constexpr sql_stage sql_stage_of(
+    std::string_view sql, bool is_in_transaction) noexcept {
+    if (is_in_transaction) {
+        return is_sql_commit(sql) ? sql_stage::committing : sql_stage::in_transaction;
+    }
+    return is_sql_program(sql) ? sql_stage::program : sql_stage::alone;
 }
 
 /// The facts of a failed statement, where a retry means to repeat the whole transaction.
