@@ -43,12 +43,12 @@ inline constexpr std::size_t sql_parameters_max = 65535;
            (stage == sql_stage::in_transaction || stage == sql_stage::alone);
 }
 
-/// What the server knows about a transaction whose COMMIT was lost.
+/// The state of a transaction whose COMMIT was lost, as the server reports it.
 enum class lost_commit_state : std::uint8_t {
     running,      ///< It may still be applied: nothing that its effects show counts yet.
     applied,      ///< It has taken effect.
     not_applied,  ///< It was rolled back.
-    unknown,      ///< The server cannot say.
+    unknown,      ///< The server has no record of it.
 };
 
 /// Reads the answer of `pg_xact_status`; empty for NULL. After a crash the server may have used the
