@@ -137,7 +137,7 @@ private:
 
     // Nothing happens when a request of such a strategy starts or succeeds.
     [[nodiscard]] static bool is_plain(const driver::strategy_traits& traits) noexcept {
-        return traits.only_answers && traits.circuit == nullptr && traits.observer == nullptr;
+        return traits.only_answers && !traits.has_attachments();
     }
     [[nodiscard]] driver::retry_strategy& strategy_of(
         driver::retry_strategy* of_request) const noexcept {
