@@ -17,6 +17,42 @@ engine_options with(driver::strategy_traits traits) {
     return options;
 }
 
+// --- retries that are always made ---
+
+// Twenty upserts meet a rebalance: each is refused as not-my-vbucket, or with an outdated
+// collection id. Nothing is wrong with the servers.
+TEST(strategy_attempts, RH_12_always_retried_answers_do_not_open_the_breaker) {
+    for (const status refused : {status::not_my_vbucket, status::unknown_collection}) {
+        circuit_breaker breaker({.volume_threshold = 20, .error_threshold_percent = 50});
+        scripted_cluster cluster{1};
+        connected_driver driver(cluster, with({.circuit = &breaker}));
+        cluster.refuse(opcode::set, refused, 40);
+        for (const auto& stored : driver.after(2s, driver.upsert_many(20, "k"))) {
+            EXPECT_TRUE(stored->has_succeeded()) << stored->result.ec.message();
+            EXPECT_EQ(stored->result.retry_attempts, 2U);
+        }
+        EXPECT_EQ(breaker.state(), circuit_state::closed);
+    }
+}
+
+// Other operations open the breaker while this one is refused as not-my-vbucket.
+TEST(strategy_attempts, RH_12_an_open_breaker_does_not_stop_a_retry_that_is_always_made) {
+    circuit_breaker breaker(sensitive_breaker());
+    scripted_cluster cluster{1};
+    connected_driver driver(cluster, with({.circuit = &breaker}));
+    cluster.answer_each(opcode::set, [&](const seen_request&) -> std::optional<answer> {
+        if (cluster.count(opcode::set) > 1) {
+            return std::nullopt;
+        }
+        open(breaker, driver.now);
+        return answer{.status = status::not_my_vbucket};
+    });
+    const auto stored = driver.after(100ms, driver.upsert("k", "v"));
+    EXPECT_TRUE(stored->has_succeeded()) << stored->result.ec.message();
+    EXPECT_EQ(cluster.count(opcode::set), 2U);
+    EXPECT_EQ(breaker.state(), circuit_state::open) << "the retry was no probe";
+}
+
 // --- the tracer ---
 
 // Such a strategy was taken for one that is only asked about failures, although it has a tracer.
