@@ -35,15 +35,6 @@ void forget_answer(http_slot& slot) {
 
 bool http_transfers::try_send(http_slot& slot, http_connection& connection, time_point now) {
     REPRISE_ASSERT(connection.state == http_connection_state::idle);
-    auto refusal = parts_.life.charge(slot, now);
-    if (!refusal) {
-        refusal = parts_.decider.try_start_attempt(slot, now);
-    }
-    if (refusal) {
-        parts_.requests.apply(slot, *refusal, now);
-        return false;
-    }
-    forget_answer(slot);
     slot.call = &slot.request.exchange->compose(parts_.candidates.configuration_for(slot));
     if (const auto encoded = encode_call(connection, *slot.call, context_); !encoded) {
         failed_attempt failed;
@@ -53,6 +44,15 @@ bool http_transfers::try_send(http_slot& slot, http_connection& connection, time
             "the request cannot be written: " + encoded.error(), now);
         return false;
     }
+    auto refusal = parts_.life.charge(slot, now);
+    if (!refusal) {
+        refusal = parts_.decider.try_start_attempt(slot, now);
+    }
+    if (refusal) {
+        parts_.requests.apply(slot, *refusal, now);
+        return false;
+    }
+    forget_answer(slot);
     const auto kind =
         slot.call->method == "HEAD" ? http::response_kind::to_head : http::response_kind::with_body;
     connection.parser.restart(kind);

@@ -119,7 +119,6 @@ private:
     [[nodiscard]] [[gnu::always_inline]] inline bool encode_next(
         kv_connection& connection, encoding_context& context, base::byte_writer& out,
         time_point now);
-    [[nodiscard]] bool start_attempt(operation_slot& slot, time_point now);
     void report_attempt(
         const kv_connection& connection, const operation_slot& slot, time_point now);
 

@@ -27,9 +27,6 @@ bool key_value_operations::encode_next(
     if (slot == nullptr || !connection.has_credit() || connection.waiting.is_full()) {
         return false;
     }
-    if (slot->attached != nullptr && !start_attempt(*slot, now)) {
-        return true;
-    }
     const bool is_continued = slot->scan != nullptr && slot->scan->id();
     const std::uint32_t opaque = connection.waiting.issue(
         waiter_kind::operation,
@@ -44,12 +41,22 @@ bool key_value_operations::encode_next(
         context.time_left = driver::time_left(now, slot->deadline);
     }
     const std::uint64_t offset = connection.outgoing.offset_of_next();
+    const std::size_t written = out.written();
     const encoding_result encoded = encode_operation(out, slot->request, context);
     if (encoded.has_failed()) [[unlikely]] {
         connection.waiting.erase(*connection.waiting.find(opaque));
         waiting_.leave(*slot);
         refuse(*slot, encoded.error(), now);
         return true;
+    }
+    if (slot->attached != nullptr) [[unlikely]] {
+        if (const auto refusal = parts_.decider.try_start_attempt(*slot, now)) {
+            out.rewind(written);
+            connection.waiting.erase(*connection.waiting.find(opaque));
+            waiting_.leave(*slot);
+            apply(*slot, *refusal, now);
+            return true;
+        }
     }
     connection.outgoing.on_appended(out);
     if (encoded.is_value_apart()) [[unlikely]] {
@@ -65,17 +72,6 @@ bool key_value_operations::encode_next(
         report_attempt(connection, *slot, now);
     }
     return true;
-}
-
-// Returns false if the circuit breaker of the operation's strategy is open: then the operation has
-// left the list.
-bool key_value_operations::start_attempt(operation_slot& slot, time_point now) {
-    const auto refusal = parts_.decider.try_start_attempt(slot, now);
-    if (refusal) {
-        waiting_.leave(slot);
-        apply(slot, *refusal, now);
-    }
-    return !refusal;
 }
 
 void key_value_operations::report_attempt(

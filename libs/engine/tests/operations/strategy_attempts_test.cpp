@@ -53,6 +53,48 @@ TEST(strategy_attempts, RH_12_an_open_breaker_does_not_stop_a_retry_that_is_alwa
     EXPECT_EQ(breaker.state(), circuit_state::open) << "the retry was no probe";
 }
 
+// --- requests that were not sent ---
+
+// The server of this connection cannot do durable writes, so nothing is sent and nothing is learned
+// about it.
+TEST(strategy_attempts, a_request_that_cannot_be_encoded_does_not_close_a_half_open_breaker) {
+    kept_summaries observer;
+    circuit_breaker breaker(sensitive_breaker());
+    scripted_cluster cluster{1};
+    cluster.nodes[0].withheld.insert(wire::hello_feature::sync_replication);
+    connected_driver driver(cluster, with({.circuit = &breaker, .observer = &observer}));
+    open(breaker, driver.now);
+    driver.advance(1500ms);
+    auto durable = driver.request(operation_kind::upsert, "k", "v");
+    durable.durability = couchbase::durability_level::majority;
+    const auto failed = driver.after(10ms, driver.start(std::move(durable)));
+    EXPECT_EQ(failed->code(), errc::feature_not_available);
+    EXPECT_EQ(cluster.count(opcode::set), 0U);
+    EXPECT_EQ(observer.ended.back().attempts, 0U);
+    EXPECT_NE(breaker.state(), circuit_state::closed);
+    const auto stored = driver.after(10ms, driver.upsert("k", "v"));
+    EXPECT_TRUE(stored->has_succeeded()) << "it is the probe";
+    EXPECT_EQ(breaker.state(), circuit_state::closed);
+}
+
+// The bytes of a request that the breaker refuses are taken back: those of its neighbors are sent.
+TEST(strategy_attempts, a_refused_request_leaves_no_bytes_between_the_others) {
+    circuit_breaker breaker(sensitive_breaker());
+    scripted_cluster cluster{1};
+    connected_driver driver(cluster);
+    open(breaker, driver.now);
+    const auto before = driver.upsert("before", "v");
+    auto request = driver.request(operation_kind::upsert, "refused", "v");
+    request.terms().strategy =
+        std::make_shared<three_attempts>(driver::strategy_traits{.circuit = &breaker});
+    const auto refused = driver.start(std::move(request));
+    const auto behind = driver.after(10ms, driver.upsert("behind", "v"));
+    EXPECT_EQ(refused->code(), errc::request_canceled);
+    EXPECT_TRUE(before->has_succeeded());
+    EXPECT_TRUE(behind->has_succeeded());
+    EXPECT_EQ(cluster.count(opcode::set), 2U);
+}
+
 // --- the tracer ---
 
 // Such a strategy was taken for one that is only asked about failures, although it has a tracer.
