@@ -66,6 +66,7 @@ bool http_transfers::try_send(http_slot& slot, http_connection& connection, time
         parts_.decider.watch().on_attempt(
             names_of(slot), slot, {connection.id.value, 0, slot.is_repeatable(), now});
     }
+    slot.has_attempt = true;
     context_.actions.emplace_back(write_action{connection.id, true});
     const std::size_t read_size = read_size_for(*slot.call, slot.request.rows_size_max_bytes);
     if (read_size != connection.read_size_max) {
@@ -210,6 +211,7 @@ void http_transfers::on_complete(http_connection& connection, time_point now) {
                 slot, judged.error, may_have_been_applied, {}, now);
         case exchange_result::step::next:
             slot.search_end.reset();
+            operation_retries::pause_attempt(slot, now);
             return parts_.requests.begin_attempt(slot, now);
         case exchange_result::step::retry:
             break;

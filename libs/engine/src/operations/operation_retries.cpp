@@ -129,6 +129,10 @@ duration operation_retries::begin(const retry_subject& subject, time_point now) 
 
 std::optional<retry_outcome> operation_retries::start_attempt(
     const retry_subject& subject, time_point now) {
+    if (subject.operation->has_attempt) {
+        resume_attempt(*subject.operation);
+        return std::nullopt;
+    }
     auto core = core_of(subject);
     if (info(subject.operation->last_reason).always_retry) {
         core.start_attempt(now);  // whatever the breaker says

@@ -71,6 +71,9 @@ bool key_value_operations::encode_next(
     if (parts_.decider.watch().is_on()) [[unlikely]] {
         report_attempt(connection, *slot, now);
     }
+    if (context.scan != nullptr) [[unlikely]] {
+        slot->has_attempt = true;
+    }
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "equipped_strategy.hpp"
+#include "range_scans.hpp"
 
 // What the breaker, the observer and the tracer of a strategy see. An attempt of an operation is
 // one attempt for them, however many requests it takes. Only requests that were sent count, and a
@@ -110,6 +111,86 @@ TEST(strategy_attempts, a_strategy_that_only_answers_is_traced) {
         EXPECT_EQ(tracer.seen.made, 2) << "the call and its attempt";
         EXPECT_EQ(tracer.seen.open, 0);
     }
+}
+
+// --- several requests in one attempt ---
+
+class scan_attempts : public operation_scan_tests::range_scans {
+protected:
+    std::shared_ptr<three_attempts> strategy(driver::strategy_traits traits) const {
+        return std::make_shared<three_attempts>(traits);
+    }
+    kept_summaries observer;
+    circuit_breaker breaker{sensitive_breaker()};
+};
+
+// The request that creates the scan is the probe. Those that continue it used to be refused because
+// the breaker was half open, so scans alone could never close it.
+TEST_F(scan_attempts, a_scan_closes_a_half_open_breaker) {
+    open(breaker, driver.now);
+    driver.advance(1500ms);
+    const auto done = run(all(), strategy({.circuit = &breaker, .observer = &observer}));
+    ASSERT_TRUE(done->has_succeeded()) << done->result.ec.message();
+    EXPECT_EQ(keys_of(done->result.scan->rows), scans.keys);
+    EXPECT_EQ(breaker.state(), circuit_state::closed);
+    ASSERT_EQ(observer.ended.size(), 1U);
+    EXPECT_EQ(observer.ended[0].attempts, 1U);
+}
+
+// The server has sent all that it was asked for.
+TEST_F(scan_attempts, a_slow_reader_does_not_open_the_breaker) {
+    const auto with_breaker = strategy({.circuit = &breaker});
+    for (int round = 0; round < 2; ++round) {
+        scans = {};
+        const auto done = driver.after(11s, start(part_of(in_small_parts()), with_breaker));
+        ASSERT_EQ(done->code(), errc::unambiguous_timeout);
+    }
+    EXPECT_EQ(breaker.state(), circuit_state::closed);
+}
+
+TEST_F(scan_attempts, a_failure_after_the_reader_has_come_back_counts) {
+    on_continue(2, [](const seen_request&) { return answer{.is_silent = true}; });
+    const auto done = start(part_of(in_small_parts()), strategy({.circuit = &breaker}));
+    driver.advance(1s);
+    EXPECT_EQ(take().size(), 4U);
+    driver.advance(10s);
+    ASSERT_EQ(done->code(), errc::unambiguous_timeout);
+    EXPECT_EQ(breaker.state(), circuit_state::open) << "a success, then a failure";
+}
+
+// However often a reader makes it wait, an attempt has one success: a long scan must not hide the
+// failures of others.
+TEST_F(scan_attempts, a_scan_with_many_answers_is_one_success) {
+    const auto with_breaker = strategy({.circuit = &breaker});
+    const auto done = start(part_of(in_small_parts()), with_breaker);
+    while (done->calls == 0) {
+        driver.advance(1ms);
+        row_batch rows;
+        static_cast<void>(driver.engine().take_rows(id, rows, driver.now));
+    }
+    ASSERT_TRUE(done->has_succeeded());
+    failure_facts failed;
+    failed.fault = failure_fault::server;
+    breaker.on_failure(breaker.try_acquire(driver.now), failed, driver.now);
+    EXPECT_EQ(breaker.state(), circuit_state::open);
+}
+
+TEST_F(scan_attempts, a_scan_has_one_span_for_each_attempt) {
+    span_counter tracer;
+    EXPECT_TRUE(run(all(), strategy({.tracer = &tracer}))->has_succeeded());
+    EXPECT_EQ(tracer.seen.made, 2) << "the call and its attempt";
+    EXPECT_EQ(tracer.seen.open_max, 2);
+    EXPECT_EQ(tracer.seen.errors, 0);
+    // The second request of the next scan is refused, and the retry creates the scan again.
+    scans = {};
+    on_continue(1, [](const seen_request&) { return answer{.status = status::etmpfail}; });
+    const auto done = run(all(), strategy({.tracer = &tracer}));
+    EXPECT_TRUE(done->has_succeeded());
+    EXPECT_EQ(done->result.retry_attempts, 1U);
+    EXPECT_EQ(tracer.seen.made, 5) << "the call and both attempts";
+    EXPECT_EQ(tracer.seen.open_max, 2);
+    EXPECT_EQ(tracer.seen.errors, 1);
+    EXPECT_EQ(tracer.seen.open, 0);
 }
 
 }  // namespace reprise::engine::testing::strategy_attempts_tests
