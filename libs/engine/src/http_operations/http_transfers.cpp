@@ -139,7 +139,7 @@ void http_transfers::read_answer(
         incoming_answer::problem unusable;
         switch (*event) {
             case http::response_event::need_more:
-                return pause_if_full(connection);
+                return pause_if_full(connection, now);
             case http::response_event::head:
                 unusable = slot.answer.on_head(connection.parser.head(), *slot.call, slot.request);
                 break;
@@ -159,10 +159,11 @@ void http_transfers::read_answer(
 }
 
 // Stops reading until the user takes rows, so that at most one piece beyond the bound is kept.
-void http_transfers::pause_if_full(http_connection& connection) {
+void http_transfers::pause_if_full(http_connection& connection, time_point now) {
     if (connection.state == http_connection_state::busy && !connection.is_reading_paused &&
         connection.slot->answer.is_full(connection.slot->request)) {
         connection.is_reading_paused = true;
+        operation_retries::pause_attempt(*connection.slot, now);
         context_.actions.emplace_back(read_action{connection.id, true, connection.read_size_max});
     }
 }
@@ -181,6 +182,7 @@ bool http_transfers::take_rows(operation_id operation, row_batch& out) {
     slot.answer.take_rows(out);
     if (slot.connection != nullptr && slot.connection->is_reading_paused) {
         slot.connection->is_reading_paused = false;
+        operation_retries::resume_attempt(slot);
         context_.actions.emplace_back(
             read_action{slot.connection->id, false, slot.connection->read_size_max});
     }
@@ -189,6 +191,7 @@ bool http_transfers::take_rows(operation_id operation, row_batch& out) {
 
 void http_transfers::on_complete(http_connection& connection, time_point now) {
     http_slot& slot = *connection.slot;
+    operation_retries::resume_attempt(slot);  // it came although reading is paused
     const bool is_kept_alive = connection.parser.is_kept_alive();
     if (auto unusable = slot.answer.on_end()) {
         return reject_answer(connection, std::move(*unusable), now);
@@ -235,6 +238,7 @@ void http_transfers::reject_answer(
     http_connection& connection, std::string detail, time_point now) {
     http_slot& slot = *connection.slot;
     http_pool& pool = *connection.pool;
+    operation_retries::resume_attempt(slot);
     parts_.waiting.leave(slot);
     parts_.pools.drop(connection);
     parts_.requests.note_outcome(pool, errc::parsing_failure, now);
