@@ -64,7 +64,8 @@ bool http_transfers::try_send(http_slot& slot, http_connection& connection, time
     parts_.life.send(slot);
     if (parts_.decider.watch().is_on() && !slot.is_canary) {
         parts_.decider.watch().on_attempt(
-            names_of(slot), slot, {connection.id.value, 0, slot.is_repeatable(), now});
+            names_of(slot), slot,
+            {connection.id.value, 0, slot.is_repeatable(), slot.has_attempt, now});
     }
     slot.has_attempt = true;
     context_.actions.emplace_back(write_action{connection.id, true});

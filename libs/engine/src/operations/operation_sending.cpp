@@ -80,7 +80,8 @@ bool key_value_operations::encode_next(
 void key_value_operations::report_attempt(
     const kv_connection& connection, const operation_slot& slot, time_point now) {
     parts_.decider.watch().on_attempt(
-        names_of(slot), slot, {connection.id.value, slot.sent.opaque, slot.is_idempotent, now});
+        names_of(slot), slot,
+        {connection.id.value, slot.sent.opaque, slot.is_idempotent, slot.has_attempt, now});
 }
 
 void key_value_operations::requeue(

@@ -7,7 +7,7 @@
 /// are `client_metrics` (counters, slow operations) and `operation_tracing` (spans).
 ///
 /// ```
-/// on_start -> [ on_attempt -> on_decision ]... -> on_attempt -> on_end
+/// on_start -> [ on_attempt... -> on_decision ]... -> on_attempt... -> on_end
 /// ```
 ///
 /// An attempt that fails before it is sent has a decision but no `on_attempt`. Views are valid only
@@ -92,7 +92,9 @@ struct operation_attempt {
     std::uint64_t connection = 0;  ///< One number for each connection of a client.
     std::uint32_t opaque = 0;      ///< 0 for HTTP.
     bool is_idempotent = false;    ///< May be sent again without an answer.
-    time_point sent{};             ///< Steady time of the loop iteration that encoded it.
+    /// Not the first request of its attempt: the one before was answered, or never left the client.
+    bool is_continued = false;
+    time_point sent{};  ///< Steady time of the loop iteration that encoded it.
 };
 
 /// The result is passed to the caller next.
