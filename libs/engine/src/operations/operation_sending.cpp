@@ -85,8 +85,12 @@ void key_value_operations::report_attempt(
 }
 
 void key_value_operations::requeue(
-    std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now) {
+    const kv_connection& gone, std::span<operation_slot* const> slots, std::uint64_t sent_end,
+    time_point now) {
     for (operation_slot* slot : slots) {
+        if (slot->connection != &gone) {
+            continue;  // canceled by the observer of another one
+        }
         const bool was_handed = slot->state == operation_state::in_flight;
         const bool was_sent = was_handed && slot->wire_offset < sent_end;
         slot->connection = nullptr;
