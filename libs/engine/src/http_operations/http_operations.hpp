@@ -130,6 +130,7 @@ private:
 
     // http_breaker.cpp: circuit breakers, which belong to the endpoints.
     void breaker_refused(http_slot& slot, time_point now);
+    void end_canary(http_slot& slot, time_point now);
 
     engine_context& context_;
     http_operation_parts parts_;
