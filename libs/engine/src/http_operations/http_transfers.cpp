@@ -176,7 +176,8 @@ bool http_transfers::take_rows(operation_id operation, row_batch& out) {
     }
     http_slot& slot = *found;
     out.clear();
-    // The rows of a failed answer are dropped, and those of a complete one are part of the result.
+    // The rows of an answer that is over are not taken any more. A retry drops them, and otherwise
+    // they are part of the result, with an error, too.
     if (slot.state != operation_state::in_flight) {
         return true;
     }
