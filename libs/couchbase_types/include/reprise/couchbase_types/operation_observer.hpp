@@ -10,8 +10,14 @@
 /// on_start -> [ on_attempt... -> on_decision ]... -> on_attempt... -> on_end
 /// ```
 ///
-/// An attempt that fails before it is sent has a decision but no `on_attempt`. Views are valid only
-/// during the call.
+/// An attempt that fails before it is sent has a decision but no `on_attempt`. One that takes
+/// several requests (a scan; a statement that is prepared, then executed) has one for each. Views
+/// are valid only during the call.
+///
+/// A call of the API may be several operations: reads of replicas are one for each copy. Once
+/// `get_any_replica` or `lookup_in_any_replica` has its copy, it cancels the reads of the others.
+/// These end with `errc::request_canceled`, so observers count them as failures and trace them as
+/// errors although the call succeeds.
 
 #include <any>
 #include <cstdint>
