@@ -74,10 +74,11 @@ void operation_tracing::on_attempt(const operation_attempt& record) noexcept {
     if (operation == nullptr) {
         return;
     }
-    if (operation->attempt != nullptr) {
-        // Lost before it was written, and sent again.
-        operation->attempt->set_attribute(trace_names::error_type, std::string_view("_OTHER"));
-        operation->attempt->end(true);
+    if (record.is_continued) {
+        if (operation->attempt != nullptr) {
+            set_server(*operation->attempt, record.endpoint);  // may be another one
+        }
+        return;
     }
     ++operation->attempts;
     operation->attempt = tracer_->start_span(trace_names::attempt_span, operation->span.get());

@@ -121,15 +121,19 @@ TEST(operation_tracing, a_literal_address_has_no_brackets) {
     EXPECT_TRUE(t.seen.has("get travel/attempt: server.port=11210"));
 }
 
-TEST(operation_tracing, an_attempt_that_is_replaced_has_failed_for_an_unknown_reason) {
+// The span of a statement that was prepared and then executed ended as an error when its second
+// request was sent, and a second attempt began.
+TEST(operation_tracing, all_requests_of_an_attempt_are_in_its_span) {
     traced t;
     t.start();
     t.attempt(0);
-    t.attempt(0);
-    EXPECT_TRUE(t.seen.has("get travel/attempt: error.type=_OTHER"));
-    EXPECT_TRUE(t.seen.has("failed get travel/attempt"));
+    t.tracing.on_attempt({.which = t.get, .endpoint = "10.0.0.2:11210", .is_continued = true});
     t.tracing.on_end({.which = t.get});
-    EXPECT_TRUE(t.seen.has("get travel: reprise.retry.attempts=2"));
+    EXPECT_EQ(std::ranges::count(t.seen.lines, "start get travel/attempt"), 1);
+    EXPECT_TRUE(t.seen.has("get travel/attempt: server.address=10.0.0.2"));
+    EXPECT_TRUE(t.seen.has("done get travel/attempt"));
+    EXPECT_FALSE(t.seen.has("failed get travel/attempt"));
+    EXPECT_TRUE(t.seen.has("get travel: reprise.retry.attempts=1"));
 }
 
 TEST(operation_tracing, the_callers_span_is_the_parent) {

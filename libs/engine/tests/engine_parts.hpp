@@ -4,6 +4,7 @@
 // connection starter record their calls.
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,10 +23,12 @@ public:
     std::vector<std::string> events;
     std::size_t woken_count_max = 0;  // of the last `wake`
     errc refused_with{};              // the last collection
+    std::function<void()> on_next;    // what operations do at the next `wake` or terminal state
 
     void wake(wait_list&, std::size_t count_max, time_point) override {
         events.emplace_back("wake");
         woken_count_max = count_max;
+        act();
     }
     void on_configuration(bucket_state& bucket, std::size_t, time_point) override {
         events.push_back("configuration of " + bucket.name);
@@ -38,6 +41,7 @@ public:
     }
     void on_terminal_state(bucket_state& bucket, time_point) override {
         events.push_back("terminal " + bucket.name);
+        act();
     }
     void on_terminal_state_of_services(time_point) override {
         events.emplace_back("terminal services");
@@ -53,6 +57,13 @@ public:
         refused_with = error;
     }
     [[nodiscard]] std::vector<std::string> take() { return std::exchange(events, {}); }
+
+private:
+    void act() {
+        if (on_next) {
+            std::exchange(on_next, nullptr)();
+        }
+    }
 };
 
 // Gives each link a connection without a driver.

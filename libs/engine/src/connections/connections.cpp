@@ -184,7 +184,7 @@ void connections::finish(
     connection.link = nullptr;
     owners_.nodes.reconnect_later(link, has_failed, now);
     context_.gate.end_opening(connection.is_opening, now);
-    owners_.requests.requeue(slots, sent_end, now);
+    owners_.requests.requeue(connection, slots, sent_end, now);
     for (collection_entry* entry : questions) {
         owners_.collection_ids.forget(*entry, now);
     }

@@ -47,6 +47,11 @@ void http_operations::note_outcome(
     waiting_.empty_queue(pool, [&](http_slot& slot) { breaker_refused(slot, now); });
 }
 
+// It checks one endpoint, so no other one will do.
+void http_operations::end_canary(http_slot& slot, time_point now) {
+    endings_.complete_error(slot, errc::request_canceled, false, {}, now);
+}
+
 bool http_operations::send_canary(const endpoint_record& endpoint, time_point now) {
     http_pool* pool = pools_.find(endpoint);
     if (pool == nullptr || context_.is_closed) {

@@ -150,6 +150,12 @@ void http_operations::fail_queue(http_pool& pool, time_point now) {
 }
 
 void http_operations::on_topology(time_point now) {
+    // An operation that fails may start others, and these may add pools.
+    for (http_pool* const pool : pools_.unoffered()) {
+        waiting_.empty_queue(*pool, [&](http_slot& slot) {
+            slot.is_canary ? end_canary(slot, now) : begin_attempt(slot, now);
+        });
+    }
     pools_.forget_unoffered();
     waiting_.find_nodes_again(now);
 }

@@ -81,8 +81,8 @@ public:
 
     // --- topology ---
 
-    // A new configuration is in use: parked operations look for a node again, and addresses that
-    // are no longer offered are dropped.
+    // A new configuration is in use: parked operations look for a node again, as do those that wait
+    // for a connection to an address that is no longer offered. Such addresses are dropped.
     void on_topology(time_point now);
     // A terminal state was set: operations that cannot be dispatched fail with it.
     void on_terminal_state(time_point now);
@@ -130,6 +130,7 @@ private:
 
     // http_breaker.cpp: circuit breakers, which belong to the endpoints.
     void breaker_refused(http_slot& slot, time_point now);
+    void end_canary(http_slot& slot, time_point now);
 
     engine_context& context_;
     http_operation_parts parts_;

@@ -168,6 +168,20 @@ std::unordered_set<const http_pool*> http_pools::offered() const {
     return named;
 }
 
+std::vector<http_pool*> http_pools::unoffered() const {
+    std::vector<http_pool*> found;
+    if (pools_.empty()) {
+        return found;
+    }
+    const auto named = offered();
+    for (const auto& pool : pools_) {
+        if (!named.contains(pool.get())) {
+            found.push_back(pool.get());
+        }
+    }
+    return found;
+}
+
 bool http_pools::is_in_use(const http_pool& pool) const noexcept {
     return !pool.connections.empty() || !pool.queue.empty() ||
            std::ranges::any_of(closing_, [&](const auto& each) { return each->pool == &pool; });

@@ -51,8 +51,9 @@ public:
     void drop(http_connection& connection);
     // Removes a connection that the driver has released.
     void forget(http_connection& connection);
-    // Removes pools that no configuration names any more. Their remaining connections close on
-    // their own.
+    // The pools that no configuration names any more.
+    [[nodiscard]] std::vector<http_pool*> unoffered() const;
+    // Removes them. Their remaining connections close on their own.
     void forget_unoffered();
 
     // Appends one entry for each connection, and one for each pool that failed to connect.

@@ -66,6 +66,8 @@ void http_operations::on_operation_due(http_slot& slot, time_point now) {
     }
     http_connection* connection = slot.connection;
     const bool is_sent = connection != nullptr && connection->is_handed;
+    // The endpoint has sent all that the client would take.
+    const bool is_reader_slow = connection != nullptr && connection->is_reading_paused;
     const bool is_ambiguous = is_sent && !slot.is_repeatable();
     const errc code = is_ambiguous ? errc::ambiguous_timeout : errc::unambiguous_timeout;
     std::string waited_for = candidates_.wait_cause(slot);
@@ -74,7 +76,7 @@ void http_operations::on_operation_due(http_slot& slot, time_point now) {
         pools_.drop(*connection);  // a late answer could be mistaken for the next one
     }
     endings_.complete_error(slot, code, is_ambiguous, std::move(waited_for), now);
-    if (is_sent) {
+    if (is_sent && !is_reader_slow) {
         note_outcome(*connection->pool, code, now);
     }
 }

@@ -16,6 +16,9 @@ constexpr duration search_time_max = std::chrono::milliseconds{400};
 }  // namespace
 
 void http_operations::dispatch_failed(http_slot& slot, retry_reason reason, time_point now) {
+    if (slot.is_canary) {
+        return end_canary(slot, now);
+    }
     const auto terminal = candidates_.terminal_reason_for(slot);
     if (terminal) {
         begin_search(slot, now);

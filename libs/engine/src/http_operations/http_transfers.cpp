@@ -35,15 +35,6 @@ void forget_answer(http_slot& slot) {
 
 bool http_transfers::try_send(http_slot& slot, http_connection& connection, time_point now) {
     REPRISE_ASSERT(connection.state == http_connection_state::idle);
-    auto refusal = parts_.life.charge(slot, now);
-    if (!refusal) {
-        refusal = parts_.decider.try_start_attempt(slot, now);
-    }
-    if (refusal) {
-        parts_.requests.apply(slot, *refusal, now);
-        return false;
-    }
-    forget_answer(slot);
     slot.call = &slot.request.exchange->compose(parts_.candidates.configuration_for(slot));
     if (const auto encoded = encode_call(connection, *slot.call, context_); !encoded) {
         failed_attempt failed;
@@ -53,6 +44,15 @@ bool http_transfers::try_send(http_slot& slot, http_connection& connection, time
             "the request cannot be written: " + encoded.error(), now);
         return false;
     }
+    auto refusal = parts_.life.charge(slot, now);
+    if (!refusal) {
+        refusal = parts_.decider.try_start_attempt(slot, now);
+    }
+    if (refusal) {
+        parts_.requests.apply(slot, *refusal, now);
+        return false;
+    }
+    forget_answer(slot);
     const auto kind =
         slot.call->method == "HEAD" ? http::response_kind::to_head : http::response_kind::with_body;
     connection.parser.restart(kind);
@@ -64,8 +64,10 @@ bool http_transfers::try_send(http_slot& slot, http_connection& connection, time
     parts_.life.send(slot);
     if (parts_.decider.watch().is_on() && !slot.is_canary) {
         parts_.decider.watch().on_attempt(
-            names_of(slot), slot, {connection.id.value, 0, slot.is_repeatable(), now});
+            names_of(slot), slot,
+            {connection.id.value, 0, slot.is_repeatable(), slot.has_attempt, now});
     }
+    slot.has_attempt = true;
     context_.actions.emplace_back(write_action{connection.id, true});
     const std::size_t read_size = read_size_for(*slot.call, slot.request.rows_size_max_bytes);
     if (read_size != connection.read_size_max) {
@@ -138,7 +140,7 @@ void http_transfers::read_answer(
         incoming_answer::problem unusable;
         switch (*event) {
             case http::response_event::need_more:
-                return pause_if_full(connection);
+                return pause_if_full(connection, now);
             case http::response_event::head:
                 unusable = slot.answer.on_head(connection.parser.head(), *slot.call, slot.request);
                 break;
@@ -158,10 +160,11 @@ void http_transfers::read_answer(
 }
 
 // Stops reading until the user takes rows, so that at most one piece beyond the bound is kept.
-void http_transfers::pause_if_full(http_connection& connection) {
+void http_transfers::pause_if_full(http_connection& connection, time_point now) {
     if (connection.state == http_connection_state::busy && !connection.is_reading_paused &&
         connection.slot->answer.is_full(connection.slot->request)) {
         connection.is_reading_paused = true;
+        operation_retries::pause_attempt(*connection.slot, now);
         context_.actions.emplace_back(read_action{connection.id, true, connection.read_size_max});
     }
 }
@@ -173,13 +176,15 @@ bool http_transfers::take_rows(operation_id operation, row_batch& out) {
     }
     http_slot& slot = *found;
     out.clear();
-    // The rows of a failed answer are dropped, and those of a complete one are part of the result.
+    // The rows of an answer that is over are not taken any more. A retry drops them, and otherwise
+    // they are part of the result, with an error, too.
     if (slot.state != operation_state::in_flight) {
         return true;
     }
     slot.answer.take_rows(out);
     if (slot.connection != nullptr && slot.connection->is_reading_paused) {
         slot.connection->is_reading_paused = false;
+        operation_retries::resume_attempt(slot);
         context_.actions.emplace_back(
             read_action{slot.connection->id, false, slot.connection->read_size_max});
     }
@@ -188,6 +193,7 @@ bool http_transfers::take_rows(operation_id operation, row_batch& out) {
 
 void http_transfers::on_complete(http_connection& connection, time_point now) {
     http_slot& slot = *connection.slot;
+    operation_retries::resume_attempt(slot);  // it came although reading is paused
     const bool is_kept_alive = connection.parser.is_kept_alive();
     if (auto unusable = slot.answer.on_end()) {
         return reject_answer(connection, std::move(*unusable), now);
@@ -210,6 +216,7 @@ void http_transfers::on_complete(http_connection& connection, time_point now) {
                 slot, judged.error, may_have_been_applied, {}, now);
         case exchange_result::step::next:
             slot.search_end.reset();
+            operation_retries::pause_attempt(slot, now);
             return parts_.requests.begin_attempt(slot, now);
         case exchange_result::step::retry:
             break;
@@ -233,6 +240,7 @@ void http_transfers::reject_answer(
     http_connection& connection, std::string detail, time_point now) {
     http_slot& slot = *connection.slot;
     http_pool& pool = *connection.pool;
+    operation_retries::resume_attempt(slot);
     parts_.waiting.leave(slot);
     parts_.pools.drop(connection);
     parts_.requests.note_outcome(pool, errc::parsing_failure, now);

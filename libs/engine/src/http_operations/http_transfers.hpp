@@ -59,7 +59,7 @@ public:
 private:
     void read_answer(http_connection& connection, const base::block_ref* owner, time_point now);
     void on_complete(http_connection& connection, time_point now);
-    void pause_if_full(http_connection& connection);
+    void pause_if_full(http_connection& connection, time_point now);
     void reject_answer(http_connection& connection, std::string detail, time_point now);
     void on_stray_bytes(http_connection& connection, time_point now);
     void release(http_connection& connection, bool is_kept_alive, time_point now);

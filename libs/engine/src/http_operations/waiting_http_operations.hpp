@@ -61,7 +61,7 @@ private:
 
 template <class Each>
 void waiting_http_operations::empty_queue(http_pool& pool, Each&& each) {
-    for (std::size_t left = pool.queue.size(); left > 0; --left) {
+    for (std::size_t left = pool.queue.size(); left > 0 && !pool.queue.empty(); --left) {
         http_slot& slot = *pool.queue.front();
         leave(slot);
         each(slot);

@@ -78,8 +78,10 @@ public:
         kv_connection& connection, std::uint32_t index, const wire::frame_view& frame,
         const frame_source& source, time_point now);
     // The connection of these operations is gone. `sent_end` is the first offset of its stream that
-    // was certainly not sent.
-    void requeue(std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now);
+    // was certainly not sent. Those that are canceled meanwhile are left alone.
+    void requeue(
+        const kv_connection& gone, std::span<operation_slot* const> slots, std::uint64_t sent_end,
+        time_point now);
 
     // --- the parts ---
 
@@ -119,7 +121,6 @@ private:
     [[nodiscard]] [[gnu::always_inline]] inline bool encode_next(
         kv_connection& connection, encoding_context& context, base::byte_writer& out,
         time_point now);
-    [[nodiscard]] bool start_attempt(operation_slot& slot, time_point now);
     void report_attempt(
         const kv_connection& connection, const operation_slot& slot, time_point now);
 

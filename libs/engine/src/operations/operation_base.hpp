@@ -35,6 +35,9 @@ struct operation_base : engine_timer, list_hook {
     bool is_silent = false;
     // Its strategy, which has neither circuit breaker nor observer, is only asked about failures.
     bool is_plain = false;
+    // A request of the current attempt was sent, and no failure was decided about since: the next
+    // request continues the attempt. Only set where an attempt may take several requests.
+    bool has_attempt = false;
 
     // The reason of the last retry.
     retry_reason last_reason = retry_reason::unknown;

@@ -129,7 +129,16 @@ duration operation_retries::begin(const retry_subject& subject, time_point now) 
 
 std::optional<retry_outcome> operation_retries::start_attempt(
     const retry_subject& subject, time_point now) {
-    if (core_of(subject).try_start_attempt(now)) {
+    if (subject.operation->has_attempt) {
+        resume_attempt(*subject.operation);
+        return std::nullopt;
+    }
+    auto core = core_of(subject);
+    if (info(subject.operation->last_reason).always_retry) {
+        core.start_attempt(now);  // whatever the breaker's state
+        return std::nullopt;
+    }
+    if (core.try_start_attempt(now)) {
         return std::nullopt;
     }
     retry_case failed;

@@ -65,17 +65,30 @@ public:
         }
         return begin(subject_of(slot), now);
     }
-    // Before each attempt. An outcome: the circuit breaker of the operation's strategy is open, and
-    // the attempt is not made.
+    // Before each request. One that continues an attempt is always allowed. An outcome: the circuit
+    // breaker of the operation's strategy is open, and the attempt is not made.
     template <class Slot>
     [[nodiscard]] std::optional<retry_outcome> try_start_attempt(Slot& slot, time_point now) {
         return slot.attached == nullptr ? std::nullopt : start_attempt(subject_of(slot), now);
+    }
+    // The attempt was answered so far and waits for its next request or its reader. What goes wrong
+    // until `resume_attempt` or the next request is not held against the server.
+    static void pause_attempt(operation_base& operation, time_point now) noexcept {
+        if (operation.attached != nullptr) {
+            operation.attached->pause(now);
+        }
+    }
+    static void resume_attempt(operation_base& operation) noexcept {
+        if (operation.attached != nullptr) {
+            operation.attached->resume();
+        }
     }
 
     // Stores the failed attempt that the next question is about.
     static void note_failure(operation_base& operation, const failed_attempt& failed) noexcept {
         operation.failed = failed;
         operation.last_reason = failed.reason;
+        operation.has_attempt = false;
         ++operation.decision;
     }
     // Empty if the strategy will answer later.

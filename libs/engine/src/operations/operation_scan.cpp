@@ -59,6 +59,7 @@ void scan_operations::on_success(
             return fail(connection, slot, std::string(wire::to_string(created.error())), now);
         }
         slot.scan->on_created(created->id);
+        operation_retries::pause_attempt(slot, now);
         return requests_.dispatch(slot, true, now);
     }
     const bool had_rows = slot.scan->has_rows();
@@ -71,6 +72,7 @@ void scan_operations::on_success(
         return endings_.complete(slot, {}, now);
     }
     announce_rows(slot, had_rows);
+    operation_retries::pause_attempt(slot, now);
     if (slot.scan->is_full()) {
         return requests_.waiting().park_without_retry(slot, reader_waiters_, now);
     }

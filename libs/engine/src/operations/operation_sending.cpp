@@ -27,9 +27,6 @@ bool key_value_operations::encode_next(
     if (slot == nullptr || !connection.has_credit() || connection.waiting.is_full()) {
         return false;
     }
-    if (slot->attached != nullptr && !start_attempt(*slot, now)) {
-        return true;
-    }
     const bool is_continued = slot->scan != nullptr && slot->scan->id();
     const std::uint32_t opaque = connection.waiting.issue(
         waiter_kind::operation,
@@ -44,12 +41,22 @@ bool key_value_operations::encode_next(
         context.time_left = driver::time_left(now, slot->deadline);
     }
     const std::uint64_t offset = connection.outgoing.offset_of_next();
+    const std::size_t written = out.written();
     const encoding_result encoded = encode_operation(out, slot->request, context);
     if (encoded.has_failed()) [[unlikely]] {
         connection.waiting.erase(*connection.waiting.find(opaque));
         waiting_.leave(*slot);
         refuse(*slot, encoded.error(), now);
         return true;
+    }
+    if (slot->attached != nullptr) [[unlikely]] {
+        if (const auto refusal = parts_.decider.try_start_attempt(*slot, now)) {
+            out.rewind(written);
+            connection.waiting.erase(*connection.waiting.find(opaque));
+            waiting_.leave(*slot);
+            apply(*slot, *refusal, now);
+            return true;
+        }
     }
     connection.outgoing.on_appended(out);
     if (encoded.is_value_apart()) [[unlikely]] {
@@ -64,29 +71,26 @@ bool key_value_operations::encode_next(
     if (parts_.decider.watch().is_on()) [[unlikely]] {
         report_attempt(connection, *slot, now);
     }
-    return true;
-}
-
-// Returns false if the circuit breaker of the operation's strategy is open: then the operation has
-// left the list.
-bool key_value_operations::start_attempt(operation_slot& slot, time_point now) {
-    const auto refusal = parts_.decider.try_start_attempt(slot, now);
-    if (refusal) {
-        waiting_.leave(slot);
-        apply(slot, *refusal, now);
+    if (context.scan != nullptr) [[unlikely]] {
+        slot->has_attempt = true;
     }
-    return !refusal;
+    return true;
 }
 
 void key_value_operations::report_attempt(
     const kv_connection& connection, const operation_slot& slot, time_point now) {
     parts_.decider.watch().on_attempt(
-        names_of(slot), slot, {connection.id.value, slot.sent.opaque, slot.is_idempotent, now});
+        names_of(slot), slot,
+        {connection.id.value, slot.sent.opaque, slot.is_idempotent, slot.has_attempt, now});
 }
 
 void key_value_operations::requeue(
-    std::span<operation_slot* const> slots, std::uint64_t sent_end, time_point now) {
+    const kv_connection& gone, std::span<operation_slot* const> slots, std::uint64_t sent_end,
+    time_point now) {
     for (operation_slot* slot : slots) {
+        if (slot->connection != &gone) {
+            continue;  // canceled by the observer of another one
+        }
         const bool was_handed = slot->state == operation_state::in_flight;
         const bool was_sent = was_handed && slot->wire_offset < sent_end;
         slot->connection = nullptr;

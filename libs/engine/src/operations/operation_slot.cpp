@@ -27,6 +27,7 @@ void operation_pool::release_rare(operation_slot& slot) noexcept {
     slot.last_reason = retry_reason::unknown;
     slot.refusal = refusal_reason::none;
     slot.is_plain = false;
+    slot.has_attempt = false;
     restore(slot.progress);
     // Each send sets these, and nothing reads them before.
     slot.wire_offset = 0;

@@ -94,13 +94,14 @@ public:
     }
     [[nodiscard]] std::size_t open_count() const noexcept { return open_count_; }
 
-    // Calls `visit(slot)` for every slot in use.
+    // Calls `visit(slot)` for every slot in use. `visit` may start operations.
     template <class Visit>
     void for_each(Visit&& visit) {
-        for (auto& chunk : chunks_) {
+        for (std::size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
+            operation_slot* const slots = chunks_[chunk].get();
             for (std::size_t index = 0; index < chunk_size; ++index) {
-                if (chunk[index].state != operation_state::free) {
-                    visit(chunk[index]);
+                if (slots[index].state != operation_state::free) {
+                    visit(slots[index]);
                 }
             }
         }

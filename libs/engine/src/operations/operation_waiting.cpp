@@ -173,8 +173,8 @@ void waiting_operations::on_terminal_state(bucket_state& bucket, time_point now)
     }
     wake_if_stuck(bucket.not_my_vbucket_waiters, bucket, now);
     wake_if_stuck(backoff_waiters_, bucket, now);
-    for (const auto& entry : bucket.collections) {
-        wake_if_stuck(entry->waiters, bucket, now);
+    for (std::size_t index = 0; index < bucket.collections.size(); ++index) {
+        wake_if_stuck(bucket.collections[index]->waiters, bucket, now);
     }
 }
 
@@ -213,7 +213,7 @@ void waiting_operations::on_collection_missing(
     failed.stage = attempt_stage::dispatch;
     failed.own_error = own_error_of(failed.reason);
     failed.status = failed.reason == reason ? status : std::uint16_t{0};
-    for (std::size_t left = entry.waiters.size(); left > 0; --left) {
+    for (std::size_t left = entry.waiters.size(); left > 0 && !entry.waiters.empty(); --left) {
         operation_slot& slot = *entry.waiters.front();
         leave(slot);
         requests_.retry(slot, failed, now);

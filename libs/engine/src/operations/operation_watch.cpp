@@ -31,6 +31,7 @@ void operation_watch::on_attempt(
         .connection = sent.connection,
         .opaque = sent.opaque,
         .is_idempotent = sent.is_idempotent,
+        .is_continued = sent.is_continued,
         .sent = sent.at};
     for (const auto& observer : context_.options.operation_observers) {
         observer->on_attempt(record);

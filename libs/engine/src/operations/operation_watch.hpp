@@ -31,6 +31,7 @@ public:
         std::uint64_t connection = 0;
         std::uint32_t opaque = 0;
         bool is_idempotent = false;
+        bool is_continued = false;
         time_point at{};
     };
     void on_attempt(

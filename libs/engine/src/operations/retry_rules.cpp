@@ -81,7 +81,9 @@ driver::protocol_rule rule_for(
 }
 
 // A retry is safe if the server did nothing. Terminal reasons, which only a person can resolve,
-// state a client's fault but no `no`: a strategy may wait for that person, as best effort does.
+// state a client's fault but no `no`: a strategy may wait for that person, as best effort does. If
+// the protocol demands the retry, the client has asked with outdated knowledge, which says nothing
+// against the server.
 failure_facts facts_of(const failed_attempt& failed) noexcept {
     const retry_reason_facts& known = info(failed.reason);
     failure_facts facts = describe(failed.own_error);
@@ -91,7 +93,7 @@ failure_facts facts_of(const failed_attempt& failed) noexcept {
         facts.fault = failure_fault::client;
     } else {
         facts.safety = known.allows_non_idempotent_retry ? retry_safety::yes : retry_safety::maybe;
-        facts.fault = failure_fault::server;
+        facts.fault = known.always_retry ? failure_fault::client : failure_fault::server;
     }
     facts.code = failed.status;
     return facts;

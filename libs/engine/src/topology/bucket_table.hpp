@@ -23,6 +23,14 @@ public:
     [[nodiscard]] const bucket_state* find(std::string_view name) const noexcept;
     [[nodiscard]] auto begin() const noexcept { return buckets_.begin(); }
     [[nodiscard]] auto end() const noexcept { return buckets_.end(); }
+    // Calls `visit(bucket)` for every bucket. `visit` may add buckets, which iterators would not
+    // survive: operations that end run code of the user.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (std::size_t index = 0; index < buckets_.size(); ++index) {
+            visit(*buckets_[index]);
+        }
+    }
 
     [[nodiscard]] keyspace_id keyspace(
         std::string_view bucket, std::string_view scope, std::string_view collection);

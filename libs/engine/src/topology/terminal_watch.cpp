@@ -13,15 +13,15 @@ void terminal_watch::refresh() noexcept {
 }
 
 void terminal_watch::notify(bucket_state* affected, time_point now) {
-    for (const auto& bucket : buckets_) {
-        const bool is_affected = affected == nullptr || affected == bucket.get();
+    buckets_.for_each([&](bucket_state& bucket) {
+        const bool is_affected = affected == nullptr || affected == &bucket;
         if (is_affected) {
-            wait_for_silent_seeds(*bucket, now);
+            wait_for_silent_seeds(bucket, now);
         }
-        if (is_affected && terminal_reason(*bucket)) {
-            listener_.on_terminal_state(*bucket, now);
+        if (is_affected && terminal_reason(bucket)) {
+            listener_.on_terminal_state(bucket, now);
         }
-    }
+    });
     listener_.on_terminal_state_of_services(now);
 }
 

@@ -200,14 +200,14 @@ void topology::close_breaker(endpoint_record& endpoint, time_point now) {
 }
 
 void topology::on_breaker_closed(endpoint_record& endpoint, time_point now) {
-    for (const auto& bucket : buckets_) {
-        for (std::size_t index = 0; index < bucket->links.size(); ++index) {
-            node_link& link = *bucket->links[index];
+    buckets_.for_each([&](bucket_state& bucket) {
+        for (std::size_t index = 0; index < bucket.links.size(); ++index) {
+            node_link& link = *bucket.links[index];
             if (link.endpoint == &endpoint && is_connected(link)) {
                 listener_.wake(link.waiters, SIZE_MAX, now);
             }
         }
-    }
+    });
     listener_.on_breaker_closed(now);
 }
 

@@ -4,10 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <reprise/retry/circuit_breaker.hpp>
-#include <reprise/retry/retry_observer.hpp>
-
-#include "engine_driver.hpp"
+#include "equipped_strategy.hpp"
 
 // Circuit breakers of HTTP endpoints, in virtual time.
 
@@ -297,6 +294,98 @@ TEST_F(http_breaker, a_connection_lost_to_a_timeout_makes_room_for_waiting_calls
     EXPECT_EQ(waiting->calls, 0);
     driver.advance(10ms);
     EXPECT_EQ(waiting->calls, 1) << "the other connection is still busy";
+}
+
+// A reader that is slower than its timeout: the endpoint has sent all that the client would take.
+TEST_F(http_breaker, RH_34_rows_that_nobody_takes_do_not_open_it) {
+    mute_nodes.clear();
+    std::string rows = "0";
+    for (int row = 1; row < 2000; ++row) {
+        rows += "," + std::to_string(row);
+    }
+    const std::string body = R"({"results":[)" + rows + R"(],"status":"success"})";
+    cluster_.answer_http({.body = body});
+    circuit_breaker of_strategy(sensitive_breaker());
+    engine_driver driver(cluster_, with_http_breaker());
+    driver.read_size = 500;
+    driver.connect();
+    for (int index = 0; index < 8; ++index) {
+        http_request asked = readonly_request("{}");
+        asked.strategy =
+            std::make_shared<three_attempts>(driver::strategy_traits{.circuit = &of_strategy});
+        asked.timeout = 100ms;
+        asked.rows_size_max_bytes = 1000;
+        asked.on_rows = [] {};
+        const auto done = driver.after(150ms, driver.start_http(std::move(asked)));
+        ASSERT_EQ(done->code(), errc::unambiguous_timeout);
+    }
+    EXPECT_EQ(of_strategy.state(), circuit_state::closed);
+    const auto next = driver.settled(driver.start_http(readonly_request("{}")));
+    EXPECT_TRUE(next->has_succeeded()) << "it does not wait for a canary";
+}
+
+// The rest of the answer does not come, although the reader has taken all rows.
+TEST_F(http_breaker, RH_34_a_timeout_after_the_rows_were_taken_counts) {
+    scripted_http_answer part;
+    part.raw = "HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n{\"results\":[";
+    for (int row = 0; row < 400; ++row) {
+        part.raw += "100,";
+    }
+    cluster_.answer_http(part);
+    engine_driver driver(cluster_, with_http_breaker());
+    driver.read_size = 500;
+    driver.connect();
+    row_batch batch;
+    for (int index = 0; index < 8; ++index) {
+        circuit_breaker of_strategy(sensitive_breaker());
+        http_request asked = readonly_request("{}");
+        asked.strategy =
+            std::make_shared<three_attempts>(driver::strategy_traits{.circuit = &of_strategy});
+        asked.timeout = 100ms;
+        asked.rows_size_max_bytes = 1000;
+        asked.on_rows = [] {};
+        const auto done = driver.start_http(std::move(asked));
+        const operation_id id = driver.last_id;
+        for (int round = 0; round < 20; ++round) {
+            driver.advance(1ms);
+            ASSERT_TRUE(driver.engine().take_rows(id, batch, driver.now));
+        }
+        driver.advance(100ms);
+        ASSERT_EQ(done->code(), errc::unambiguous_timeout);
+        EXPECT_EQ(of_strategy.state(), circuit_state::open) << "a success, then a failure";
+    }
+    const auto next = driver.settled(driver.start_http(readonly_request("{}")));
+    EXPECT_EQ(next->calls, 0) << "all endpoints are open";
+}
+
+// The rest was on its way when reading stopped, and reports a failure.
+TEST_F(http_breaker, a_failed_answer_counts_for_the_strategy_although_its_rows_were_not_taken) {
+    const std::string rows = std::string(R"({"results":[)") + std::string(2000, '1') + ",";
+    const std::string rest = "2]}";
+    cluster_.answer_http(
+        {.raw = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(rows.size() + rest.size()) +
+                "\r\n\r\n" + rows});
+    connected_driver driver(cluster_);
+    for (const bool is_readable : {true, false}) {
+        circuit_breaker of_strategy(sensitive_breaker());
+        http_request asked = readonly_request("{}", [](const http_answer&) {
+            exchange_result verdict;
+            verdict.what = exchange_result::step::failed;
+            verdict.error = errc::internal_server_failure;
+            return verdict;
+        });
+        asked.strategy =
+            std::make_shared<three_attempts>(driver::strategy_traits{.circuit = &of_strategy});
+        asked.rows_size_max_bytes = 1000;
+        asked.on_rows = [] {};
+        const auto done = driver.settled(driver.start_http(std::move(asked)));
+        const connection_id used = cluster_.http_requests.back().connection;
+        ASSERT_TRUE(driver.is_paused(used));
+        driver.send(used, base::as_bytes(is_readable ? rest : std::string("}}}")));
+        driver.settle();
+        EXPECT_TRUE(done->code());
+        EXPECT_EQ(of_strategy.state(), circuit_state::open) << "a success, then a failure";
+    }
 }
 
 TEST_F(http_breaker, RH_34_a_closing_engine_drops_its_canaries) {

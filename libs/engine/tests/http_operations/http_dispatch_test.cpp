@@ -63,5 +63,80 @@ TEST_F(http_credentials, are_in_one_header_and_nowhere_else) {
     EXPECT_EQ(rest.find(encoded), std::string::npos) << rest;
 }
 
+// Operations that wait for a connection to a node that leaves.
+class http_leaving_node : public ::testing::Test {
+protected:
+    static constexpr std::uint16_t port = 8093;
+
+    http_leaving_node() : cluster_(2) {
+        cluster_.nodes[0].services.set(wire::service::query, wire::transport::plain, port);
+        cluster_.on_http = [](const seen_http_request& seen) {
+            scripted_http_answer made;
+            made.body = R"({"results":[]})";
+            made.is_silent = seen.request.body == "long" || seen.request.target == "/admin/ping";
+            return made;
+        };
+    }
+    // The service moves to the other node.
+    void move_service(engine_driver& driver) {
+        cluster_.nodes[0].services = {};
+        cluster_.nodes[1].services.set(wire::service::query, wire::transport::plain, port);
+        ++cluster_.revision.rev;
+        driver.push_configuration(driver.connections_to(1)[0], 1, false);
+        driver.settle();
+    }
+
+    scripted_cluster cluster_;
+};
+
+// They waited until the connection attempt timed out.
+TEST_F(http_leaving_node, frees_requests_that_wait_for_a_connection_to_it) {
+    cluster_.nodes[0].ignores_http_connections = true;
+    connected_driver driver(cluster_);
+    const auto waiting = driver.after(100ms, driver.start_http(query_request("{}")));
+    ASSERT_EQ(waiting->calls, 0);
+    move_service(driver);
+    EXPECT_TRUE(waiting->has_succeeded());
+    EXPECT_EQ(waiting->result.retry_attempts, 0U);
+    ASSERT_EQ(cluster_.http_requests.size(), 1U);
+    EXPECT_EQ(cluster_.http_requests[0].node, 1U);
+}
+
+// They waited until their deadline, while new requests succeeded at once.
+TEST_F(http_leaving_node, frees_requests_that_wait_behind_a_long_answer) {
+    engine_options options;
+    options.http_connections_per_node_max = 1;
+    connected_driver driver(cluster_, options);
+    const auto long_one = driver.settled(driver.start_http(readonly_request("long")));
+    const auto waiting = driver.after(100ms, driver.start_http(query_request("{}")));
+    ASSERT_EQ(waiting->calls, 0);
+    move_service(driver);
+    EXPECT_TRUE(waiting->has_succeeded());
+    EXPECT_EQ(cluster_.http_requests.back().node, 1U);
+    EXPECT_EQ(long_one->calls, 0) << "its request may still be answered";
+}
+
+TEST_F(http_leaving_node, RH_34_gets_no_canary_that_waits_for_a_connection) {
+    engine_options options;
+    options.http_connections_per_node_max = 1;
+    options.circuit_breaker.emplace();
+    options.circuit_breaker->volume_threshold = 4;
+    connected_driver driver(cluster_, options);
+    for (int index = 0; index < 4; ++index) {
+        auto asked = readonly_request("long");
+        asked.timeout = 10ms;
+        driver.start_http(std::move(asked));
+        driver.advance(20ms);
+    }
+    cluster_.http_requests.clear();
+    cluster_.nodes[0].ignores_http_connections = true;
+    const std::size_t connects = driver.connects.size();
+    driver.advance(6s);
+    ASSERT_EQ(driver.connects.size(), connects + 1) << "the canary waits for it";
+    move_service(driver);
+    driver.advance(60s);
+    EXPECT_TRUE(cluster_.http_requests.empty());
+}
+
 }  // namespace
 }  // namespace reprise::engine::testing

@@ -205,6 +205,22 @@ TEST_F(taken_rows, RH_14_RH_45_a_connection_that_breaks_is_logged_and_not_retrie
     expect_logged(retry_reason::socket_closed_while_in_flight, errc::request_canceled);
 }
 
+// Whether the reader was fast makes no difference to what it gets: the rows, then the error.
+TEST_F(http_decisions, rows_that_nobody_took_before_the_error_are_delivered_with_it) {
+    answer_with({.status = 200, .body = R"({"results":[1,2],"errors":[{}]})"});
+    connected_driver driver(cluster_, options_);
+    auto request = readonly_request("{}", [](const http_answer&) {
+        exchange_result verdict;
+        verdict.what = exchange_result::step::failed;
+        verdict.error = errc::internal_server_failure;
+        return verdict;
+    });
+    request.on_rows = [] {};
+    const auto done = driver.settled(driver.start_http(std::move(request)));
+    ASSERT_EQ(done->code(), errc::internal_server_failure);
+    EXPECT_EQ(done->result.http->rows.size(), 2U);
+}
+
 class http_error_text : public ::testing::Test {
 protected:
     // The error of a call with a statement and a server message of these sizes.

@@ -385,4 +385,37 @@ TEST_F(http_terminal, RH_25_RH_38_a_backoff_after_an_answer_continues) {
     ASSERT_TRUE(waiting->has_succeeded()) << waiting->result.ec.message();
 }
 
+// Node 0 does not answer, then its certificate is refused. Its canary cannot be sent, and went to
+// the other node, whose breaker it would have closed.
+TEST_F(http_terminal, RH_34_a_canary_whose_endpoint_cannot_be_trusted_goes_to_no_other_node) {
+    offer_query(0);
+    offer_query(1);
+    cluster_.on_http = [](const seen_http_request& seen) {
+        scripted_http_answer made;
+        made.body = R"({"results":[1]})";
+        made.is_silent = seen.node == 0;
+        return made;
+    };
+    engine_options options = over_tls();
+    options.circuit_breaker.emplace();
+    options.circuit_breaker->volume_threshold = 4;
+    connected_driver driver(cluster_, options);
+    for (int index = 0; index < 10; ++index) {
+        http_request asked = readonly_request("{}");
+        asked.timeout = 10ms;
+        driver.start_http(std::move(asked));
+        driver.advance(15ms);
+    }
+    cluster_.http_requests.clear();
+    cluster_.nodes[0].http_connect_failure_kind = connect_failure::tls_expired;
+    driver.advance(6s);
+    EXPECT_EQ(sent(), 0U);
+    EXPECT_EQ(driver.engine().statistics().operations_open, 0U);
+    // The next canary finds the node repaired.
+    cluster_.nodes[0].http_connect_failure_kind.reset();
+    driver.advance(10s);
+    ASSERT_EQ(sent(), 1U);
+    EXPECT_EQ(cluster_.http_requests[0].node, 0U);
+}
+
 }  // namespace reprise::engine::testing::http_terminal_tests

@@ -6,7 +6,7 @@
 #include <reprise/services/search_request.hpp>
 #include <reprise/services/view_request.hpp>
 
-#include "engine_driver.hpp"
+#include "equipped_strategy.hpp"
 
 // How answers of the HTTP services are handled by the engine and its retry rules.
 
@@ -377,6 +377,62 @@ TEST_F(prepared_statements, are_run_in_one_request_only_if_the_cluster_supports_
     EXPECT_NE(body(2).find("\"auto_execute\":true"), std::string::npos) << body(2);
     EXPECT_NE(body(3).find("\"prepared\":\"p2\""), std::string::npos) << body(3);
     EXPECT_EQ(body(3).find("encoded_plan"), std::string::npos) << body(3);
+}
+
+// The strategy of a call sees one attempt, although it takes two requests.
+class prepared_attempts : public prepared_statements {
+protected:
+    prepared_attempts() {
+        cluster_.on_http = [this](const seen_http_request& seen) {
+            const bool is_first = seen.request.body.contains("PREPARE");
+            scripted_http_answer made =
+                is_first ? answer(
+                               200, R"({"results":[{"name":"p1","encoded_plan":"cGxhbg=="}],)"
+                                    R"("status":"success"})")
+                         : success();
+            made.closes = is_first && loses_connection;
+            for (scripted_node& node : cluster_.nodes) {
+                node.ignores_http_connections = loses_connection;
+            }
+            return made;
+        };
+    }
+    http_request statement(driver::strategy_traits traits) const {
+        services::query_plan plan{std::make_shared<services::prepared_cache>(), false};
+        http_request made(std::move(*prepared(plan)));
+        made.strategy = std::make_shared<three_attempts>(traits);
+        made.timeout = 1s;
+        return made;
+    }
+    bool loses_connection = false;  // after the first request, and no other one opens
+    circuit_breaker breaker_{sensitive_breaker()};
+};
+
+// The second request was refused because the first one was the probe of the half-open breaker.
+TEST_F(prepared_attempts, close_a_half_open_breaker) {
+    kept_summaries observer;
+    connected_driver driver(cluster_);
+    open(breaker_, driver.now);
+    driver.advance(1500ms);
+    const auto done = driver.after(
+        100ms, driver.start_http(statement({.circuit = &breaker_, .observer = &observer})));
+    EXPECT_TRUE(done->has_succeeded()) << done->result.ec.message();
+    EXPECT_EQ(breaker_.state(), circuit_state::closed);
+    ASSERT_EQ(observer.ended.size(), 1U);
+    EXPECT_EQ(observer.ended[0].attempts, 1U);
+}
+
+TEST_F(prepared_attempts, do_not_open_the_breaker_while_they_wait_for_a_connection) {
+    loses_connection = true;
+    for (int round = 0; round < 2; ++round) {
+        for (scripted_node& node : cluster_.nodes) {
+            node.ignores_http_connections = false;
+        }
+        connected_driver driver(cluster_);
+        const auto done = driver.after(2s, driver.start_http(statement({.circuit = &breaker_})));
+        ASSERT_EQ(done->code(), errc::unambiguous_timeout) << "nothing was executed";
+    }
+    EXPECT_EQ(breaker_.state(), circuit_state::closed);
 }
 
 // --- Retry-After ---

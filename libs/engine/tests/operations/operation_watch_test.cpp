@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "engine_driver.hpp"
+#include "range_scans.hpp"
 
 // Tests the events that observers of key-value and HTTP operations receive, from start to end.
 
@@ -16,7 +16,9 @@ public:
         has_user_data = has_user_data || record.user_data != nullptr;
     }
     void on_attempt(const operation_attempt& record) noexcept override {
-        write("attempt", record.which, std::to_string(record.retries));
+        write(
+            record.is_continued ? "continue" : "attempt", record.which,
+            std::to_string(record.retries));
         endpoint = record.endpoint;
     }
     void on_decision(
@@ -128,6 +130,53 @@ TEST(operation_watch, http_operations_are_seen_by_their_service) {
     EXPECT_EQ(w.book->lines[1], "attempt query query 0");
     EXPECT_EQ(w.book->lines[2], "done query query 0");
     EXPECT_TRUE(w.book->endpoint.ends_with(":8093")) << w.book->endpoint;
+}
+
+// Two requests of one attempt were taken for two attempts, of which the first had failed.
+TEST(operation_watch, the_second_request_of_a_statement_continues_its_attempt) {
+    scripted_cluster cluster(1);
+    cluster.nodes[0].services.set(wire::service::query, wire::transport::plain, 8093);
+    cluster.answer_http({.body = R"({"results":[]})"});
+    watched w(cluster);
+    constexpr exchange_result::step steps[] = {
+        exchange_result::step::next, exchange_result::step::retry, exchange_result::step::next,
+        exchange_result::step::done};
+    const auto judge = [&steps, next = std::size_t{0}](const http_answer&) mutable {
+        exchange_result verdict;
+        verdict.what = steps[next++];
+        verdict.reason = retry_reason::query_index_not_found;
+        verdict.error = errc::temporary_failure;
+        return verdict;
+    };
+    const auto asked = w.driver.after(100ms, w.driver.start_http(readonly_request("{}", judge)));
+    ASSERT_TRUE(asked->has_succeeded());
+    const std::vector<std::string> lines(w.book->lines.begin() + 1, w.book->lines.end());
+    EXPECT_EQ(
+        lines, (std::vector<std::string>{
+                   "attempt query query 0", "continue query query 0",
+                   "retry query query QUERY_INDEX_NOT_FOUND", "attempt query query 1",
+                   "continue query query 1", "done query query 1"}));
+}
+
+TEST(operation_watch, the_requests_of_a_scan_continue_its_attempt) {
+    scripted_cluster cluster(1);
+    operation_scan_tests::scripted_scans scans;
+    cluster.on_request = [&](const seen_request& seen) { return scans(seen); };
+    watched w(cluster);
+    for (int round = 0; round < 2; ++round) {
+        auto request = w.driver.request(operation_kind::range_scan, "");
+        request.scan = vbucket_scan{
+            std::make_shared<scan_request>(
+                scan_request{couchbase::range_scan{}, {.keys_only = true}}),
+            wire::vbucket_id{1}};
+        w.book->lines.clear();
+        ASSERT_TRUE(w.driver.after(1s, w.driver.start(std::move(request)))->has_succeeded());
+        ASSERT_EQ(w.book->lines.size(), 6U) << "four requests";
+        EXPECT_TRUE(w.book->lines[1].starts_with("attempt kv")) << w.book->lines[1];
+        for (std::size_t line = 2; line < 5; ++line) {
+            EXPECT_TRUE(w.book->lines[line].starts_with("continue kv")) << w.book->lines[line];
+        }
+    }
 }
 
 }  // namespace reprise::engine::testing::operation_watch_tests

@@ -25,6 +25,42 @@ TEST(bucket_table, gives_each_name_one_bucket_and_one_keyspace) {
     EXPECT_FALSE(buckets.contains(keyspace_id{named.value + 1})) << "no caller has this number";
 }
 
+// Operations that end run code of the user, which may name new buckets.
+class growing_bucket_table : public ::testing::Test {
+protected:
+    growing_bucket_table() {
+        parts.listener.on_next = [this] {
+            for (int index = 0; index < 16; ++index) {
+                static_cast<void>(buckets.at("new" + std::to_string(index)));
+            }
+        };
+    }
+    engine_parts parts;
+    bucket_table& buckets = parts.nodes.buckets();
+};
+
+TEST_F(growing_bucket_table, is_visited_to_its_end_when_a_terminal_state_is_announced) {
+    for (const char* const name : {"a", "b", "c"}) {
+        buckets.at(name).is_auth_refused = true;
+    }
+    parts.nodes.terminal().notify(nullptr, parts.now);
+    EXPECT_EQ(
+        parts.listener.events,
+        (std::vector<std::string>{"terminal a", "terminal b", "terminal c", "terminal services"}));
+    EXPECT_NE(buckets.find("new15"), nullptr);
+}
+
+TEST_F(growing_bucket_table, is_visited_to_its_end_when_a_breaker_closes) {
+    for (const char* const name : {"a", "b", "c"}) {
+        parts.nodes.open(buckets.at(name), parts.now);
+        parts.open_link(buckets.at(name), "node1");
+    }
+    parts.nodes.on_breaker_closed(*parts.endpoints.find("node1:11210"), parts.now);
+    EXPECT_EQ(
+        parts.listener.events,
+        (std::vector<std::string>{"wake", "wake", "wake", "breaker closed"}));
+}
+
 TEST(bucket_table, shares_the_terminal_state_of_a_bucket_with_the_clients_other_loops) {
     engine_parts parts;
     parts.nodes.buckets().at("travel").terminal->is_access_denied = true;

@@ -7,11 +7,17 @@
 /// are `client_metrics` (counters, slow operations) and `operation_tracing` (spans).
 ///
 /// ```
-/// on_start -> [ on_attempt -> on_decision ]... -> on_attempt -> on_end
+/// on_start -> [ on_attempt... -> on_decision ]... -> on_attempt... -> on_end
 /// ```
 ///
-/// An attempt that fails before it is sent has a decision but no `on_attempt`. Views are valid only
-/// during the call.
+/// An attempt that fails before it is sent has a decision but no `on_attempt`. One that takes
+/// several requests (a scan; a statement that is prepared, then executed) has one for each. Views
+/// are valid only during the call.
+///
+/// A call of the API may be several operations: reads of replicas are one for each copy. Once
+/// `get_any_replica` or `lookup_in_any_replica` has its copy, it cancels the reads of the others.
+/// These end with `errc::request_canceled`, so observers count them as failures and trace them as
+/// errors although the call succeeds.
 
 #include <any>
 #include <cstdint>
@@ -92,7 +98,9 @@ struct operation_attempt {
     std::uint64_t connection = 0;  ///< One number for each connection of a client.
     std::uint32_t opaque = 0;      ///< 0 for HTTP.
     bool is_idempotent = false;    ///< May be sent again without an answer.
-    time_point sent{};             ///< Steady time of the loop iteration that encoded it.
+    /// Not the first request of its attempt: the one before was answered, or never left the client.
+    bool is_continued = false;
+    time_point sent{};  ///< Steady time of the loop iteration that encoded it.
 };
 
 /// The result is passed to the caller next.

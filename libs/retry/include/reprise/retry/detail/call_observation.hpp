@@ -141,11 +141,24 @@ public:
         observation.on_hedge(number);
     }
     void on_success(time_point now) noexcept {
-        if (breaker_ != nullptr && is_running_) {
+        pause(now);
+        observation.on_success(now);
+    }
+    /// The running attempt was answered so far and waits for something that is not the service: its
+    /// next request, or its reader. The breaker gets the attempt's success now, and only once.
+    void pause(time_point now) noexcept {
+        if (breaker_ != nullptr && is_running_ && !is_answered_) {
             breaker_->on_success(permit_, now);
         }
+        is_answered_ = true;
         is_running_ = false;
-        observation.on_success(now);
+    }
+    /// The attempt goes on after a pause. Without one nothing changes.
+    void resume() noexcept {
+        if (!is_running_) {
+            permit_ = driver::breaker_permit::regular();
+            is_running_ = true;
+        }
     }
     /// `view` must live until the next attempt starts or the request ends.
     void on_failure(const failure_facts& facts, const failure_view& view) noexcept {
@@ -177,12 +190,14 @@ public:
 private:
     void begin_attempt(std::uint32_t number) noexcept {
         is_running_ = true;
+        is_answered_ = false;
         observation.on_attempt(number);
     }
 
     circuit_breaker* breaker_;  // null: none
     driver::breaker_permit permit_ = driver::breaker_permit::regular();
     bool is_running_ = false;
+    bool is_answered_ = false;  // the breaker has its success
 };
 
 /// In place of a pointer to them, where a call is known to have none.
