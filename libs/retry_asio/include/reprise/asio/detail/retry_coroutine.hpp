@@ -220,6 +220,10 @@ private:
         } catch (...) {
             made.attempt.thrown = std::current_exception();
         }
+        // Asio suspends a coroutine that was never suspended before it passes the result on. In a
+        // canceled coroutine that would throw, and the result would be lost.
+        const auto keep_quiet = asio::this_coro::throw_if_cancelled(false);
+        co_await keep_quiet;
         co_return made;
     }
 
