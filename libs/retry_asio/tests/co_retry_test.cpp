@@ -349,6 +349,57 @@ TEST(co_retry, a_canceled_attempt_that_still_succeeds_is_a_success) {
     EXPECT_EQ(s.trace.failed_attempts(), 0U);
 }
 
+// Asio suspends such a coroutine before it passes the result on, and that throws if the coroutine
+// is canceled: the result was lost, and without a time limit the call never completed.
+TEST(co_retry, an_attempt_that_is_canceled_but_never_suspended_keeps_its_result) {
+    enum class ending { returns, throws, throws_before_it_becomes_a_coroutine };
+    for (const ending how :
+         {ending::returns, ending::throws, ending::throws_before_it_becomes_a_coroutine}) {
+        for (const bool has_limit : {false, true}) {
+            stage s;
+            if (has_limit) {
+                s.options.attempt_timeout = 1min;
+            }
+            asio::cancellation_signal signal;
+            int calls = 0;
+            const auto coroutine = [&]() -> asio::awaitable<unsigned> {
+                signal.emit(asio::cancellation_type::terminal);
+                if (how == ending::throws) {
+                    throw refused();
+                }
+                co_return 7;
+            };
+            const auto operation = [&]() -> asio::awaitable<unsigned> {
+                ++calls;
+                if (how == ending::throws_before_it_becomes_a_coroutine) {
+                    signal.emit(asio::cancellation_type::terminal);
+                    throw refused();
+                }
+                return coroutine();
+            };
+            unsigned value = 0;
+            const auto caller = [&]() -> asio::awaitable<void> {
+                value = co_await async_retry(s.strategy, s.options, operation);
+            };
+            asio::co_spawn(
+                s.io, caller,
+                asio::bind_cancellation_slot(signal.slot(), [&s](std::exception_ptr thrown) {
+                    s.done = true;
+                    s.thrown = std::move(thrown);
+                }));
+            EXPECT_NO_THROW(s.time.run(s.io));
+            EXPECT_TRUE(s.done);
+            EXPECT_EQ(calls, 1);
+            EXPECT_EQ(value, how == ending::returns ? 7U : 0U);
+            EXPECT_EQ(s.trace.failed_attempts(), how == ending::returns ? 0U : 1U);
+            if (how != ending::returns) {
+                ASSERT_NE(s.thrown, nullptr);
+                EXPECT_THROW(std::rethrow_exception(s.thrown), system_error);
+            }
+        }
+    }
+}
+
 TEST(co_retry, an_operation_that_throws_before_it_becomes_a_coroutine_has_failed_like_any_other) {
     stage s;
     int calls = 0;
@@ -478,19 +529,22 @@ struct rarely_copied : driver::simple_strategy<> {
     int* copies;
 };
 
-// The coroutine no longer noticed that it was canceled.
-TEST(co_retry, a_loop_that_cannot_start_leaves_its_coroutine_as_it_was) {
+// What a later copy threw left the coroutine unable to notice that it was canceled, or destroyed
+// it.
+TEST(co_retry, a_strategy_is_copied_only_before_the_loop_starts) {
     for (const int copies_max : {0, 1}) {
         stage s;
         s.play([&]() -> asio::awaitable<void> {
             int left = copies_max;
             const rarely_copied strategy(left);
+            bool is_caught = false;
             auto operation = []() -> asio::awaitable<void> { co_return; };
             try {
                 co_await async_retry(strategy, s.options, operation);
-                ADD_FAILURE() << "it has started";
             } catch (const std::bad_alloc&) {
+                is_caught = true;
             }
+            EXPECT_EQ(is_caught, copies_max == 0);
             EXPECT_TRUE(co_await asio::this_coro::throw_if_cancelled());
         });
     }

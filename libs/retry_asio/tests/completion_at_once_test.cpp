@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <exception>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <reprise/asio/async_retry.hpp>
 #include <reprise/asio/hedge.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 #include <reprise/testing/virtual_clock.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "chosen_asio.hpp"
@@ -131,6 +135,42 @@ TEST(async_retry, an_operation_that_completes_and_then_waits_with_the_same_handl
                 EXPECT_EQ(completed, 1);
             }
         }
+    }
+}
+
+/// Its moves may throw, so a loop keeps it in memory of its own.
+struct receipt {
+    receipt() = default;
+    receipt(receipt&&) noexcept(false) {}
+};
+
+// The call completed a second time, and looked for the signal of the first time, which was gone.
+TEST(async_retry, an_operation_that_could_not_start_but_completes_after_the_call_is_ignored) {
+    for (const bool has_slot : {false, true}) {
+        SCOPED_TRACE(has_slot);
+        scene s;
+        std::optional<asio::cancellation_signal> signal(std::in_place);
+        std::function<void()> complete;
+        int completed = 0;
+        const auto gives_its_handler_away = [&](const attempt&, auto handler) {
+            auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+            complete = [kept] { std::move (*kept)(std::exception_ptr(), receipt()); };
+            throw std::runtime_error("no connection");
+        };
+        async_retry<void(std::exception_ptr, receipt)>(
+            s.io, attempts(1), s.options, gives_its_handler_away,
+            asio::bind_cancellation_slot(
+                has_slot ? signal->slot() : asio::cancellation_slot(),
+                [&](const std::exception_ptr& thrown, const receipt&) {
+                    ++completed;
+                    EXPECT_NE(thrown, nullptr);
+                }));
+        s.time.run(s.io);
+        EXPECT_EQ(completed, 1);
+        signal.reset();
+        complete();
+        s.time.run(s.io);
+        ASSERT_EQ(completed, 1);
     }
 }
 

@@ -387,10 +387,7 @@ public:
         run(std::move(self), [type](limited_state& state) { state.cancel(type); });
     }
     static void on_wake(std::shared_ptr<limited_state> self) {
-        run(std::move(self), [](limited_state& state) {
-            state.timed_out_ = true;
-            state.cancel(asio::cancellation_type::all);
-        });
+        run(std::move(self), [](limited_state& state) { state.cut_short(); });
     }
     static void on_timer(std::shared_ptr<limited_state> self, const asio_error_code&) {
         on_wake(std::move(self));
@@ -449,8 +446,13 @@ private:
                 throw;
             }
         }
-        if (result_.is_empty()) {
+        if (!result_.is_empty()) {
+            return;
+        }
+        try {
             start_timer(request);
+        } catch (...) {  // No memory for the limit: better cut short than without a limit.
+            cut_short();
         }
     }
 
@@ -464,6 +466,11 @@ private:
         }
         timer_.emplace(io_executor_, request.current.deadline);
         timer_->async_wait(this->link()->template on_strand<&limited_state::on_timer>());
+    }
+
+    void cut_short() {
+        timed_out_ = true;
+        cancel(asio::cancellation_type::all);
     }
 
     /// An operation that has completed may be gone although its result is still on its way.

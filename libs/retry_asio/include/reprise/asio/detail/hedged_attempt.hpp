@@ -169,12 +169,17 @@ private:
             return;
         }
         is_pausing_ = true;
-        async_pause(
-            io_executor_,
-            driver_.pause_until(driver::add_saturated(driver_.now(), options_.current_delay())),
-            pause_handler<place_type>{
-                place(pause_signal_.slot()),
-                continue_with<&hedge_group::on_paused>::of(this->shared_from_this())});
+        try {
+            async_pause(
+                io_executor_,
+                driver_.pause_until(driver::add_saturated(driver_.now(), options_.current_delay())),
+                pause_handler<place_type>{
+                    place(pause_signal_.slot()),
+                    continue_with<&hedge_group::on_paused>::of(this->shared_from_this())});
+        } catch (...) {  // No memory for the wait: the running attempts remain the only ones.
+            is_pausing_ = false;
+            may_add_ = false;
+        }
     }
 
     static void on_paused(std::shared_ptr<hedge_group> self, bool reached) {

@@ -220,6 +220,10 @@ private:
         } catch (...) {
             made.attempt.thrown = std::current_exception();
         }
+        // Asio suspends a coroutine that was never suspended before it passes the result on. In a
+        // canceled coroutine that would throw, and the result would be lost.
+        const auto keep_quiet = asio::this_coro::throw_if_cancelled(false);
+        co_await keep_quiet;
         co_return made;
     }
 
@@ -228,19 +232,21 @@ private:
     bool throws_if_canceled_;
 };
 
-/// Starts the loop, which takes the options; completes with the outcome of its last attempt.
-template <class Kept, class Initiation, class Executor>
+/// Starts the loop, which takes the options and refers to the strategy: a copy that threw here, in
+/// an initiating function, would reach no coroutine. Completes with the outcome of its last
+/// attempt.
+template <class Strategy, class Initiation, class Executor>
 [[nodiscard]] auto start_coroutine_loop(
-    const strategy_holder<Kept>& strategy, owned_options& options, Initiation initiation,
-    const Executor& executor, bool is_canceled) {
+    Strategy& strategy, owned_options& options, Initiation initiation, const Executor& executor,
+    bool is_canceled) {
     using outcome = typename Initiation::outcome_type;
     asio::use_awaitable_t<Executor> token;
     return asio::async_initiate<asio::use_awaitable_t<Executor>, void(outcome)>(
-        [executor, is_canceled, strategy](auto handler, owned_options* wanted, Initiation call) {
-            using loop = retry_loop<Kept, Initiation, decltype(handler), Executor, outcome>;
+        [executor, is_canceled, used = strategy_holder<Strategy&>{strategy}](
+            auto handler, owned_options* wanted, Initiation call) {
+            using loop = retry_loop<Strategy&, Initiation, decltype(handler), Executor, outcome>;
             auto shared = allocate_state<loop>(
-                handler, std::move(handler), executor, strategy, std::move(*wanted),
-                std::move(call));
+                handler, std::move(handler), executor, used, std::move(*wanted), std::move(call));
             loop::start(std::move(shared), is_canceled);
         },
         token, &options, std::move(initiation));
@@ -264,7 +270,7 @@ run_coroutine(
     const bool throws_if_canceled = co_await asio::this_coro::throw_if_cancelled();
     const bool is_canceled = signals.cancelled() != asio::cancellation_type::none;
     auto pending = start_coroutine_loop(
-        kept, options, initiation_type(operation, executor, throws_if_canceled), executor,
+        kept.strategy, options, initiation_type(operation, executor, throws_if_canceled), executor,
         is_canceled);
     // After what may throw: the switch belongs to the caller, who would keep it.
     const auto keep_quiet = asio::this_coro::throw_if_cancelled(false);

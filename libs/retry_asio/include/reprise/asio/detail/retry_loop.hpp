@@ -272,7 +272,7 @@ private:
     }
 
     void abandon(const std::exception_ptr& thrown) noexcept {
-        if (std::exchange(is_abandoned_, true)) {
+        if (std::exchange(has_ended_, true)) {
             return;
         }
         const driver::decision_context at = time_.context();
@@ -327,8 +327,7 @@ public:  // The interface of a group of hedged attempts to its driver.
 
 private:
     static void on_result(std::shared_ptr<retry_loop> self, attempt_end<First, Rest...> end) {
-        if (end.which != self->attempts_started_ || !self->result_.is_empty() ||
-            self->is_abandoned_) {
+        if (self->has_ended_ || end.which != self->attempts_started_ || !self->result_.is_empty()) {
             return;  // An operation that completes twice; the first result counts.
         }
         self->clear_attempt_slot();
@@ -525,6 +524,7 @@ private:
 
     /// The loop's memory is given back before the handler runs, which may start the next one in it.
     static void complete(std::shared_ptr<retry_loop> self) {
+        self->has_ended_ = true;
         clear_slot(self->handler_);
         result_type result(std::move(self->result_));
         Handler handler(std::move(self->handler_));
@@ -558,7 +558,9 @@ private:
     std::uint64_t attempts_started_ = 0;
     const std::shared_ptr<start_state> starting_ = std::make_shared<start_state>();
     bool timed_out_ = false;
-    bool is_abandoned_ = false;  // The initiating function threw what no result can carry.
+    /// The call has completed, or cannot complete: its initiating function threw what no result can
+    /// carry. An operation that was given up may still report its end.
+    bool has_ended_ = false;
 };
 
 }  // namespace reprise::detail::inline REPRISE_VARIANT
