@@ -153,11 +153,11 @@ struct outcome_traits<R> : detail::expected_outcome {
     using error = std::remove_cvref_t<decltype(std::declval<const R&>().error())>;
 
     [[nodiscard]] static bool is_failure(const R& result) noexcept { return !result.has_value(); }
+    // A result of a third state, such as one that holds an exception, throws: it has no error.
     template <class = detail::variant>
-    [[nodiscard]] static failure_facts facts(const R& result) noexcept {
+    [[nodiscard]] static failure_facts facts(const R& result) {
         return facts_of(result.error());
     }
-    /// It may throw: a result of a third state, such as one that holds an exception, has no error.
     [[nodiscard]] static const error& failure(const R& result)
         requires std::is_lvalue_reference_v<decltype(std::declval<const R&>().error())>
     {

@@ -46,8 +46,10 @@ enum class beast_errc;
 
 }  // namespace reprise::adapters
 
+/// @cond
 template <>
 struct boost::system::is_error_code_enum<reprise::adapters::beast_errc> : std::true_type {};
+/// @endcond
 
 namespace reprise::adapters {
 
