@@ -21,7 +21,9 @@ side_by_side::side_by_side(std::size_t count, std::size_t threads, bool is_quiet
 void side_by_side::run(const std::function<void(std::size_t, const lab::run_monitor&)>& run_piece) {
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
-        for (std::size_t index = next++; index < count_ && !watch_.has_come(); index = next++) {
+        // The first one starts even if the signal is early, so there are always results.
+        for (std::size_t index = next++; index < count_ && (index == 0 || !watch_.has_come());
+             index = next++) {
             run_piece(index, [&, index](double share) {
                 done_[index] = std::max(share, done_[index].load());
                 show_progress();
