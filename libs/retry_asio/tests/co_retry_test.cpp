@@ -529,24 +529,28 @@ struct rarely_copied : driver::simple_strategy<> {
     int* copies;
 };
 
-// What a later copy threw left the coroutine unable to notice that it was canceled, or destroyed
-// it.
+// An exception of a later copy left the coroutine unable to notice that it was canceled, or
+// destroyed it.
 TEST(co_retry, a_strategy_is_copied_only_before_the_loop_starts) {
     for (const int copies_max : {0, 1}) {
         stage s;
-        s.play([&]() -> asio::awaitable<void> {
+        bool is_caught = false;
+        bool has_ended = false;
+        const auto call = [&]() -> asio::awaitable<void> {
             int left = copies_max;
             const rarely_copied strategy(left);
-            bool is_caught = false;
             auto operation = []() -> asio::awaitable<void> { co_return; };
             try {
                 co_await async_retry(strategy, s.options, operation);
             } catch (const std::bad_alloc&) {
                 is_caught = true;
             }
-            EXPECT_EQ(is_caught, copies_max == 0);
             EXPECT_TRUE(co_await asio::this_coro::throw_if_cancelled());
-        });
+            has_ended = true;
+        };
+        EXPECT_NO_THROW(s.play(call));
+        EXPECT_TRUE(has_ended) << "the coroutine was destroyed";
+        EXPECT_EQ(is_caught, copies_max == 0);
     }
 }
 
