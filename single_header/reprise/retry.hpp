@@ -7771,6 +7771,37 @@ void append_decision(std::string& out, const retry_history::entry& entry, bool w
 
 }  // namespace reprise::detail
 
+/// How a windowed budget counts time: a tick is the lower half of the milliseconds, which wraps
+/// after 49 days; an era is half of that.
+
+namespace reprise::detail {
+
+[[nodiscard]] inline std::int64_t milliseconds_of(time_point now) noexcept {
+    return std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
+}
+
+[[nodiscard]] inline std::uint32_t tick_of(time_point now) noexcept {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(milliseconds_of(now)));
+}
+
+/// If two times are of the same era or of neighbouring ones, the difference of their ticks is
+/// exact.
+[[nodiscard]] inline std::int64_t era_of(time_point now) noexcept {
+    return milliseconds_of(now) >> 31;
+}
+
+/// The eras from that of a word with `tick` to that of `now`; `era` was published before the word
+/// was read. The highest bit of a tick is the lowest of its era: a word with that of `now` is of
+/// the new era already, which the thread that wrote it has not published yet.
+[[nodiscard]] inline std::int64_t eras_since(
+    std::uint32_t tick, std::int64_t era, time_point now) noexcept {
+    const std::int64_t passed = era_of(now) - era;
+    const bool is_of_new_era = ((tick ^ tick_of(now)) >> 31U) == 0;
+    return passed == 1 && is_of_new_era ? 0 : passed;
+}
+
+}  // namespace reprise::detail
+
 namespace reprise::driver {
 
 namespace {
@@ -7964,16 +7995,6 @@ struct windowed_budget::account {
 
 namespace {
 
-[[nodiscard]] std::int64_t milliseconds_of(time_point now) noexcept {
-    return std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
-}
-
-/// Half of what a tick can count, about 25 days: if two times are of the same era or of
-/// neighbouring ones, the difference of their ticks is exact.
-[[nodiscard]] std::int64_t era_of(time_point now) noexcept {
-    return milliseconds_of(now) >> 31;
-}
-
 /// Rounds down, because a budget must not pay more than it states. The small addition is for
 /// numbers that have no exact binary form: 0.1 % is a thousandth.
 [[nodiscard]] std::int64_t whole_milli_units(double units) noexcept {
@@ -8034,13 +8055,8 @@ double earned_until(double until, double passed, double rate) noexcept {
 windowed_budget::account windowed_budget::aged(
     std::uint64_t word, std::int64_t era, time_point now) const noexcept {
     account current = account::unpack(word);
-    const auto tick = static_cast<std::uint32_t>(static_cast<std::uint64_t>(milliseconds_of(now)));
-    std::int64_t eras_passed = era_of(now) - era;
-    // The highest bit of a tick is the lowest of its era: a word with this one's is of the new era
-    // already, which the thread that wrote it has not published yet.
-    if (eras_passed == 1 && ((current.tick ^ tick) >> 31U) == 0) {
-        eras_passed = 0;
-    }
+    const std::uint32_t tick = detail::tick_of(now);
+    const std::int64_t eras_passed = detail::eras_since(current.tick, era, now);
     // Threads read the clock before they get here, so an older time counts as no time passed.
     if (eras_passed < 0 || (eras_passed == 0 && tick <= current.tick)) {
         return current;
@@ -8076,7 +8092,7 @@ windowed_budget::account windowed_budget::update(time_point now, const Change& c
         auto [era, word] = shared_->read();
         account next = aged(word, era, now);
         // The credit ages first, and the change follows when all threads can see the new era.
-        const bool begins_era = next.is_of_new_time && era < era_of(now);
+        const bool begins_era = next.is_of_new_time && era < detail::era_of(now);
         if (!begins_era && !change(next)) {
             return next;
         }
@@ -8087,7 +8103,7 @@ windowed_budget::account windowed_budget::update(time_point now, const Change& c
         if (!begins_era) {
             return next;
         }
-        shared_->era.store(era_of(now), std::memory_order_release);
+        shared_->era.store(detail::era_of(now), std::memory_order_release);
     }
 }
 

@@ -3,6 +3,8 @@
 
 #include <reprise/retry/budget.hpp>
 
+#include "windowed_eras.hpp"
+
 namespace reprise {
 
 driver::retry_budget::~retry_budget() = default;
@@ -90,16 +92,6 @@ struct windowed_budget::account {
 
 namespace {
 
-[[nodiscard]] std::int64_t milliseconds_of(time_point now) noexcept {
-    return std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
-}
-
-/// Half of what a tick can count, about 25 days: if two times are of the same era or of
-/// neighbouring ones, the difference of their ticks is exact.
-[[nodiscard]] std::int64_t era_of(time_point now) noexcept {
-    return milliseconds_of(now) >> 31;
-}
-
 /// Rounds down, because a budget must not pay more than it states. The small addition is for
 /// numbers that have no exact binary form: 0.1 % is a thousandth.
 [[nodiscard]] std::int64_t whole_milli_units(double units) noexcept {
@@ -160,13 +152,8 @@ double earned_until(double until, double passed, double rate) noexcept {
 windowed_budget::account windowed_budget::aged(
     std::uint64_t word, std::int64_t era, time_point now) const noexcept {
     account current = account::unpack(word);
-    const auto tick = static_cast<std::uint32_t>(static_cast<std::uint64_t>(milliseconds_of(now)));
-    std::int64_t eras_passed = era_of(now) - era;
-    // The highest bit of a tick is the lowest of its era: a word with this one's is of the new era
-    // already, which the thread that wrote it has not published yet.
-    if (eras_passed == 1 && ((current.tick ^ tick) >> 31U) == 0) {
-        eras_passed = 0;
-    }
+    const std::uint32_t tick = detail::tick_of(now);
+    const std::int64_t eras_passed = detail::eras_since(current.tick, era, now);
     // Threads read the clock before they get here, so an older time counts as no time passed.
     if (eras_passed < 0 || (eras_passed == 0 && tick <= current.tick)) {
         return current;
@@ -202,7 +189,7 @@ windowed_budget::account windowed_budget::update(time_point now, const Change& c
         auto [era, word] = shared_->read();
         account next = aged(word, era, now);
         // The credit ages first, and the change follows when all threads can see the new era.
-        const bool begins_era = next.is_of_new_time && era < era_of(now);
+        const bool begins_era = next.is_of_new_time && era < detail::era_of(now);
         if (!begins_era && !change(next)) {
             return next;
         }
@@ -213,7 +200,7 @@ windowed_budget::account windowed_budget::update(time_point now, const Change& c
         if (!begins_era) {
             return next;
         }
-        shared_->era.store(era_of(now), std::memory_order_release);
+        shared_->era.store(detail::era_of(now), std::memory_order_release);
     }
 }
 

@@ -8,6 +8,8 @@
 #include <reprise/retry/budget.hpp>
 #include <reprise/testing/scripted.hpp>
 
+#include "windowed_eras.hpp"
+
 /// The exact levels of the budgets that `presets_test.cpp` uses in whole loops.
 
 namespace reprise {
@@ -179,11 +181,26 @@ TEST(token_bucket_budget, a_success_returns_the_last_cost_only_after_a_retry) {
     EXPECT_EQ(bucket->milli_level(), detail::milli_units(498));
 }
 
-// The one that had read its clock first saw the word of the new era and the number of the old one.
+// A thread that had read its clock first saw the word of the new era and the number of the old one.
 // It took the difference of the ticks for 49 days, and filled the whole reserve.
-TEST(windowed_budget, a_new_era_gives_nothing_to_a_thread_whose_time_is_before_it) {
+TEST(windowed_budget, a_word_of_a_new_era_is_recognised_before_the_era_is_published) {
     constexpr time_point wrap{std::chrono::milliseconds{std::int64_t{1} << 31}};
-    constexpr int rounds = 2000;
+    const auto eras = [](time_point word, time_point published, time_point now) {
+        return detail::eras_since(detail::tick_of(word), detail::era_of(published), now);
+    };
+    for (const time_point begin : {wrap, 2 * wrap.time_since_epoch() + time_point{}}) {
+        const time_point before = begin - 1ms;
+        EXPECT_EQ(eras(begin + 5ms, before, begin + 4ms), 0) << "not published yet";
+        EXPECT_EQ(eras(begin + 5ms, begin + 5ms, begin + 4ms), 0) << "published";
+        EXPECT_EQ(eras(before, before, begin + 4ms), 1) << "the word is of the old era";
+        EXPECT_EQ(eras(before, before, begin + wrap.time_since_epoch()), 2);
+        EXPECT_EQ(eras(begin + 5ms, begin + 5ms, before), -1) << "a clock that was read before";
+    }
+}
+
+TEST(windowed_budget, threads_at_the_beginning_of_an_era_gain_nothing) {
+    constexpr time_point wrap{std::chrono::milliseconds{std::int64_t{1} << 31}};
+    constexpr int rounds = 500;
     std::vector<windowed_budget> budgets;
     for (int each = 0; each < rounds; ++each) {
         budgets.emplace_back(
@@ -196,6 +213,7 @@ TEST(windowed_budget, a_new_era_gives_nothing_to_a_thread_whose_time_is_before_i
         for (int each = 0; each < rounds; ++each) {
             ++arrived;
             while (arrived.load() < 2 * (each + 1)) {
+                std::this_thread::yield();
             }
             budgets[static_cast<std::size_t>(each)].on_request(now);
         }

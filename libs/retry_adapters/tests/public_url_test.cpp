@@ -19,6 +19,7 @@ TEST(public_url, drops_the_user_after_any_number_of_slashes) {
     EXPECT_EQ(public_url("https:///bob:secret@shop.example/x"), "https:///shop.example/x");
     EXPECT_EQ(public_url("https:/bob:secret@shop.example/x"), "https:/shop.example/x");
     EXPECT_EQ(public_url("//bob:secret@shop.example/x"), "//shop.example/x");
+    EXPECT_EQ(public_url("/bob:secret@shop.example/x"), "/shop.example/x");
     EXPECT_EQ(public_url("bob:secret@shop.example/a://b"), "shop.example/a://b");
     EXPECT_EQ(public_url("https://"), "https://");
 }

@@ -138,10 +138,10 @@ TEST(operation_watch, the_second_request_of_a_statement_continues_its_attempt) {
     cluster.nodes[0].services.set(wire::service::query, wire::transport::plain, 8093);
     cluster.answer_http({.body = R"({"results":[]})"});
     watched w(cluster);
-    constexpr exchange_result::step steps[] = {
+    static constexpr exchange_result::step steps[] = {
         exchange_result::step::next, exchange_result::step::retry, exchange_result::step::next,
         exchange_result::step::done};
-    const auto judge = [&steps, next = std::size_t{0}](const http_answer&) mutable {
+    const auto judge = [next = std::size_t{0}](const http_answer&) mutable {
         exchange_result verdict;
         verdict.what = steps[next++];
         verdict.reason = retry_reason::query_index_not_found;
