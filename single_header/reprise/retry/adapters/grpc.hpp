@@ -118,7 +118,7 @@ void grpc_start(const attempt& current, Handler handler, Start start) {
     grpc_limit_time(call->context, current);
     if constexpr (requires { call->handler.get_cancellation_slot(); }) {
         if (auto slot = call->handler.get_cancellation_slot(); slot.is_connected()) {
-            static_cast<void>([pending = std::weak_ptr(call)](auto /*type*/) {
+            slot.assign([pending = std::weak_ptr(call)](auto /*type*/) {
                 if (const auto canceled = pending.lock()) {
                     canceled->context.TryCancel();
                 }
