@@ -6,6 +6,8 @@
 #include <reprise/retry.hpp>
 #include <reprise/retry/adapters/grpc.hpp>
 
+#include "imitated_grpc.hpp"
+
 // `grpc_start` without gRPC, which `imitated_grpc.hpp` stands for. What needs a server is in
 // tests/adapters.
 
