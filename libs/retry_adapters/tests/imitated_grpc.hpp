@@ -20,7 +20,14 @@ inline gpr_timespec gpr_time_from_micros(std::int64_t microseconds, gpr_clock_ty
 
 namespace grpc {
 
-enum class StatusCode { OK = 0, CANCELLED = 1, DEADLINE_EXCEEDED = 4, UNAVAILABLE = 14 };
+enum class StatusCode {
+    OK = 0,
+    CANCELLED = 1,
+    DEADLINE_EXCEEDED = 4,
+    NOT_FOUND = 5,
+    INTERNAL = 13,
+    UNAVAILABLE = 14
+};
 
 class Status {
 public:

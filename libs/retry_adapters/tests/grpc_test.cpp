@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include <reprise/retry.hpp>
@@ -8,7 +9,7 @@
 
 #include "imitated_grpc.hpp"
 
-// `grpc_start` without gRPC, which `imitated_grpc.hpp` stands for. What needs a server is in
+// gRPC's adapter without gRPC, which `imitated_grpc.hpp` stands for. What needs a server is in
 // tests/adapters.
 
 namespace {
@@ -55,7 +56,7 @@ struct started_call {
 
 // The signal reached no one: a hedge waited for the loser, and a canceled loop for its attempt, as
 // long as the server took; without a time limit that could be for ever.
-TEST(grpc_start, signal_to_the_slot_of_the_handler_cancels_the_call) {
+TEST(grpc_calls, signal_to_the_slot_of_the_handler_cancels_the_call) {
     started_call call(true);
     ASSERT_TRUE(call.signal);
     EXPECT_EQ(call.context->cancellations, 0);
@@ -66,7 +67,7 @@ TEST(grpc_start, signal_to_the_slot_of_the_handler_cancels_the_call) {
     EXPECT_EQ(call.completions, 1);
 }
 
-TEST(grpc_start, signal_after_the_end_of_the_call_reaches_nothing) {
+TEST(grpc_calls, signal_after_the_end_of_the_call_reaches_nothing) {
     started_call call(true);
     ASSERT_TRUE(call.signal);
     call.end(grpc::Status());
@@ -75,11 +76,30 @@ TEST(grpc_start, signal_after_the_end_of_the_call_reaches_nothing) {
     EXPECT_EQ(call.completions, 1);
 }
 
-TEST(grpc_start, handler_without_a_connected_slot_is_called_once) {
+TEST(grpc_calls, handler_without_a_connected_slot_is_called_once) {
     started_call call(false);
     EXPECT_FALSE(call.signal);
     call.end(grpc::Status());
     EXPECT_EQ(call.completions, 1);
+}
+
+// Twenty lookups of what does not exist kept all calls away from a service that worked.
+TEST(grpc_calls, mistakes_of_callers_do_not_open_a_circuit_breaker) {
+    const auto answered_twenty_times_with = [](grpc::StatusCode code) {
+        const auto breaker = std::make_shared<reprise::circuit_breaker>();
+        for (int call = 0; call < 20; ++call) {
+            static_cast<void>(reprise::retry(reprise::attempts(1).breaker(breaker), [&] {
+                return grpc_result(grpc::Status(code, "as planned"));
+            }));
+        }
+        return breaker->state();
+    };
+    for (const auto code : {grpc::StatusCode::NOT_FOUND, grpc::StatusCode::CANCELLED}) {
+        EXPECT_EQ(answered_twenty_times_with(code), reprise::circuit_state::closed);
+    }
+    for (const auto code : {grpc::StatusCode::INTERNAL, grpc::StatusCode::UNAVAILABLE}) {
+        EXPECT_EQ(answered_twenty_times_with(code), reprise::circuit_state::open);
+    }
 }
 
 }  // namespace
