@@ -6885,6 +6885,17 @@ inline constexpr std::array grpc_rows{
     reprise::detail::error_row{.code = 16, .name = "UNAUTHENTICATED", .safety = retry_safety::no},
 };
 
+/// True for statuses that correspond to HTTP's 4xx, apart from RESOURCE_EXHAUSTED: the call is
+/// wrong, in conflict with another or canceled by its caller, and the service works.
+[[nodiscard]] constexpr bool is_grpc_client_fault(int code) noexcept {
+    constexpr std::array<std::string_view, 9> names{
+        "CANCELLED",      "INVALID_ARGUMENT",  "NOT_FOUND",
+        "ALREADY_EXISTS", "PERMISSION_DENIED", "FAILED_PRECONDITION",
+        "ABORTED",        "OUT_OF_RANGE",      "UNAUTHENTICATED"};
+    const auto* const row = reprise::detail::find_row(grpc_rows, code);
+    return row != nullptr && std::ranges::find(names, row->name) != names.end();
+}
+
 /// "UNAVAILABLE: no healthy upstream", or the name alone if the server sent no text.
 [[nodiscard]] inline std::string grpc_text(int code, std::string_view message) {
     const auto* const row = reprise::detail::find_row(grpc_rows, code);
@@ -7656,6 +7667,23 @@ inline constexpr std::array sqlstate_rows{
         rest = detail::from_first_word(sql);
     }
     return rest.empty();
+}
+
+/// True for a statement after which a transaction is open if it succeeds: BEGIN, START TRANSACTION,
+/// and the end of another one with AND CHAIN.
+[[nodiscard]] constexpr bool is_sql_begin(std::string_view sql) noexcept {
+    const std::string_view word = detail::take_word(sql);
+    const auto is_word = [word](std::string_view name) { return detail::is_sql_word(word, name); };
+    if (is_word("BEGIN") || is_word("START")) {
+        return true;
+    }
+    constexpr std::array<std::string_view, 4> ends{"COMMIT", "END", "ROLLBACK", "ABORT"};
+    std::string_view next = detail::take_word(sql);
+    if (detail::is_sql_word(next, "WORK") || detail::is_sql_word(next, "TRANSACTION")) {
+        next = detail::take_word(sql);
+    }
+    return std::ranges::any_of(ends, is_word) && detail::is_sql_word(next, "AND") &&
+           detail::is_sql_word(detail::take_word(sql), "CHAIN");
 }
 
 /// The stage of a statement that a program executes, inside of a transaction or outside.

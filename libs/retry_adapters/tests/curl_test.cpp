@@ -28,6 +28,22 @@ TEST(curl_result, failure_to_connect_is_safe_to_repeat) {
     }
 }
 
+// Twenty downloads that users canceled kept all others away from a service that worked.
+TEST(curl_result, what_the_program_ended_itself_does_not_open_a_circuit_breaker) {
+    const auto ended_twenty_times_with = [](CURLcode code) {
+        const auto breaker = std::make_shared<reprise::circuit_breaker>();
+        for (int call = 0; call < 20; ++call) {
+            static_cast<void>(reprise::retry(
+                reprise::attempts(1).breaker(breaker), [&] { return ended_with(code, true); }));
+        }
+        return breaker->state();
+    };
+    for (const CURLcode code : {CURLE_ABORTED_BY_CALLBACK, CURLE_READ_ERROR, CURLE_URL_MALFORMAT}) {
+        EXPECT_EQ(ended_twenty_times_with(code), reprise::circuit_state::closed) << code;
+    }
+    EXPECT_EQ(ended_twenty_times_with(CURLE_RECV_ERROR), reprise::circuit_state::open);
+}
+
 TEST(curl_result, failure_to_connect_after_a_redirect_of_a_post_is_not_repeated) {
     const auto facts = ended_with(CURLE_COULDNT_CONNECT, true, "POST").retry_facts();
     EXPECT_EQ(facts.safety, retry_safety::no);

@@ -8,6 +8,7 @@ namespace {
 
 using reprise::repeatability;
 using reprise::retry_safety;
+using reprise::adapters::is_sql_begin;
 using reprise::adapters::is_sql_commit;
 using reprise::adapters::is_sql_program;
 using reprise::adapters::is_sql_restart;
@@ -122,6 +123,19 @@ TEST(sqlstate, commit_is_known_by_its_first_words) {
 }
 
 // After a ROLLBACK TO SAVEPOINT, the rest of a lost transaction would be executed outside of it.
+TEST(sqlstate, begin_and_and_chain_open_a_transaction) {
+    for (const char* sql :
+         {"begin", "START TRANSACTION isolation level serializable", "commit and chain",
+          "End Work And Chain", "rollback /* all */ transaction AND CHAIN;", "abort and chain"}) {
+        EXPECT_TRUE(is_sql_begin(sql)) << sql;
+    }
+    for (const char* sql :
+         {"", "commit", "commit and no chain", "rollback to savepoint a", "insert into chain",
+          "prepare transaction 'and chain'", "end work"}) {
+        EXPECT_FALSE(is_sql_begin(sql)) << sql;
+    }
+}
+
 TEST(sqlstate, restart_leaves_nothing_of_the_transaction_before_it) {
     for (const char* sql :
          {"begin", "BEGIN isolation level serializable", "start transaction", "rollback",

@@ -1,6 +1,6 @@
 // A state in a message has five characters. An unknown outcome of a COMMIT is never safe, nor is a
-// failure of a program. A COMMIT is known whatever follows it, and restarts nothing. A text is made
-// once: what was made here stays as it is.
+// failure of a program. A COMMIT is known whatever follows it, and restarts nothing; so is a BEGIN.
+// A text is made once: what was made here stays as it is.
 
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +46,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         std::abort();
     }
     if (adapters::is_sql_commit(text) && adapters::is_sql_restart(text)) {
+        std::abort();
+    }
+    if (!adapters::is_sql_begin(std::string("/**/ begin ").append(text)) ||
+        adapters::is_sql_begin(std::string("rollback to ").append(text))) {
         std::abort();
     }
     if (adapters::sql_stage_of(text, false) != (adapters::is_sql_program(text)

@@ -167,7 +167,14 @@ public:
         }
         has_begun_ =
             !is_in_transaction_ && stage == sql_stage::in_transaction && !is_sql_restart(statement);
-        return run(statement, values, stage, repeat);
+        pq_result answer = run(statement, values, stage, repeat);
+        if (!is_open() && !is_in_transaction_ && is_sql_begin(statement)) {
+            has_begun_ = true;  // The answer was the last one of the connection.
+            if (stage != sql_stage::committing) {
+                fail_lost_transaction();
+            }
+        }
+        return answer;
     }
     /// The same for a statement of a known stage, on a connection that is open.
     pq_result run(

@@ -56,15 +56,17 @@ public:
     /// `maybe`: repeated unless the call is marked as not repeatable, because the server may have
     /// acted. So is every status with a RetryInfo, whose delay is the minimum wait. A pushback sets
     /// the minimum wait, too, or forbids the retry. All other statuses are never repeated; ABORTED
-    /// asks you to repeat more than the call.
+    /// asks you to repeat more than the call. Those that correspond to HTTP's 4xx (NOT_FOUND,
+    /// CANCELLED, ...) are the client's fault, so a circuit breaker does not count them.
     [[nodiscard]] failure_facts retry_facts() const noexcept {
+        const int code = static_cast<int>(status_.error_code());
         failure_facts facts{
             .safety = retry_safety::no,
-            .fault = failure_fault::other,
-            .code = static_cast<std::uint32_t>(status_.error_code())};
+            .fault =
+                detail::is_grpc_client_fault(code) ? failure_fault::client : failure_fault::other,
+            .code = static_cast<std::uint32_t>(code)};
         const auto retry_info = retry_info_delay(status_.error_details());
-        const auto* const row =
-            reprise::detail::find_row(detail::grpc_rows, static_cast<int>(status_.error_code()));
+        const auto* const row = reprise::detail::find_row(detail::grpc_rows, code);
         facts.throttling = row != nullptr && row->throttling;
         facts.timeout = row != nullptr && row->timeout;
         const bool is_transient =
@@ -117,7 +119,7 @@ void grpc_start(const attempt& current, Handler handler, Start start) {
     grpc_limit_time(call->context, current);
     if constexpr (requires { call->handler.get_cancellation_slot(); }) {
         if (auto slot = call->handler.get_cancellation_slot(); slot.is_connected()) {
-            static_cast<void>([pending = std::weak_ptr(call)](auto /*type*/) {
+            slot.assign([pending = std::weak_ptr(call)](auto /*type*/) {
                 if (const auto canceled = pending.lock()) {
                     canceled->context.TryCancel();
                 }

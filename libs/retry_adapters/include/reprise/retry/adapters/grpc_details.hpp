@@ -4,6 +4,7 @@
 /// The bytes come from the network: reading them takes time in proportion to their number, never
 /// fails, and skips fields that are unknown here.
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -44,6 +45,17 @@ inline constexpr std::array grpc_rows{
     reprise::detail::error_row{.code = 15, .name = "DATA_LOSS", .safety = retry_safety::no},
     reprise::detail::error_row{.code = 16, .name = "UNAUTHENTICATED", .safety = retry_safety::no},
 };
+
+/// True for statuses that correspond to HTTP's 4xx, apart from RESOURCE_EXHAUSTED: the call is
+/// wrong, in conflict with another or canceled by its caller, and the service works.
+[[nodiscard]] constexpr bool is_grpc_client_fault(int code) noexcept {
+    constexpr std::array<std::string_view, 9> names{
+        "CANCELLED",      "INVALID_ARGUMENT",  "NOT_FOUND",
+        "ALREADY_EXISTS", "PERMISSION_DENIED", "FAILED_PRECONDITION",
+        "ABORTED",        "OUT_OF_RANGE",      "UNAUTHENTICATED"};
+    const auto* const row = reprise::detail::find_row(grpc_rows, code);
+    return row != nullptr && std::ranges::find(names, row->name) != names.end();
+}
 
 /// "UNAVAILABLE: no healthy upstream", or the name alone if the server sent no text.
 [[nodiscard]] inline std::string grpc_text(int code, std::string_view message) {

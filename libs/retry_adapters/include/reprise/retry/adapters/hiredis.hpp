@@ -259,13 +259,29 @@ private:
             next_piece(count == 0);
             check(redisBufferWrite(on, &is_written));
         }
-        void* reply = nullptr;
+        redis_reply reply;
         for (int count = 0; reply == nullptr; ++count) {
             next_piece(count == 0);
             check(redisBufferRead(on));
-            check(redisGetReplyFromReader(on, &reply));
+            do {
+                void* read = nullptr;
+                check(redisGetReplyFromReader(on, &read));
+                reply.reset(static_cast<redisReply*>(read));
+            } while (is_passed_on(on, reply));
         }
-        return redis_reply(static_cast<redisReply*>(reply));
+        return reply;
+    }
+    /// True for a message of RESP3 that the server sends unasked, such as an invalidation: it is
+    /// not the answer. As redisGetReply, passes it on to the connection's callback, if it has one.
+    [[nodiscard]] static bool is_passed_on(
+        [[maybe_unused]] redisContext* on, [[maybe_unused]] redis_reply& reply) {
+#if defined(REDIS_REPLY_PUSH)  // Since hiredis 1.0.
+        if (reply != nullptr && reply->type == REDIS_REPLY_PUSH && on->push_cb != nullptr) {
+            on->push_cb(on->privdata, reply.release());
+            return true;
+        }
+#endif
+        return false;
     }
 
     [[nodiscard]] static bool is_timeout(const redisContext* on) noexcept {

@@ -244,6 +244,23 @@ inline constexpr std::array sqlstate_rows{
     return rest.empty();
 }
 
+/// True for a statement after which a transaction is open if it succeeds: BEGIN, START TRANSACTION,
+/// and the end of another one with AND CHAIN.
+[[nodiscard]] constexpr bool is_sql_begin(std::string_view sql) noexcept {
+    const std::string_view word = detail::take_word(sql);
+    const auto is_word = [word](std::string_view name) { return detail::is_sql_word(word, name); };
+    if (is_word("BEGIN") || is_word("START")) {
+        return true;
+    }
+    constexpr std::array<std::string_view, 4> ends{"COMMIT", "END", "ROLLBACK", "ABORT"};
+    std::string_view next = detail::take_word(sql);
+    if (detail::is_sql_word(next, "WORK") || detail::is_sql_word(next, "TRANSACTION")) {
+        next = detail::take_word(sql);
+    }
+    return std::ranges::any_of(ends, is_word) && detail::is_sql_word(next, "AND") &&
+           detail::is_sql_word(detail::take_word(sql), "CHAIN");
+}
+
 /// The stage of a statement that a program executes, inside of a transaction or outside.
 [[nodiscard]] constexpr sql_stage sql_stage_of(
     std::string_view sql, bool is_in_transaction) noexcept {
