@@ -1,5 +1,6 @@
 #include "http_operations/http_endings.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <reprise/base/printable.hpp>
@@ -30,11 +31,14 @@ http_slot& http_endings::make_canary(http_request&& request) {
 
 http_slot* http_endings::find(std::uint64_t operation) const noexcept {
     const auto found = slots_.find(operation);
-    return found == slots_.end() ? nullptr : found->second.get();
+    const bool is_open = found != slots_.end() && found->second->state != operation_state::free;
+    return is_open ? found->second.get() : nullptr;
 }
 
 http_slot* http_endings::any() const noexcept {
-    return slots_.empty() ? nullptr : slots_.begin()->second.get();
+    const auto found = std::ranges::find_if(
+        slots_, [](const auto& each) { return each.second->state != operation_state::free; });
+    return found == slots_.end() ? nullptr : found->second.get();
 }
 
 void http_endings::complete(http_slot& slot, time_point now) {
