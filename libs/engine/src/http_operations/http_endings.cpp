@@ -78,8 +78,8 @@ void http_endings::complete_error(
     }
     error->server_context = base::shortened(slot.server_text, error_text_size_max);
     error->server_ref = slot.request.context_id;
-    if (slot.was_sent && slot.endpoint >= 0) {
-        error->last_dispatched_to = nodes_.endpoints()[slot.endpoint].name;
+    if (slot.sent_to >= 0) {
+        error->last_dispatched_to = nodes_.endpoints()[slot.sent_to].name;
     }
     error->detail = std::move(detail);
     error->history = candidates_.history_of(slot);

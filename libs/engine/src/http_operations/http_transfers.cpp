@@ -98,9 +98,9 @@ base::byte_view http_transfers::begin_write(connection_id id) {
         return {};
     }
     const auto rest = base::byte_view(connection->outgoing).subspan(connection->written);
-    if (!rest.empty()) {
-        connection->is_handed = true;
-        connection->slot->was_sent = true;
+    if (!rest.empty() && !std::exchange(connection->is_handed, true)) {
+        http_slot& slot = *connection->slot;
+        slot.sent_before = std::exchange(slot.sent_to, slot.endpoint);
     }
     return rest;
 }
@@ -333,10 +333,13 @@ void http_transfers::on_closed(
         pool.failed_last = now;
         pool.problem = to_string(reason);
     }
-    const bool is_sent =
-        slot != nullptr && connection->is_handed && unwritten_size < connection->outgoing.size();
+    const bool is_handed = slot != nullptr && connection->is_handed;
+    const bool is_sent = is_handed && unwritten_size < connection->outgoing.size();
     if (slot != nullptr) {
         parts_.waiting.leave(*slot);
+    }
+    if (is_handed && !is_sent) {
+        slot->sent_to = slot->sent_before;
     }
     parts_.pools.forget(*connection);
     // First, because code of the user may cancel it as soon as others fail.
