@@ -333,13 +333,13 @@ void http_transfers::on_closed(
         pool.failed_last = now;
         pool.problem = to_string(reason);
     }
-    const bool is_handed = slot != nullptr && connection->is_handed;
-    const bool is_sent = is_handed && unwritten_size < connection->outgoing.size();
+    const bool is_sent =
+        slot != nullptr && connection->is_handed && unwritten_size < connection->outgoing.size();
     if (slot != nullptr) {
         parts_.waiting.leave(*slot);
-    }
-    if (is_handed && !is_sent) {
-        slot->sent_to = slot->sent_before;
+        if (connection->is_handed && !is_sent) {
+            slot->sent_to = slot->sent_before;
+        }
     }
     parts_.pools.forget(*connection);
     // First, because code of the user may cancel it as soon as others fail.
