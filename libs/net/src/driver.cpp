@@ -5,8 +5,10 @@
 #include <span>
 #include <utility>
 
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 
@@ -36,6 +38,9 @@ bool is_running_here(const asio::any_io_executor& executor) noexcept {
     if (const auto* strand = executor.target<asio::strand<asio::io_context::executor_type>>()) {
         return strand->get_inner_executor().running_in_this_thread();
     }
+    if (const auto* strand = executor.target<asio::strand<asio::thread_pool::executor_type>>()) {
+        return strand->get_inner_executor().running_in_this_thread();
+    }
     if (const auto* strand = executor.target<asio::strand<asio::any_io_executor>>()) {
         return strand->running_in_this_thread() || is_running_here(strand->get_inner_executor());
     }
@@ -57,7 +62,10 @@ std::expected<std::shared_ptr<driver>, setup_error> driver::make(
         }
         tls = std::make_shared<asio::ssl::context>(std::move(*made));
     }
-    const auto turns = serial_executor::on(executor);
+    // Sockets and timers keep the context running. An executor that does so itself has another
+    // type, which is_running_here would not recognise.
+    const auto turns =
+        serial_executor::on(asio::prefer(executor, asio::execution::outstanding_work.untracked));
     auto resolver = name_resolver::make(turns, options);
     if (!resolver) {
         return std::unexpected(std::move(resolver.error()));

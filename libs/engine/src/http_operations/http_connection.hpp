@@ -33,11 +33,12 @@ struct http_slot : operation_base {
 
     operation_id id{};
     http_request request;
-    std::int32_t avoided = -1;     // endpoint of the failed attempt; negative: none
-    time_point attempt_started{};  // when the search for a node started
+    std::int32_t avoided = -1;      // endpoint of the failed attempt; negative: none
+    std::int32_t sent_to = -1;      // endpoint that a request was last sent to; negative: none ...
+    std::int32_t sent_before = -1;  // ... and before that, valid again if it turns out to be unsent
+    time_point attempt_started{};   // when the search for a node started
     // Set once a terminal state is met. Until then the operation looks for another node.
     std::optional<time_point> search_end;
-    bool was_sent = false;                  // some attempt has left the process
     bool was_alerted = false;               // a TLS alert ended the last attempt
     bool is_canary = false;                 // the client's own request for a circuit breaker
     http_connection* connection = nullptr;  // while in flight

@@ -140,12 +140,21 @@ void http_operations::on_connect_failed(
 }
 
 void http_operations::fail_queue(http_pool& pool, time_point now) {
-    if (!pool.connections.empty()) {
+    const bool is_connecting = std::ranges::any_of(pool.connections, [](const auto& each) {
+        return each->state == http_connection_state::connecting;
+    });
+    if (is_connecting) {
         return;
     }
-    waiting_.empty_queue(pool, [&](http_slot& slot) {
+    // Open connections may serve the queue, but only when their answers have arrived.
+    const bool is_open = !pool.connections.empty();
+    const auto moves = [&](const http_slot& slot) {
+        return !is_open || (!slot.is_canary && candidates_.has_fresh_node(slot));
+    };
+    waiting_.empty_queue(pool, moves, [&](http_slot& slot) {
         slot.avoided = slot.endpoint;
-        dispatch_failed(slot, retry_reason::node_not_available, now);
+        is_open ? begin_attempt(slot, now)
+                : dispatch_failed(slot, retry_reason::node_not_available, now);
     });
 }
 

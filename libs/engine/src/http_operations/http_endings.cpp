@@ -1,5 +1,6 @@
 #include "http_operations/http_endings.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <reprise/base/printable.hpp>
@@ -30,11 +31,14 @@ http_slot& http_endings::make_canary(http_request&& request) {
 
 http_slot* http_endings::find(std::uint64_t operation) const noexcept {
     const auto found = slots_.find(operation);
-    return found == slots_.end() ? nullptr : found->second.get();
+    const bool is_open = found != slots_.end() && found->second->state != operation_state::free;
+    return is_open ? found->second.get() : nullptr;
 }
 
 http_slot* http_endings::any() const noexcept {
-    return slots_.empty() ? nullptr : slots_.begin()->second.get();
+    const auto found = std::ranges::find_if(
+        slots_, [](const auto& each) { return each.second->state != operation_state::free; });
+    return found == slots_.end() ? nullptr : found->second.get();
 }
 
 void http_endings::complete(http_slot& slot, time_point now) {
@@ -74,8 +78,8 @@ void http_endings::complete_error(
     }
     error->server_context = base::shortened(slot.server_text, error_text_size_max);
     error->server_ref = slot.request.context_id;
-    if (slot.was_sent && slot.endpoint >= 0) {
-        error->last_dispatched_to = nodes_.endpoints()[slot.endpoint].name;
+    if (slot.sent_to >= 0) {
+        error->last_dispatched_to = nodes_.endpoints()[slot.sent_to].name;
     }
     error->detail = std::move(detail);
     error->history = candidates_.history_of(slot);

@@ -48,6 +48,13 @@ bool http_nodes::would_pass(const http_slot& slot) {
     return pool == nullptr || is_allowed(*pool);
 }
 
+bool http_nodes::has_fresh_node(const http_slot& slot) {
+    const wire::cluster_configuration* known = configuration_for(slot);
+    const http_pool* pool = known == nullptr ? nullptr : best(slot, *known, next_node_);
+    return pool != nullptr && is_allowed(*pool) && !pool->is_plain_refused && !pool->failed_last &&
+           !pool->is_tls_failed;
+}
+
 // Whether `holds` is true for any node that offers the operation's service. `if_unknown` is used
 // for nodes without a pool.
 template <class Predicate>

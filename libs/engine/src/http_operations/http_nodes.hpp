@@ -35,6 +35,8 @@ public:
     // Whether an operation that a circuit breaker kept away would find a node now, or would find
     // out that there is none.
     [[nodiscard]] bool would_pass(const http_slot& slot);
+    // Whether the operation would find a node now to which no connection has failed.
+    [[nodiscard]] bool has_fresh_node(const http_slot& slot);
     // The node's circuit breaker lets requests through.
     [[nodiscard]] static bool is_allowed(const http_pool& pool) noexcept {
         return breakers::allow(*pool.endpoint);

@@ -84,6 +84,9 @@ void http_transfers::serve(http_connection& connection, time_point now) {
         if (try_send(*next, connection, now)) {
             return;
         }
+        if (connection.state != http_connection_state::idle) {
+            return;  // the observer of the refused operation has started another one, which took it
+        }
     }
     context_.wheel.arm(
         connection, driver::add_saturated(now, context_.options.idle_http_connection_timeout));
@@ -95,9 +98,9 @@ base::byte_view http_transfers::begin_write(connection_id id) {
         return {};
     }
     const auto rest = base::byte_view(connection->outgoing).subspan(connection->written);
-    if (!rest.empty()) {
-        connection->is_handed = true;
-        connection->slot->was_sent = true;
+    if (!rest.empty() && !std::exchange(connection->is_handed, true)) {
+        http_slot& slot = *connection->slot;
+        slot.sent_before = std::exchange(slot.sent_to, slot.endpoint);
     }
     return rest;
 }
@@ -205,9 +208,25 @@ void http_transfers::on_complete(http_connection& connection, time_point now) {
     slot.server_text = judged.server_text;
     slot.metadata = std::move(judged.metadata);
     const bool may_have_been_applied = judged.may_have_acted && !slot.is_repeatable();
+    const operation_id operation = slot.id;
     parts_.waiting.leave(slot);
+    // An operation that is over ends first: what follows may call code of the user, which may
+    // cancel it. A canary ends last, so that those that wait for it find a free connection.
+    const bool is_over =
+        judged.what == exchange_result::step::done || judged.what == exchange_result::step::failed;
+    if (is_over && !slot.is_canary) {
+        conclude(slot, judged, may_have_been_applied, now);
+    }
     parts_.requests.note_outcome(*connection.pool, reported_outcome(judged), now);
     release(connection, is_kept_alive, now);
+    if (parts_.endings.find(operation.value) != nullptr) {
+        conclude(slot, judged, may_have_been_applied, now);
+    }
+}
+
+// What the answer means for its operation, which has left the connection.
+void http_transfers::conclude(
+    http_slot& slot, const exchange_result& judged, bool may_have_been_applied, time_point now) {
     switch (judged.what) {
         case exchange_result::step::done:
             return parts_.endings.complete(slot, now);
@@ -243,12 +262,12 @@ void http_transfers::reject_answer(
     operation_retries::resume_attempt(slot);
     parts_.waiting.leave(slot);
     parts_.pools.drop(connection);
-    parts_.requests.note_outcome(pool, errc::parsing_failure, now);
     failed_attempt failed;
     failed.stage = attempt_stage::response;
     failed.own_error = errc::parsing_failure;
     failed.status = static_cast<std::uint16_t>(slot.answer.status());
     parts_.requests.refuse(slot, failed, refusal_reason::unclassified, std::move(detail), now);
+    parts_.requests.note_outcome(pool, errc::parsing_failure, now);
 }
 
 // Answers cannot be attributed to requests on this connection any more. The request is lost, and
@@ -260,11 +279,11 @@ void http_transfers::on_stray_bytes(http_connection& connection, time_point now)
     context_.log(log_level::warn, pool.endpoint->name + ": bytes that answer no request");
     parts_.waiting.leave(slot);
     parts_.pools.drop(connection);
+    lost(slot, is_sent, false, now);
     if (is_sent) {
         parts_.requests.note_outcome(pool, errc::request_canceled, now);
     }
     parts_.pools.connect_if_wanted(pool, now);
-    lost(slot, is_sent, false, now);
 }
 
 void http_transfers::release(http_connection& connection, bool is_kept_alive, time_point now) {
@@ -318,21 +337,23 @@ void http_transfers::on_closed(
         slot != nullptr && connection->is_handed && unwritten_size < connection->outgoing.size();
     if (slot != nullptr) {
         parts_.waiting.leave(*slot);
+        if (connection->is_handed && !is_sent) {
+            slot->sent_to = slot->sent_before;
+        }
     }
     parts_.pools.forget(*connection);
+    // First, because code of the user may cancel it as soon as others fail.
+    if (slot != nullptr) {
+        lost(*slot, is_sent, is_alerted, now);
+    }
     if (is_sent) {
         parts_.requests.note_outcome(pool, errc::request_canceled, now);
     }
     if (is_alerted) {
         parts_.requests.fail_queue(pool, now);
+        parts_.requests.on_terminal_state(now);
     } else {
         parts_.pools.connect_if_wanted(pool, now);
-    }
-    if (slot != nullptr) {
-        lost(*slot, is_sent, is_alerted, now);
-    }
-    if (is_alerted) {
-        parts_.requests.on_terminal_state(now);
     }
 }
 

@@ -59,6 +59,8 @@ public:
 private:
     void read_answer(http_connection& connection, const base::block_ref* owner, time_point now);
     void on_complete(http_connection& connection, time_point now);
+    void conclude(
+        http_slot& slot, const exchange_result& judged, bool may_have_been_applied, time_point now);
     void pause_if_full(http_connection& connection, time_point now);
     void reject_answer(http_connection& connection, std::string detail, time_point now);
     void on_stray_bytes(http_connection& connection, time_point now);

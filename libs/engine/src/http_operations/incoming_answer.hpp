@@ -37,8 +37,9 @@ public:
     // True once for rows that wait to be taken and that nobody was notified of.
     [[nodiscard]] bool take_notice() noexcept;
     void take_rows(row_batch& out) noexcept;
+    // Whether a reader should take rows before there are more. Kept rows have no reader.
     [[nodiscard]] bool is_full(const http_request& request) const noexcept {
-        return rows_.size_bytes() >= request.rows_size_max_bytes;
+        return is_streamed_ && !rows_.empty() && rows_.size_bytes() >= request.rows_size_max_bytes;
     }
     // Of any answer to the operation.
     [[nodiscard]] bool has_taken_rows() const noexcept { return rows_taken_ != 0; }

@@ -35,7 +35,12 @@ public:
     // Removes the operations that wait for a connection of this pool and passes each to `each`,
     // which may queue it again.
     template <class Each>
-    void empty_queue(http_pool& pool, Each&& each);
+    void empty_queue(http_pool& pool, Each&& each) {
+        empty_queue(pool, [](const http_slot&) { return true; }, each);
+    }
+    // The same for those for which `leaves(slot)` returns true. The others keep their places.
+    template <class Leaves, class Each>
+    void empty_queue(http_pool& pool, Leaves&& leaves, Each&& each);
 
     // Continues operations that a circuit breaker refused and that have a usable node now.
     void wake_refused(time_point now);
@@ -59,13 +64,12 @@ private:
     intrusive_list<http_slot> breaker_waiters_;
 };
 
-template <class Each>
-void waiting_http_operations::empty_queue(http_pool& pool, Each&& each) {
-    for (std::size_t left = pool.queue.size(); left > 0 && !pool.queue.empty(); --left) {
-        http_slot& slot = *pool.queue.front();
+template <class Leaves, class Each>
+void waiting_http_operations::empty_queue(http_pool& pool, Leaves&& leaves, Each&& each) {
+    operation_lifecycle::wake_if(pool.queue, leaves, [&](http_slot& slot) {
         leave(slot);
         each(slot);
-    }
+    });
 }
 
 }  // namespace reprise::engine

@@ -167,6 +167,7 @@ public:
     template <class Slot>
     [[gnu::always_inline]] void complete_begun(Slot& slot, ended_operation& ended, time_point now) {
         REPRISE_ASSERT(slot.state == operation_state::running);
+        slot.state = operation_state::free;  // an observer finds nothing that it could cancel
         decider_.end(slot, ended.result.ec, now);
         if (decider_.watch().is_on()) [[unlikely]] {
             report_end(slot, ended.result.ec, now);
@@ -175,7 +176,6 @@ public:
         ended.done.fill(std::move(slot.done));
         // A running operation has neither a timer nor a place.
         slot.attached.reset();
-        slot.state = operation_state::free;
     }
     template <class Slot>
     void complete(Slot& slot, operation_result&& result, time_point now) {

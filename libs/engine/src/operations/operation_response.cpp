@@ -73,7 +73,17 @@ void key_value_operations::on_failure(
     // Keeps the map alive during this call: `entry` points into it, and the connection may close.
     const std::shared_ptr<const wire::error_map> map = endpoint.error_map;
     bucket_state& bucket = *connection.link->bucket;
-    const std::string& host = endpoint.host;
+    if (outcome.kind == outcome_kind::retry) {
+        on_retryable(slot, frame, endpoint.host, outcome, now);
+    } else {
+        failure_note note;
+        note.status = static_cast<std::uint16_t>(status);
+        note.entry = outcome.entry;
+        note.context = wire::error_context_of(frame);
+        endings_.complete_error(slot, outcome.error, std::move(note), now);
+    }
+    // Afterwards: other operations end with the connection, and code of the user may then cancel
+    // this one.
     if (outcome.drop_connection) {
         parts_.kv_connections.fail(
             connection, "the server's status requires a new connection", now);
@@ -81,14 +91,6 @@ void key_value_operations::on_failure(
     if (outcome.fetch_configuration) {
         parts_.polls.want(bucket, now);
     }
-    if (outcome.kind == outcome_kind::retry) {
-        return on_retryable(slot, frame, host, outcome, now);
-    }
-    failure_note note;
-    note.status = static_cast<std::uint16_t>(status);
-    note.entry = outcome.entry;
-    note.context = wire::error_context_of(frame);
-    endings_.complete_error(slot, outcome.error, std::move(note), now);
 }
 
 void key_value_operations::on_success(

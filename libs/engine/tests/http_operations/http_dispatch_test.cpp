@@ -116,6 +116,35 @@ TEST_F(http_leaving_node, frees_requests_that_wait_behind_a_long_answer) {
     EXPECT_EQ(long_one->calls, 0) << "its request may still be answered";
 }
 
+// A node that stopped answering while a request was on its way. Those that waited for another
+// connection to it stayed there until their deadline, because of the one that was still open.
+TEST_F(http_leaving_node, frees_requests_whose_connection_cannot_be_opened_beside_an_open_one) {
+    for (scripted_node& node : cluster_.nodes) {
+        node.services.set(wire::service::query, wire::transport::plain, port);
+    }
+    connected_driver driver(cluster_);
+    std::vector<engine_driver::outcome_ptr> long_ones;
+    for (int count = 0; count < 2; ++count) {
+        long_ones.push_back(driver.settled(driver.start_http(readonly_request("long"))));
+    }
+    ASSERT_EQ(cluster_.http_requests.size(), 2U);
+    ASSERT_NE(cluster_.http_requests[0].node, cluster_.http_requests[1].node);
+    cluster_.nodes[0].ignores_http_connections = true;
+    std::vector<engine_driver::outcome_ptr> short_ones;
+    for (int count = 0; count < 2; ++count) {
+        short_ones.push_back(driver.start_http(query_request("{}")));
+    }
+    driver.advance(10s);
+    for (const auto& each : short_ones) {
+        ASSERT_EQ(each->calls, 1);
+        EXPECT_TRUE(each->has_succeeded()) << each->result.ec.message();
+        EXPECT_EQ(each->result.retry_attempts, 0U);
+    }
+    for (const auto& each : long_ones) {
+        EXPECT_EQ(each->calls, 0);
+    }
+}
+
 TEST_F(http_leaving_node, RH_34_gets_no_canary_that_waits_for_a_connection) {
     engine_options options;
     options.http_connections_per_node_max = 1;
@@ -136,6 +165,40 @@ TEST_F(http_leaving_node, RH_34_gets_no_canary_that_waits_for_a_connection) {
     move_service(driver);
     driver.advance(60s);
     EXPECT_TRUE(cluster_.http_requests.empty());
+}
+
+// Its connection cannot be opened, and another one to its node is busy.
+TEST_F(http_leaving_node, RH_34_gets_no_canary_of_a_node_without_a_further_connection) {
+    for (scripted_node& node : cluster_.nodes) {
+        node.services.set(wire::service::query, wire::transport::plain, port);
+    }
+    cluster_.on_http = [](const seen_http_request& seen) {
+        scripted_http_answer made;
+        made.body = R"({"results":[]})";
+        made.is_silent = seen.node == 0;
+        return made;
+    };
+    engine_options options;
+    options.circuit_breaker.emplace();
+    options.circuit_breaker->volume_threshold = 4;
+    connected_driver driver(cluster_, options);
+    for (int count = 0; count < 2; ++count) {
+        driver.settled(driver.start_http(readonly_request("long")));
+    }
+    for (int count = 0; count < 8; ++count) {
+        auto asked = readonly_request("short");
+        asked.timeout = 10ms;
+        driver.start_http(std::move(asked));
+        driver.advance(20ms);
+    }
+    cluster_.nodes[0].ignores_http_connections = true;
+    cluster_.http_requests.clear();
+    const std::size_t connects = driver.connects.size();
+    driver.advance(30s);
+    EXPECT_GT(driver.connects.size(), connects) << "canaries wait for them";
+    for (const auto& seen : cluster_.http_requests) {
+        EXPECT_NE(seen.request.target, "/admin/ping") << seen.node;
+    }
 }
 
 }  // namespace

@@ -153,6 +153,46 @@ TEST_F(http_decisions, RH_14_a_request_that_cannot_be_written_is_logged) {
     expect_logged(retry_reason::unknown, errc::invalid_argument);
 }
 
+// --- where the request was ---
+
+// The error named the node that it waited for last.
+TEST(http_last_node, is_the_one_that_received_the_request) {
+    for (const bool is_moved : {true, false}) {
+        scripted_cluster cluster(2);
+        cluster.nodes[0].services.set(wire::service::query, wire::transport::plain, 8093);
+        if (is_moved) {
+            cluster.nodes[1].services.set(wire::service::query, wire::transport::plain, 8093);
+        }
+        cluster.answer_http({.status = 503});
+        connected_driver driver(cluster);
+        auto request =
+            readonly_request("{}", always_retry(retry_reason::query_index_not_found, 100ms));
+        request.timeout = 1s;
+        const auto done = driver.start_http(std::move(request));
+        for (int step = 0; step < 100 && cluster.http_requests.empty(); ++step) {
+            driver.advance(1ms);
+        }
+        ASSERT_EQ(cluster.http_requests.size(), 1U);
+        const scripted_node& asked = cluster.nodes[cluster.http_requests[0].node];
+        const std::string name = asked.host + ":8093";
+        for (scripted_node& node : cluster.nodes) {
+            node.ignores_http_connections = true;
+            if (!is_moved) {
+                node.services = {};
+            }
+        }
+        driver.close_peer(cluster.http_requests[0].connection);
+        if (!is_moved) {
+            ++cluster.revision.rev;
+            driver.push_configuration(driver.connections_to(1)[0], 1, false);
+        }
+        driver.advance(1s);
+        ASSERT_EQ(done->code(), errc::unambiguous_timeout);
+        ASSERT_EQ(cluster.http_requests.size(), 1U);
+        EXPECT_EQ(done->result.error->last_dispatched_to, name) << is_moved;
+    }
+}
+
 // --- delivered rows ---
 
 class taken_rows : public http_decisions {

@@ -361,6 +361,47 @@ TEST_F(http_flow, rows_wait_in_bounded_memory_until_they_are_taken) {
     EXPECT_EQ(done->result.http->row_count, row_count);
 }
 
+// Reading stopped for a reader that did not exist, or that had nothing to take, and the call waited
+// until its deadline.
+TEST_F(http_flow, reading_stops_only_for_rows_that_a_reader_can_take) {
+    struct bounded {
+        std::size_t size_max = 0;
+        bool is_streamed = false;
+        bool is_whole = true;  // the rows do not exceed the bound
+    };
+    for (const bounded each : {bounded{2, false}, bounded{0, true}, bounded{0, false, false}}) {
+        cluster_.answer_http({.is_silent = true});
+        connected_driver driver(cluster_);
+        auto request = readonly_request("{}");
+        request.rows_size_max_bytes = each.size_max;
+        row_batch batch;
+        std::size_t taken = 0;
+        const auto take = [&] {
+            static_cast<void>(driver.engine().take_rows(driver.last_id, batch, driver.now));
+            taken += batch.size();
+        };
+        if (each.is_streamed) {
+            request.on_rows = take;
+        }
+        const auto done = driver.settled(driver.start_http(std::move(request)));
+        for (const char* const piece :
+             {"HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\n", R"({"results":[)", "11", "]",
+              "} "}) {
+            const connection_id used = cluster_.http_requests.back().connection;
+            ASSERT_FALSE(driver.is_paused(used)) << piece;
+            if (done->calls == 0) {
+                driver.send(used, base::as_bytes(std::string_view(piece)));
+                driver.settle();
+            }
+        }
+        driver.advance(1ms);
+        ASSERT_EQ(done->calls, 1);
+        EXPECT_EQ(!done->result.ec, each.is_whole) << done->result.ec.message();
+        const std::size_t kept = done->result.http->rows.size();
+        EXPECT_EQ(taken + kept, 1U);
+    }
+}
+
 TEST_F(http_flow, streamed_rows_stay_in_the_received_block_and_kept_rows_release_it) {
     const std::string body = R"({"results":[{"a":1},{"a":2}],"status":"success"})";
     cluster_.on_http = [&](const seen_http_request&) {
