@@ -15,8 +15,11 @@
 #endif
 
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -59,6 +62,49 @@ struct redis_reply_deleter {
 };
 /// An answer that is not an error.
 using redis_reply = std::unique_ptr<redisReply, redis_reply_deleter>;
+
+namespace detail {
+
+/// hiredis writes without MSG_NOSIGNAL. While one exists, this thread gets an error and no SIGPIPE,
+/// which by default ends the program, if the server closes the connection.
+class sigpipe_block {
+public:
+    sigpipe_block() noexcept {
+        sigemptyset(&pipe_);
+        sigaddset(&pipe_, SIGPIPE);
+        was_pending_ = is_pending();
+        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    }
+    ~sigpipe_block() {
+        const int error = errno;
+        if (!was_pending_ && is_pending()) {
+#if defined(_POSIX_REALTIME_SIGNALS) && _POSIX_REALTIME_SIGNALS > 0
+            const timespec at_once{};
+            static_cast<void>(sigtimedwait(&pipe_, nullptr, &at_once));
+#else
+            int number = 0;
+            static_cast<void>(sigwait(&pipe_, &number));
+#endif
+        }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+        errno = error;
+    }
+    sigpipe_block(const sigpipe_block&) = delete;
+    sigpipe_block& operator=(const sigpipe_block&) = delete;
+
+private:
+    [[nodiscard]] static bool is_pending() noexcept {
+        sigset_t pending{};
+        sigpending(&pending);
+        return sigismember(&pending, SIGPIPE) == 1;
+    }
+
+    sigset_t pipe_{};
+    sigset_t before_{};
+    bool was_pending_ = false;
+};
+
+}  // namespace detail
 
 class redis_connection;
 
@@ -257,6 +303,7 @@ private:
             redisAppendCommandArgv(on, static_cast<int>(words.size()), texts.data(), sizes.data()));
         for (int is_written = 0, count = 0; is_written == 0; ++count) {
             next_piece(count == 0);
+            const detail::sigpipe_block block;
             check(redisBufferWrite(on, &is_written));
         }
         redis_reply reply;
