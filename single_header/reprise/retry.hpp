@@ -7370,6 +7370,9 @@ struct redis_redirection {
 /// others                                             the command's own fault: never
 /// ```
 ///
+/// A redirection comes from a cluster that works: a circuit breaker does not count it, nor the
+/// command's own faults.
+///
 /// A script (EVAL, EVALSHA, FCALL) that ends with an error may have written before. It is repeated
 /// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK, each
 /// with the text of Redis itself), and after the others only if you state that it is repeatable.
@@ -7380,9 +7383,12 @@ struct redis_redirection {
     if (reprise::detail::find_row(detail::redis_rows, code) == nullptr) {
         return {.safety = retry_safety::no, .fault = failure_fault::client};
     }
-    failure_facts facts{.safety = retry_safety::yes, .fault = failure_fault::server};
+    const bool is_redirected = parse_redis_redirection(message).has_value();
+    failure_facts facts{
+        .safety = retry_safety::yes,
+        .fault = is_redirected ? failure_fault::client : failure_fault::server};
     const auto& before_scripts = detail::redis_errors_before_scripts;
-    if (detail::is_redis_script(command) && !parse_redis_redirection(message) &&
+    if (detail::is_redis_script(command) && !is_redirected &&
         std::ranges::find(before_scripts, message) == before_scripts.end()) {
         facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
     }
@@ -7726,6 +7732,9 @@ inline constexpr std::array sqlstate_rows{
 ///
 /// A program may have committed a part of its work before any of them: it is not repeated unless
 /// you state that it is repeatable.
+///
+/// Conflicts with other transactions (40xxx, 55P03) come from a server that works: a circuit
+/// breaker does not count them, nor the statement's own faults.
 [[nodiscard]] constexpr failure_facts sqlstate_facts(
     std::string_view state, sql_stage stage,
     repeatability stated = repeatability::unspecified) noexcept {
@@ -7745,7 +7754,7 @@ inline constexpr std::array sqlstate_rows{
         const bool is_conflict = state.starts_with("40") || state == "55P03";
         facts.safety = retry_safety::yes;
         facts.throttling = row->throttling;
-        facts.fault = is_conflict ? failure_fault::other : failure_fault::server;
+        facts.fault = is_conflict ? failure_fault::client : failure_fault::server;
     }
     return facts;
 }
