@@ -143,6 +143,11 @@ public:
     redis_reply command(
         const attempt& current, const std::vector<std::string>& words,
         repeatability repeat = repeatability::unspecified) {
+        if (words.empty()) {  // Redis does not answer that.
+            throw redis_error(
+                "a command has at least one word",
+                {.safety = retry_safety::no, .fault = failure_fault::client}, false);
+        }
         if (const std::optional<redis_address> asked = route_.take_asked(words, current.number)) {
             redis_connection other(*asked, options_);
             other.open(current);
@@ -263,7 +268,7 @@ private:
         redisContext* on, const redis_address& server, const attempt& current,
         const std::vector<std::string>& words, repeatability repeat) {
         const bool is_harmless = repeat == repeatability::unspecified
-                                     ? !words.empty() && is_redis_read(words.front())
+                                     ? is_redis_read(words.front())
                                      : repeat == repeatability::repeatable;
         redis_reply reply = send(on, current, words, is_harmless);
         if (reply->type == REDIS_REPLY_ERROR) {
@@ -361,11 +366,9 @@ private:
                 close();
             }
         }
-        // Both alternatives are views: with a literal, the view would be of a temporary string.
-        const auto command = words.empty() ? std::string_view() : std::string_view(words.front());
         throw redis_error(
-            std::string(redis_error_text(message)), redis_reply_facts(message, command, repeat),
-            false);
+            std::string(redis_error_text(message)),
+            redis_reply_facts(message, words.front(), repeat), false);
     }
 
     redis_route route_;
