@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <iostream>
 #include <memory>
@@ -53,7 +54,7 @@ download fetch(const std::string& url, const reprise::attempt& current) {
     const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
         curl_easy_init(), curl_easy_cleanup);
     download result;
-    const auto limit = std::min<reprise::duration>(current.timeout, 1h);
+    const auto limit = std::clamp<reprise::duration>(current.timeout, 1ms, 1h);  // 0: no limit.
     curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
     curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, append);
     curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &result.body);

@@ -7119,12 +7119,26 @@ namespace reprise::adapters {
 
 namespace reprise::adapters {
 
+namespace detail {
+
+/// True for "bob:pa" in "https://bob:pa/ss@shop": a user with a part of a password.
+[[nodiscard]] constexpr bool has_bad_port(std::string_view host) noexcept {
+    const std::size_t colon = host.rfind(':');
+    return colon != std::string_view::npos && !host.ends_with(']') &&
+           host.find_first_not_of("0123456789", colon + 1) != std::string_view::npos;
+}
+
+}  // namespace detail
+
 /// `url` without user, password, query and fragment, which may hold secrets:
 ///
 ///     https://bob:secret@shop.example/orders?key=42   ->   https://shop.example/orders
 ///
 /// A URL inside the path (of a proxy, for example) loses its user and password, too, also if it has
 /// only one slash after its scheme.
+///
+/// The text ends where a host with a port that is not a number would begin: that is no URL, but
+/// perhaps a password with a '/', a '?' or a '#' that is not percent-encoded.
 [[nodiscard]] inline std::string public_url(std::string_view url) {
     url = url.substr(0, std::min(url.find('?'), url.find('#')));
     // libcurl takes any number of slashes after the scheme, and a URL without a scheme.
@@ -7139,6 +7153,9 @@ namespace reprise::adapters {
         if (!has_host || text.ends_with("//") || text.ends_with(":/")) {
             const std::size_t user_end = part.rfind('@');
             part.remove_prefix(user_end == std::string_view::npos ? 0 : user_end + 1);
+            if (detail::has_bad_port(part)) {
+                return text;
+            }
         }
         has_host = has_host || !part.empty();
         text += part;
@@ -7353,6 +7370,9 @@ struct redis_redirection {
 /// others                                             the command's own fault: never
 /// ```
 ///
+/// A redirection comes from a cluster that works: a circuit breaker does not count it, nor the
+/// command's own faults.
+///
 /// A script (EVAL, EVALSHA, FCALL) that ends with an error may have written before. It is repeated
 /// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK, each
 /// with the text of Redis itself), and after the others only if you state that it is repeatable.
@@ -7363,9 +7383,12 @@ struct redis_redirection {
     if (reprise::detail::find_row(detail::redis_rows, code) == nullptr) {
         return {.safety = retry_safety::no, .fault = failure_fault::client};
     }
-    failure_facts facts{.safety = retry_safety::yes, .fault = failure_fault::server};
+    const bool is_redirected = parse_redis_redirection(message).has_value();
+    failure_facts facts{
+        .safety = retry_safety::yes,
+        .fault = is_redirected ? failure_fault::client : failure_fault::server};
     const auto& before_scripts = detail::redis_errors_before_scripts;
-    if (detail::is_redis_script(command) && !parse_redis_redirection(message) &&
+    if (detail::is_redis_script(command) && !is_redirected &&
         std::ranges::find(before_scripts, message) == before_scripts.end()) {
         facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
     }
@@ -7709,6 +7732,9 @@ inline constexpr std::array sqlstate_rows{
 ///
 /// A program may have committed a part of its work before any of them: it is not repeated unless
 /// you state that it is repeatable.
+///
+/// Conflicts with other transactions (40xxx, 55P03) come from a server that works: a circuit
+/// breaker does not count them, nor the statement's own faults.
 [[nodiscard]] constexpr failure_facts sqlstate_facts(
     std::string_view state, sql_stage stage,
     repeatability stated = repeatability::unspecified) noexcept {
@@ -7728,7 +7754,7 @@ inline constexpr std::array sqlstate_rows{
         const bool is_conflict = state.starts_with("40") || state == "55P03";
         facts.safety = retry_safety::yes;
         facts.throttling = row->throttling;
-        facts.fault = is_conflict ? failure_fault::other : failure_fault::server;
+        facts.fault = is_conflict ? failure_fault::client : failure_fault::server;
     }
     return facts;
 }

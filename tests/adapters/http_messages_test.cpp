@@ -91,6 +91,24 @@ TEST(beast_messages, interim_answers_without_an_answer_are_a_failure) {
     EXPECT_EQ(posts.requests().size(), 1U);
 }
 
+// A firewall that starts to refuse an open connection answers with 'port unreachable'. Linux
+// reports that as ECONNREFUSED when the connection times out, and the order was placed twice.
+TEST(beast_messages, open_connection_that_is_refused_has_sent_the_request) {
+    using reprise::adapters::beast_stage;
+    const auto facts_at = [](beast_stage stage, const char* method) {
+        reprise::adapters::beast_result<> result;
+        result.error = boost::asio::error::connection_refused;
+        result.stage = stage;
+        result.method = method;
+        return result.retry_facts().safety;
+    };
+    EXPECT_EQ(facts_at(beast_stage::connecting, "POST"), reprise::retry_safety::yes);
+    for (const beast_stage stage : {beast_stage::writing, beast_stage::reading}) {
+        EXPECT_EQ(facts_at(stage, "POST"), reprise::retry_safety::no);
+        EXPECT_EQ(facts_at(stage, "GET"), reprise::retry_safety::maybe);
+    }
+}
+
 // Beast forgot what had arrived of an answer that broke off.
 TYPED_TEST(http_messages, wait_that_an_answer_asks_for_counts_also_if_its_body_breaks_off) {
     misbehaving_server server(
@@ -119,6 +137,25 @@ TEST(curl_messages, post_that_is_not_repeatable_is_sent_once_also_to_where_it_is
     EXPECT_EQ(
         server.requests(),
         (std::vector<std::string>{"POST /report HTTP/1.1", "POST /there HTTP/1.1"}));
+}
+
+// A 303 names the page that shows the order which was placed. With CURLOPT_CUSTOMREQUEST libcurl
+// sends a POST there, too, and a 429 placed the order again.
+TEST(curl_messages, post_that_was_redirected_is_not_repeated_when_the_next_request_is_refused) {
+    misbehaving_server server({answers(303, "Location: /shown\r\n"), answers(429), answers(200)});
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(
+        curl_easy_init(), curl_easy_cleanup);
+    curl_easy_setopt(curl.get(), CURLOPT_URL, server.url().c_str());
+    curl_easy_setopt(curl.get(), CURLOPT_CUSTOMREQUEST, "POST");
+    curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, "n=1");
+    curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
+    const auto last = reprise::retry(
+        reprise::attempts(3).every(0ms), {.repeat = reprise::repeatability::not_repeatable},
+        [&](const reprise::attempt& a) { return reprise::adapters::curl_perform(curl.get(), a); });
+    EXPECT_EQ(last.status, 429);
+    EXPECT_EQ(
+        server.requests(),
+        (std::vector<std::string>{"POST /report HTTP/1.1", "POST /shown HTTP/1.1"}));
 }
 
 }  // namespace

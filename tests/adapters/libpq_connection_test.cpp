@@ -64,6 +64,27 @@ TEST_F(libpq_connections, statements_never_leave_a_transaction_begun_by_hand) {
     EXPECT_EQ(applied(), "");
 }
 
+// The program's own COPY noticed the loss, and row 1 was inserted on a new connection and committed
+// on its own.
+TEST_F(libpq_connections, statements_never_leave_a_transaction_that_was_lost_by_other_calls) {
+    connection_.execute("begin");
+    sql("select pg_terminate_backend($1::int)",
+        {std::to_string(PQbackendPID(connection_.native()))});
+    const pq_result copied(PQexec(connection_.native(), "copy ledger from stdin"));
+    EXPECT_EQ(PQresultStatus(copied.get()), PGRES_FATAL_ERROR);
+    try {
+        connection_.execute("insert into ledger values (1)");
+        ADD_FAILURE() << "the transaction is lost";
+    } catch (const pq_error& error) {
+        EXPECT_EQ(error.state(), "25P02");
+    }
+    EXPECT_EQ(applied(), "");
+    connection_.execute("begin");
+    connection_.execute("insert into ledger values (2)");
+    connection_.execute("commit");
+    EXPECT_EQ(applied(), "2");
+}
+
 TEST_F(libpq_connections, lost_transaction_ends_with_a_rollback_a_new_one_or_a_close) {
     const auto begin_and_lose = [&] {
         connection_.execute("begin");

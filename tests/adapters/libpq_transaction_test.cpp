@@ -102,6 +102,28 @@ TEST_F(libpq_transactions, reports_a_transaction_that_its_body_has_ended) {
     EXPECT_EQ(number("select count(*) from ledger"), 0);
 }
 
+// Row 1 was rolled back, row 2 was committed, and the transaction had succeeded.
+TEST_F(libpq_transactions, refuses_a_chain_that_ends_the_transaction_of_the_body) {
+    pq_connection connection(server_->parameters());
+    for (const std::string end : {"rollback and chain", "ABORT work AND CHAIN"}) {
+        const auto body = [&](pq_connection& on) {
+            on.execute("insert into ledger values (1)");
+            on.execute(end);
+            on.execute("insert into ledger values (2)");
+        };
+        try {
+            reprise::retry(
+                reprise::attempts(3).every(0ms), {.timeout = 20s},
+                pq_transaction(connection, body));
+            ADD_FAILURE() << end;
+        } catch (const pq_error& error) {
+            EXPECT_EQ(error.state(), "25P01");
+            EXPECT_FALSE(error.is_commit_unknown());
+        }
+        EXPECT_EQ(number("select count(*) from ledger"), 0);
+    }
+}
+
 // The limit of the transaction's last attempt stayed: lone statements after it had no time left,
 // and the connection asked a clock that had ended with the call.
 TEST_F(libpq_transactions, limit_of_a_transaction_ends_with_it) {

@@ -142,13 +142,27 @@ TEST(curl_result, post_that_a_redirect_turned_into_a_get_is_not_sent_twice) {
     curl_result lost = ended_with(CURLE_COULDNT_CONNECT, true);
     lost.is_redirected = true;
     EXPECT_EQ(lost.retry_facts().safety, retry_safety::no);
-    // Redirects that keep the method: the first request was not executed.
     curl_result put = answered(503, "PUT");
     put.is_redirected = true;
     EXPECT_EQ(put.retry_facts().safety, retry_safety::maybe);
-    curl_result post = answered(429, "POST");
-    post.is_redirected = true;
-    EXPECT_EQ(post.retry_facts().safety, retry_safety::yes);
+}
+
+// With CURLOPT_CUSTOMREQUEST or CURLOPT_POSTREDIR, libcurl sends a POST to the page that a 303
+// names. The order was placed, the page was busy (429), and the order was placed again.
+TEST(curl_result, request_that_kept_its_method_after_a_redirect_is_not_sent_twice) {
+    for (const int status : {408, 429}) {
+        for (const char* const method : {"POST", "PATCH"}) {
+            curl_result shown = answered(status, method);
+            EXPECT_EQ(shown.retry_facts().safety, retry_safety::yes);
+            shown.is_redirected = true;
+            EXPECT_EQ(shown.retry_facts().safety, retry_safety::no) << method << ' ' << status;
+            shown.repeat = reprise::repeatability::repeatable;
+            EXPECT_EQ(shown.retry_facts().safety, retry_safety::maybe) << method << ' ' << status;
+        }
+    }
+    curl_result put = answered(429, "PUT");
+    put.is_redirected = true;
+    EXPECT_EQ(put.retry_facts().safety, retry_safety::maybe);
 }
 
 // Once, the filter turned the adapter's `no` into `maybe`, and the order was placed three times.

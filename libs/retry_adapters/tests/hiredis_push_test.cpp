@@ -10,8 +10,8 @@
 
 #include "imitated_hiredis.hpp"
 
-// Messages of RESP3 that the server sends unasked. Without hiredis, which `imitated_hiredis.hpp`
-// stands for: what needs a server is in tests/adapters.
+// Messages of RESP3 that the server sends unasked, and a command that it does not answer. Without
+// hiredis, which `imitated_hiredis.hpp` stands for: what needs a server is in tests/adapters.
 
 namespace {
 
@@ -49,6 +49,21 @@ TEST(hiredis_push, messages_that_arrive_together_with_the_answer_are_not_the_ans
 TEST(hiredis_push, answer_without_a_message_is_the_answer) {
     EXPECT_EQ(answer_after({{{string_type, "job"}}}), "job");
     EXPECT_EQ(imitated::pushes, 0);
+}
+
+// Redis ignores it, so that the call waited for an answer without end.
+TEST(hiredis_push, command_without_words_is_refused_before_it_is_sent) {
+    imitated::replies.clear();
+    imitated::connections = 0;
+    redis_connection redis({});
+    try {
+        static_cast<void>(redis.command(reprise::attempt{}, {}));
+        ADD_FAILURE() << "there is no answer";
+    } catch (const reprise::adapters::redis_error& error) {
+        EXPECT_EQ(error.retry_facts().safety, reprise::retry_safety::no);
+        EXPECT_FALSE(error.is_unknown());
+    }
+    EXPECT_EQ(imitated::connections, 0);
 }
 
 }  // namespace

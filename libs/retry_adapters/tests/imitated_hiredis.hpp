@@ -53,6 +53,8 @@ namespace imitated {
 inline std::deque<std::vector<std::pair<int, std::string>>> replies;
 inline int connections = 0;
 inline int pushes = 0;
+/// The server closes the connection before the command is written.
+inline bool is_closed_early = false;
 
 }  // namespace imitated
 
@@ -88,7 +90,14 @@ inline int redisSetTimeout(redisContext*, timeval) {
 inline int redisAppendCommandArgv(redisContext*, int, const char**, const std::size_t*) {
     return REDIS_OK;
 }
-inline int redisBufferWrite(redisContext*, int* is_written) {
+inline int redisBufferWrite(redisContext* context, int* is_written) {
+    if (imitated::is_closed_early) {
+        ::shutdown(context->peer, SHUT_RDWR);
+    }
+    if (::write(context->fd, "*", 1) != 1) {
+        context->err = REDIS_ERR_IO;
+        return REDIS_ERR;
+    }
     *is_written = 1;
     return REDIS_OK;
 }

@@ -42,10 +42,24 @@ TEST(public_url, drops_the_user_of_a_url_in_the_path_that_has_one_slash) {
     EXPECT_EQ(public_url("proxy.example/https:/bob:secret@shop"), "proxy.example/https:/shop");
 }
 
+// The transfer fails with a malformed URL, and the line in the log showed the password.
+TEST(public_url, shows_nothing_of_a_password_that_is_not_percent_encoded) {
+    EXPECT_EQ(public_url("https://bob:pa/ss@shop.example/x"), "https://");
+    EXPECT_EQ(public_url("https://bob:pa?ss@shop.example/x"), "https://");
+    EXPECT_EQ(public_url("https://bob:pa#ss@shop.example/x"), "https://");
+    EXPECT_EQ(public_url("bob:pa/ss@shop.example"), "");
+    EXPECT_EQ(
+        public_url("https://proxy.example/http://bob:pa/ss@shop.example"),
+        "https://proxy.example/http://");
+}
+
 TEST(public_url, keeps_everything_else) {
     EXPECT_EQ(public_url("https://shop.example/a@b/c"), "https://shop.example/a@b/c");
     EXPECT_EQ(public_url("shop.example/orders"), "shop.example/orders");
     EXPECT_EQ(public_url("bob@shop.example/orders"), "shop.example/orders");
+    EXPECT_EQ(public_url("http://[::1]/x"), "http://[::1]/x");
+    EXPECT_EQ(public_url("http://bob@[::1]:8080/a:b"), "http://[::1]:8080/a:b");
+    EXPECT_EQ(public_url("file:///c:/x"), "file:///c:/x");
     EXPECT_EQ(public_url(""), "");
 }
 

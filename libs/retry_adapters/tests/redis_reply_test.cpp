@@ -27,6 +27,22 @@ TEST(redis_reply, mistake_of_the_command_is_never_repeated) {
     }
 }
 
+// In a cluster, every change of the node costs an attempt. Ten of them opened the circuit breaker,
+// and all later commands were kept away from nodes that worked.
+TEST(redis_reply, redirections_and_mistakes_do_not_open_a_circuit_breaker) {
+    using reprise::failure_fault;
+    const auto fault_of = [](const char* message) {
+        return reprise::adapters::redis_reply_facts(message).fault;
+    };
+    for (const char* message :
+         {"MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381", "WRONGTYPE Operation"}) {
+        EXPECT_EQ(fault_of(message), failure_fault::client) << message;
+    }
+    for (const char* message : {"LOADING", "READONLY", "CLUSTERDOWN", "MOVED nowhere"}) {
+        EXPECT_EQ(fault_of(message), failure_fault::server) << message;
+    }
+}
+
 // A server before Redis 6 has no HELLO, and the password was in all logs.
 TEST(redis_reply, text_of_an_unknown_command_is_without_its_arguments) {
     using reprise::adapters::redis_error_text;

@@ -21,6 +21,22 @@ using reprise::adapters::sqlstate_text;
 constexpr sql_stage every_stage[]{
     sql_stage::connecting, sql_stage::in_transaction, sql_stage::committing, sql_stage::alone};
 
+// Transactions that compete for one row opened the circuit breaker of a server that worked.
+TEST(sqlstate, conflicts_and_mistakes_do_not_open_a_circuit_breaker) {
+    const auto fault_of = [](const char* state) {
+        return reprise::adapters::sqlstate_facts(state, sql_stage::in_transaction).fault;
+    };
+    for (const char* state : {"40001", "40P01", "40000", "55P03", "23505", "42601"}) {
+        EXPECT_EQ(fault_of(state), reprise::failure_fault::client) << state;
+    }
+    for (const char* state : {"53300", "53100", "57P03"}) {
+        EXPECT_EQ(fault_of(state), reprise::failure_fault::server) << state;
+    }
+    for (const char* state : {"", "08006", "57P01"}) {
+        EXPECT_EQ(fault_of(state), reprise::failure_fault::other) << state;
+    }
+}
+
 TEST(sqlstate, rolled_back_transaction_is_safe_in_every_stage) {
     for (const char* state : {"40001", "40P01", "40000", "55P03"}) {
         for (const sql_stage stage : every_stage) {

@@ -18,8 +18,11 @@
 #endif
 
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -61,6 +64,49 @@ struct redis_reply_deleter {
 /// An answer that is not an error.
 using redis_reply = std::unique_ptr<redisReply, redis_reply_deleter>;
 
+namespace detail {
+
+/// hiredis writes without MSG_NOSIGNAL. While one exists, this thread gets an error and no SIGPIPE,
+/// which by default ends the program, if the server closes the connection.
+class sigpipe_block {
+public:
+    sigpipe_block() noexcept {
+        sigemptyset(&pipe_);
+        sigaddset(&pipe_, SIGPIPE);
+        was_pending_ = is_pending();
+        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    }
+    ~sigpipe_block() {
+        const int error = errno;
+        if (!was_pending_ && is_pending()) {
+#if defined(_POSIX_REALTIME_SIGNALS) && _POSIX_REALTIME_SIGNALS > 0
+            const timespec at_once{};
+            static_cast<void>(sigtimedwait(&pipe_, nullptr, &at_once));
+#else
+            int number = 0;
+            static_cast<void>(sigwait(&pipe_, &number));
+#endif
+        }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+        errno = error;
+    }
+    sigpipe_block(const sigpipe_block&) = delete;
+    sigpipe_block& operator=(const sigpipe_block&) = delete;
+
+private:
+    [[nodiscard]] static bool is_pending() noexcept {
+        sigset_t pending{};
+        sigpending(&pending);
+        return sigismember(&pending, SIGPIPE) == 1;
+    }
+
+    sigset_t pipe_{};
+    sigset_t before_{};
+    bool was_pending_ = false;
+};
+
+}  // namespace detail
+
 class redis_connection;
 
 /// Options of `redis_connection`.
@@ -97,6 +143,11 @@ public:
     redis_reply command(
         const attempt& current, const std::vector<std::string>& words,
         repeatability repeat = repeatability::unspecified) {
+        if (words.empty()) {  // Redis does not answer that.
+            throw redis_error(
+                "a command has at least one word",
+                {.safety = retry_safety::no, .fault = failure_fault::client}, false);
+        }
         if (const std::optional<redis_address> asked = route_.take_asked(words, current.number)) {
             redis_connection other(*asked, options_);
             other.open(current);
@@ -217,7 +268,7 @@ private:
         redisContext* on, const redis_address& server, const attempt& current,
         const std::vector<std::string>& words, repeatability repeat) {
         const bool is_harmless = repeat == repeatability::unspecified
-                                     ? !words.empty() && is_redis_read(words.front())
+                                     ? is_redis_read(words.front())
                                      : repeat == repeatability::repeatable;
         redis_reply reply = send(on, current, words, is_harmless);
         if (reply->type == REDIS_REPLY_ERROR) {
@@ -258,6 +309,7 @@ private:
             redisAppendCommandArgv(on, static_cast<int>(words.size()), texts.data(), sizes.data()));
         for (int is_written = 0, count = 0; is_written == 0; ++count) {
             next_piece(count == 0);
+            const detail::sigpipe_block block;
             check(redisBufferWrite(on, &is_written));
         }
         redis_reply reply;
@@ -314,11 +366,9 @@ private:
                 close();
             }
         }
-        // Both alternatives are views: with a literal, the view would be of a temporary string.
-        const auto command = words.empty() ? std::string_view() : std::string_view(words.front());
         throw redis_error(
-            std::string(redis_error_text(message)), redis_reply_facts(message, command, repeat),
-            false);
+            std::string(redis_error_text(message)),
+            redis_reply_facts(message, words.front(), repeat), false);
     }
 
     redis_route route_;

@@ -182,6 +182,9 @@ failure_facts beast_result<Body>::retry_facts() const noexcept {
         }
         return facts;
     }
+    if (facts.safety == retry_safety::yes) {
+        facts.safety = retry_safety::maybe;  // A firewall can refuse an open connection, too.
+    }
     facts.minimum_wait = of_status.minimum_wait;  // Also if the rest of the answer was lost.
     return facts_after_sending(facts, method, repeat);
 }

@@ -75,9 +75,10 @@ struct curl_result {
     /// twice: other timeouts, broken connections, truncated answers and 5xx. Never repeated: other
     /// 4xx, bad URLs, untrusted certificates, and what your own callbacks ended.
     ///
-    /// A redirect can turn a POST into a GET, and libcurl does not report what the first request
-    /// was. A GET after a redirect is therefore repeated only if you state that the request is
-    /// repeatable: the server may have executed a POST before it redirected.
+    /// A server may execute a POST before it redirects (303), and libcurl reports neither the
+    /// status nor the method of that first request. After a redirect, 408 and 429 are therefore
+    /// repeated only for requests that may be sent twice. A GET after a redirect is repeated only
+    /// if you state that the request is repeatable: it may have been a POST before.
     ///
     /// With protocols other than HTTP (FTP, SMTP, ...) libcurl does not report what was sent. Once
     /// it has a connection, a failure is repeated only if you state that the transfer is
@@ -234,10 +235,10 @@ inline failure_facts curl_result::retry_facts() const noexcept {
     if (!is_sent) {
         return facts;
     }
-    const bool is_first_unknown = is_redirected && method == "GET";
-    if (is_first_unknown && facts.safety == retry_safety::yes) {
+    if (is_redirected && facts.safety == retry_safety::yes) {
         facts.safety = retry_safety::maybe;  // A 429 refuses the last request, not the first.
     }
+    const bool is_first_unknown = is_redirected && method == "GET";
     return facts_after_sending(facts, is_first_unknown ? std::string_view() : method, repeat);
 }
 

@@ -83,7 +83,8 @@ using pq_result = std::unique_ptr<PGresult, pq_result_deleter>;  ///< An answer 
 ///
 /// A transaction that you begin with `execute` is lost with its connection. The loss is safe, so
 /// that a loop around the whole transaction repeats it. A loop inside it cannot: all statements
-/// fail from then on, until you begin a new transaction, roll back or call `close`.
+/// fail from then on, until you begin a new transaction, roll back or call `close`. The rest of
+/// a session is lost without an error: SET, LISTEN, prepared statements, session-level locks.
 class pq_connection {
 public:
     /// `parameters` as for PQconnectdb, except that `connect_timeout` is refused (and
@@ -163,16 +164,17 @@ public:
         open();
         const bool is_inside = PQtransactionStatus(native()) != PQTRANS_IDLE;
         const sql_stage stage = sql_stage_of(statement, is_inside);
-        if (is_in_transaction_ && (!is_inside || stage == sql_stage::committing)) {
+        const bool is_chain = is_sql_begin(statement) && !is_sql_restart(statement);
+        if (is_in_transaction_ && (!is_inside || is_chain || stage == sql_stage::committing)) {
             fail_misused("the body of a transaction cannot end it", "25P01", !is_inside);
         }
         has_begun_ =
             !is_in_transaction_ && stage == sql_stage::in_transaction && !is_sql_restart(statement);
         pq_result answer = run(statement, values, stage, repeat);
-        if (!is_open() && !is_in_transaction_ && is_sql_begin(statement)) {
-            has_begun_ = true;  // The answer was the last one of the connection.
-            if (stage != sql_stage::committing) {
-                fail_lost_transaction();
+        if (!is_in_transaction_ && is_sql_begin(statement)) {
+            has_begun_ = true;
+            if (!is_open() && stage != sql_stage::committing) {
+                fail_lost_transaction();  // The answer was the last one of the connection.
             }
         }
         return answer;
@@ -377,7 +379,7 @@ private:
     time_point deadline_ = driver::no_deadline;
     retry_clock* clock_ = &retry_clock::real();
     bool is_in_transaction_ = false;  ///< Set by a `pq_transaction` while its body runs.
-    bool has_begun_ = false;          ///< The last statement was inside of another transaction.
+    bool has_begun_ = false;  ///< The last statement began another transaction or was in it.
 };
 
 /// The start of a transaction of `pq_transaction`, and how it finds out about a lost COMMIT.

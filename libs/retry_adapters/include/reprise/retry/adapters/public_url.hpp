@@ -3,6 +3,7 @@
 /// URLs in logs and histories.
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,12 +11,26 @@
 
 namespace reprise::adapters {
 
+namespace detail {
+
+/// True for "bob:pa" in "https://bob:pa/ss@shop": a user with a part of a password.
+[[nodiscard]] constexpr bool has_bad_port(std::string_view host) noexcept {
+    const std::size_t colon = host.rfind(':');
+    return colon != std::string_view::npos && !host.ends_with(']') &&
+           host.find_first_not_of("0123456789", colon + 1) != std::string_view::npos;
+}
+
+}  // namespace detail
+
 /// `url` without user, password, query and fragment, which may hold secrets:
 ///
 ///     https://bob:secret@shop.example/orders?key=42   ->   https://shop.example/orders
 ///
 /// A URL inside the path (of a proxy, for example) loses its user and password, too, also if it has
 /// only one slash after its scheme.
+///
+/// The text ends where a host with a port that is not a number would begin: that is no URL, but
+/// perhaps a password with a '/', a '?' or a '#' that is not percent-encoded.
 [[nodiscard]] inline std::string public_url(std::string_view url) {
     url = url.substr(0, std::min(url.find('?'), url.find('#')));
     // libcurl takes any number of slashes after the scheme, and a URL without a scheme.
@@ -30,6 +45,9 @@ namespace reprise::adapters {
         if (!has_host || text.ends_with("//") || text.ends_with(":/")) {
             const std::size_t user_end = part.rfind('@');
             part.remove_prefix(user_end == std::string_view::npos ? 0 : user_end + 1);
+            if (detail::has_bad_port(part)) {
+                return text;
+            }
         }
         has_host = has_host || !part.empty();
         text += part;

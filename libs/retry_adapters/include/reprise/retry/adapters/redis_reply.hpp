@@ -216,6 +216,9 @@ struct redis_redirection {
 /// others                                             the command's own fault: never
 /// ```
 ///
+/// A redirection comes from a cluster that works: a circuit breaker does not count it, nor the
+/// command's own faults.
+///
 /// A script (EVAL, EVALSHA, FCALL) that ends with an error may have written before. It is repeated
 /// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK, each
 /// with the text of Redis itself), and after the others only if you state that it is repeatable.
@@ -226,9 +229,12 @@ struct redis_redirection {
     if (reprise::detail::find_row(detail::redis_rows, code) == nullptr) {
         return {.safety = retry_safety::no, .fault = failure_fault::client};
     }
-    failure_facts facts{.safety = retry_safety::yes, .fault = failure_fault::server};
+    const bool is_redirected = parse_redis_redirection(message).has_value();
+    failure_facts facts{
+        .safety = retry_safety::yes,
+        .fault = is_redirected ? failure_fault::client : failure_fault::server};
     const auto& before_scripts = detail::redis_errors_before_scripts;
-    if (detail::is_redis_script(command) && !parse_redis_redirection(message) &&
+    if (detail::is_redis_script(command) && !is_redirected &&
         std::ranges::find(before_scripts, message) == before_scripts.end()) {
         facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
     }

@@ -284,6 +284,9 @@ inline constexpr std::array sqlstate_rows{
 ///
 /// A program may have committed a part of its work before any of them: it is not repeated unless
 /// you state that it is repeatable.
+///
+/// Conflicts with other transactions (40xxx, 55P03) come from a server that works: a circuit
+/// breaker does not count them, nor the statement's own faults.
 [[nodiscard]] constexpr failure_facts sqlstate_facts(
     std::string_view state, sql_stage stage,
     repeatability stated = repeatability::unspecified) noexcept {
@@ -303,7 +306,7 @@ inline constexpr std::array sqlstate_rows{
         const bool is_conflict = state.starts_with("40") || state == "55P03";
         facts.safety = retry_safety::yes;
         facts.throttling = row->throttling;
-        facts.fault = is_conflict ? failure_fault::other : failure_fault::server;
+        facts.fault = is_conflict ? failure_fault::client : failure_fault::server;
     }
     return facts;
 }
