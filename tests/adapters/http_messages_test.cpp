@@ -109,6 +109,14 @@ TEST(beast_messages, open_connection_that_is_refused_has_sent_the_request) {
     }
 }
 
+// A client that fills in a result and forgets the stage stated that nothing had been sent.
+TEST(beast_messages, failure_without_a_stage_may_have_sent_the_request) {
+    reprise::adapters::beast_result<> result;
+    result.error = boost::asio::error::connection_refused;
+    result.method = "POST";
+    EXPECT_EQ(result.retry_facts().safety, reprise::retry_safety::no);
+}
+
 // Beast forgot what had arrived of an answer that broke off.
 TYPED_TEST(http_messages, wait_that_an_answer_asks_for_counts_also_if_its_body_breaks_off) {
     misbehaving_server server(

@@ -112,7 +112,8 @@ enum class beast_stage : std::uint8_t {
 template <class Body = boost::beast::http::string_body>
 struct beast_result {
     boost::system::error_code error{};  ///< Unset if an answer was read, whatever its status.
-    beast_stage stage = beast_stage::connecting;
+    /// If you fill in a result and do not set it, the request may have been sent.
+    beast_stage stage = beast_stage::writing;
     boost::beast::http::response<Body> response{};  ///< If it broke off: what arrived of it.
     std::string method{};
     std::chrono::sys_seconds ended_at{};
@@ -207,6 +208,7 @@ template <class RequestBody, class Fields>
     namespace asio = boost::asio;
     namespace http = boost::beast::http;
     beast_result<> result;
+    result.stage = beast_stage::connecting;
     result.method = std::string(request.method_string());
     result.repeat = current.stated_or_mark(repeat);
     const auto executor = co_await asio::this_coro::executor;
