@@ -7618,6 +7618,15 @@ inline constexpr std::array sqlstate_rows{
     return std::ranges::equal(word, upper, {}, to_upper);
 }
 
+/// Skips an optional WORK or TRANSACTION, which changes nothing, as in COMMIT WORK.
+constexpr void skip_noise_word(std::string_view& sql) noexcept {
+    std::string_view rest = sql;
+    const std::string_view word = take_word(rest);
+    if (is_sql_word(word, "WORK") || is_sql_word(word, "TRANSACTION")) {
+        sql = rest;
+    }
+}
+
 /// The number for readers of a history; 0 for a state with letters.
 [[nodiscard]] constexpr std::uint32_t number_of(std::string_view state) noexcept {
     std::uint32_t number = 0;
@@ -7684,12 +7693,8 @@ inline constexpr std::array sqlstate_rows{
     if (!detail::is_sql_word(word, "ROLLBACK") && !detail::is_sql_word(word, "ABORT")) {
         return false;
     }
-    std::string_view rest = detail::from_first_word(sql);
-    const std::string_view noise = detail::take_word(sql);
-    if (detail::is_sql_word(noise, "WORK") || detail::is_sql_word(noise, "TRANSACTION")) {
-        rest = detail::from_first_word(sql);
-    }
-    return rest.empty();
+    detail::skip_noise_word(sql);
+    return detail::from_first_word(sql).empty();
 }
 
 /// True for a statement after which a transaction is open if it succeeds: BEGIN, START TRANSACTION,
@@ -7701,11 +7706,9 @@ inline constexpr std::array sqlstate_rows{
         return true;
     }
     constexpr std::array<std::string_view, 4> ends{"COMMIT", "END", "ROLLBACK", "ABORT"};
-    std::string_view next = detail::take_word(sql);
-    if (detail::is_sql_word(next, "WORK") || detail::is_sql_word(next, "TRANSACTION")) {
-        next = detail::take_word(sql);
-    }
-    return std::ranges::any_of(ends, is_word) && detail::is_sql_word(next, "AND") &&
+    detail::skip_noise_word(sql);
+    return std::ranges::any_of(ends, is_word) &&
+           detail::is_sql_word(detail::take_word(sql), "AND") &&
            detail::is_sql_word(detail::take_word(sql), "CHAIN");
 }
 
