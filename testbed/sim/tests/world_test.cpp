@@ -123,6 +123,23 @@ TEST(seeds, RH_25_RH_27_the_refusal_of_a_seed_outside_the_topology_does_not_coun
     EXPECT_GT(sums.succeeded, 0U);
 }
 
+// A client that may park two operations has not connected to a service yet and gets three calls.
+// A checker expected all of them to succeed, because no fault was left.
+TEST(seeds, RH_32_a_client_without_room_may_refuse_a_call_of_the_final_round) {
+    seeds_tests::seed_sums sums;
+    seeds_tests::run_seed(871102622, "swarm", sums);
+    EXPECT_GT(sums.succeeded, 0U);
+}
+
+// A prepared statement is unknown to its server. While that answer was on its way, another call
+// prepared the statement again, and the server has forgotten this name, too. A checker mistook the
+// attempt with the newer name for one with the name that was refused.
+TEST(seeds, a_newer_name_of_a_prepared_statement_may_be_tried_once) {
+    seeds_tests::seed_sums sums;
+    seeds_tests::run_seed(85918456, "services", sums);
+    EXPECT_GT(sums.calls, 0U);
+}
+
 TEST(seeds, all_promises_hold_when_everything_fails) {
     const seed_sums sums = run_seeds(1, 200, "swarm");
     // The runs must not be trivial.

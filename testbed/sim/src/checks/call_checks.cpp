@@ -101,11 +101,13 @@ bool call_checks::on_connect(std::uint32_t client, const engine::connect_action&
 }
 
 void call_checks::on_composed(std::uint32_t operation, const services::service_call& call) {
-    call_record& made = *world_.records.at(operation).call;
+    const operation_record& record = world_.records.at(operation);
+    call_record& made = *record.call;
     made.request_line = call.method + " " + call.target + " HTTP/1.1";
     made.prepares = call.body.find("\"statement\":\"PREPARE ") != std::string::npos;
     made.is_preparing =
         made.prepares && call.body.find("\"auto_execute\":true") == std::string::npos;
+    made.prepared_before = views_[record.plan.client].prepared_count;
 }
 
 // The client has read a complete answer and decided what it means.
@@ -136,7 +138,7 @@ void call_checks::on_judged(
     view.prepared_count += call.prepares ? 1U : 0U;
     if (verdict.server_code == prepared_unknown) {
         call.reported_unknown_at = world_.now;
-        call.prepared_by_then = view.prepared_count;
+        call.prepared_before_unknown = call.prepared_before;
     }
 }
 
@@ -341,13 +343,13 @@ void call_checks::on_audit(std::uint32_t index, const sandbox::service_audit_ent
     if (entry.is_applied) {
         documents_.on_statement_applied(record);
     }
-    // After this answer the client must prepare the statement before it runs it again. If another
-    // operation has prepared it in the meantime, the server may have forgotten that, too.
+    // After this answer the client must prepare the statement before it runs it again. Only a name
+    // that it got after it had composed the request is new to it, and may be forgotten as well.
     const call_record& call = *record.call;
     const bool is_unknown = entry.error_code == prepared_unknown && entry.fault_id == 0;
     if (is_unknown && call.reported_unknown_at &&
         *call.reported_unknown_at > world_.prepared_forgotten &&
-        call.prepared_by_then == views_[record.plan.client].prepared_count) {
+        call.prepared_before == call.prepared_before_unknown) {
         world_.record.report(
             checker::repetition, record.number, "runs a statement again that the server forgot");
     }

@@ -224,10 +224,15 @@ void result_checks::check_history(
     }
 }
 
-// All faults have ended, and all clients had time to notice.
+// All faults have ended, and all clients had time to notice. A client that connects for the first
+// time may still refuse what it has no room to keep (RH-32), and only that.
 void result_checks::check_final_round(
     const operation_record& record, const engine::operation_result& result) {
     if (!record.is_final_round || !result.ec || result.ec == errc::document_not_found) {
+        return;
+    }
+    const sim_client& owner = *world_.clients[record.plan.client];
+    if (result.ec == errc::retry_queue_full && owner.open_count >= owner.plan().parked_count_max) {
         return;
     }
     if (record.call && documents_.is_lossy()) {

@@ -65,10 +65,11 @@ struct call_record {
     // Rows.
     std::uint64_t rows_taken = 0;
     std::vector<std::string> rows_seen{};  // for rows whose order is not known in advance
-    // Prepared statements: when it was last reported as unknown, and how many answers to PREPARE
-    // its client had received by then.
+    // Prepared statements: how many answers to PREPARE its client had received when the last request
+    // was composed; when a name was last reported as unknown, and that number for its request.
+    std::uint64_t prepared_before = 0;
     std::optional<time_point> reported_unknown_at{};
-    std::uint64_t prepared_by_then = 0;
+    std::uint64_t prepared_before_unknown = 0;
 };
 
 // Everything that is known about one operation of a run.

@@ -323,26 +323,35 @@ TEST(checks_call, RH_45_a_retry_after_rows_were_taken_is_found) {
 }
 
 TEST(checks_call, a_forgotten_statement_that_is_not_prepared_again_is_found) {
-    for (const bool is_prepared : {true, false}) {
+    enum class prepared : std::uint8_t { never, while_it_was_sent, after_its_answer };
+    for (const auto when :
+         {prepared::never, prepared::while_it_was_sent, prepared::after_its_answer}) {
         scripted_calls scene;
         operation_record& record = scene.add(call_kind::select_range);
-        scene.compose(record);
-        scene.send(record);
-        scene.audit(record, false, 4040);
-        scene.answer(record, 404);
-        scene.judge(record, 404, 4040);
-        if (is_prepared) {
+        const auto prepare_elsewhere = [&scene] {
             operation_record& other = scene.add(call_kind::select_range);
             scene.compose(other, R"({"statement":"PREPARE SELECT","auto_execute":true})");
             scene.send(other, 1);
             scene.answer(other);
             scene.judge(other, 200);
+        };
+        scene.compose(record);
+        scene.send(record);
+        if (when == prepared::while_it_was_sent) {
+            prepare_elsewhere();
+        }
+        scene.audit(record, false, 4040);
+        scene.answer(record, 404);
+        scene.judge(record, 404, 4040);
+        if (when == prepared::after_its_answer) {
+            prepare_elsewhere();
         }
         EXPECT_TRUE(scene.is_clean());
         record.retries = 1;
+        scene.compose(record);
         scene.send(record);
         scene.audit(record, false, 4040);
-        EXPECT_EQ(scene.has(checker::repetition), !is_prepared);
+        EXPECT_EQ(scene.has(checker::repetition), when == prepared::never);
     }
 }
 

@@ -118,6 +118,20 @@ TEST(checks, a_second_completion_is_found) {
     EXPECT_TRUE(scene.has(checker::completion));
 }
 
+TEST(checks, RH_32_a_final_failure_is_found_unless_the_client_has_no_room) {
+    for (const errc error : {errc::retry_queue_full, errc::request_canceled}) {
+        for (const std::uint32_t others : {0U, 1U}) {
+            scripted_world scene;
+            scene.plan.clients[0].parked_count_max = 1;
+            scene.all.clients[0]->open_count = others;
+            operation_record& record = scene.add(operation_kind::noop);
+            record.is_final_round = true;
+            scene.end(record, error);
+            EXPECT_EQ(scene.has(checker::liveness), error != errc::retry_queue_full || others == 0);
+        }
+    }
+}
+
 TEST(checks, a_timeout_before_its_deadline_or_long_after_it_is_found) {
     for (const duration at : {99ms, 100ms, 101ms, 102ms}) {
         scripted_world scene;
