@@ -145,17 +145,37 @@ void contended_bucket(benchmark::State& state) {
 }
 BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
 
-[[nodiscard]] reprise::driver::retry_question transient_question(std::uint64_t random) {
-    reprise::driver::retry_question question;
-    question.facts = {.safety = retry_safety::yes, .fault = failure_fault::server};
-    question.at.random = random;
-    return question;
+/// What a loop knows of the call and its failure.
+struct failed_call {
+    reprise::driver::failed_attempt failed{
+        .facts = {.safety = retry_safety::yes, .fault = failure_fault::server}};
+    reprise::driver::request_terms terms;
+};
+
+/// As a loop fills it: each field is copied from what the compiler does not know. Of a question
+/// with constants it clears all bytes first, which a loop never does.
+[[nodiscard]] reprise::driver::retry_question question_about(
+    const failed_call& call, const reprise::driver::retry_progress& progress,
+    std::uint64_t random) {
+    return {
+        .facts = call.failed.facts,
+        .at = {call.terms.started, random, call.terms.user_data},
+        .deadline = call.terms.limits.deadline,
+        .repeat = call.terms.repeat,
+        .failure = call.failed.failure,
+        .reason = call.failed.reason,
+        .retry_attempts = progress.retries(),
+        .is_noted = call.failed.is_noted,
+        .is_assumed = call.failed.is_assumed,
+        .token = progress.token()};
 }
 
 /// The work of a loop after a failure: asking the strategy and admitting the proposal.
 [[nodiscard]] reprise::driver::admission decide(
     standard_strategy& strategy, reprise::driver::retry_progress& progress, std::uint64_t random) {
-    const reprise::driver::retry_question question = transient_question(random);
+    static failed_call call;
+    benchmark::DoNotOptimize(call);
+    const reprise::driver::retry_question question = question_about(call, progress, random);
     reprise::driver::retry_limits limits;
     limits.budget = strategy.paying_budget();
     return progress.on_proposal(

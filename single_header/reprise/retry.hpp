@@ -7863,18 +7863,18 @@ namespace reprise::driver {
 
 namespace {
 
-[[nodiscard]] admission refuse(refusal_reason why, std::int64_t budget_level = -1) noexcept {
-    admission answer;
+// Answers are changed in place here, and each function returns its only variable: to copy an answer
+// that was just written, field by field, costs more than to decide.
+void refuse(admission& answer, refusal_reason why, std::int64_t budget_level = -1) noexcept {
+    answer = {};
     answer.refusal = why;
     answer.budget_level = budget_level;
-    return answer;
 }
 
-// Takes what a retry that is sent costs, or turns `answer` into a refusal. Answers are changed in
-// place here: to copy one that was just written, field by field, costs more than to decide.
+// Takes what a retry that is sent costs, or turns `answer` into a refusal.
 void charge(admission& answer, const proposed_retry& retry, const retry_limits& limits) noexcept {
     if (limits.allowance != nullptr && !limits.allowance->try_take()) {
-        answer = refuse(refusal_reason::outer_allowance);
+        refuse(answer, refusal_reason::outer_allowance);
         return;
     }
     if (limits.budget != nullptr) {
@@ -7883,7 +7883,7 @@ void charge(admission& answer, const proposed_retry& retry, const retry_limits& 
             if (limits.allowance != nullptr) {
                 limits.allowance->give_back();
             }
-            answer = refuse(refusal_reason::budget_exhausted, paid.level);
+            refuse(answer, refusal_reason::budget_exhausted, paid.level);
             return;
         }
         answer.cost = paid.cost;
@@ -7891,41 +7891,55 @@ void charge(admission& answer, const proposed_retry& retry, const retry_limits& 
     }
 }
 
-}  // namespace
-
-admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept {
-    admission answer;
-    answer.delay = driver::at_least_zero(retry.delay);
-    const bool is_waiting = retry.is_waiting || answer.delay > duration::zero();
-    if (is_waiting && limits.bound != nullptr && limits.bound->is_full()) {
-        return refuse(refusal_reason::queue_full);
-    }
-    if (limits.deadline == driver::no_deadline ||
-        driver::add_saturated(retry.now, answer.delay) < limits.deadline) {
-        return answer;
-    }
+// A retry that could not start before the deadline.
+void apply_deadline(
+    admission& answer, const proposed_retry& retry, const retry_limits& limits) noexcept {
     switch (limits.at_deadline) {
         case deadline_policy::refuse:
-            return refuse(refusal_reason::deadline);
+            break;
         case deadline_policy::cap:
             // A retry without a delay is sent now, even at the deadline.
             if (answer.delay > duration::zero()) {
                 answer.delay = driver::time_left(retry.now, limits.deadline);
                 answer.is_capped = true;
             }
-            return answer;
+            return;
     }
-    return refuse(refusal_reason::deadline);  // A value outside the enumeration: not trusted.
+    refuse(answer, refusal_reason::deadline);  // Also at a value outside the enumeration.
+}
+
+void apply_bound_and_deadline(
+    admission& answer, const proposed_retry& retry, const retry_limits& limits) noexcept {
+    answer.delay = driver::at_least_zero(retry.delay);
+    const bool is_waiting = retry.is_waiting || answer.delay > duration::zero();
+    if (is_waiting && limits.bound != nullptr && limits.bound->is_full()) {
+        refuse(answer, refusal_reason::queue_full);
+        return;
+    }
+    if (limits.deadline != driver::no_deadline &&
+        driver::add_saturated(retry.now, answer.delay) >= limits.deadline) {
+        apply_deadline(answer, retry, limits);
+    }
+}
+
+}  // namespace
+
+admission admit_unpaid(const proposed_retry& retry, const retry_limits& limits) noexcept {
+    admission answer;
+    apply_bound_and_deadline(answer, retry, limits);
+    return answer;
 }
 
 admission admit(const proposed_retry& retry, const retry_limits& limits) noexcept {
+    admission answer;
     if (retry.facts.safety == retry_safety::no) {
-        return refuse(refusal_reason::unsafe);
-    }
-    admission answer = admit_unpaid(retry, limits);
-    const bool is_sent = answer.is_admitted() && !answer.is_capped;
-    if (is_sent) {
-        charge(answer, retry, limits);
+        refuse(answer, refusal_reason::unsafe);
+    } else {
+        apply_bound_and_deadline(answer, retry, limits);
+        const bool is_sent = answer.is_admitted() && !answer.is_capped;
+        if (is_sent) {
+            charge(answer, retry, limits);
+        }
     }
     return answer;
 }
