@@ -154,9 +154,14 @@ public:
         }
         return newest_;
     }
+    // Null: no loop has applied one yet.
+    [[nodiscard]] wire::cluster_configuration_ptr get() const {
+        const std::lock_guard lock(mutex_);
+        return newest_;
+    }
 
 private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     wire::cluster_configuration_ptr newest_;
 };
 

@@ -220,6 +220,20 @@ TEST(several_loops, RH_50_a_loop_that_connects_later_does_not_use_an_older_confi
     EXPECT_EQ(revision_of(client.other), cluster.revision);
 }
 
+// Seed 871092002 of profile swarm: the node that it connects to answers with a broken one.
+TEST(several_loops, RH_50_a_loop_that_connects_later_needs_no_configuration_of_its_own) {
+    scripted_cluster cluster(1);
+    two_loops client(cluster);
+    client.one.connect();
+    client.settle();
+    cluster.nodes[0].configuration_text = "{";
+    const auto read = client.other.get("k");
+    client.settle();
+    ASSERT_EQ(read->code(), errc::document_not_found);
+    EXPECT_EQ(read->result.error->retry_attempts, 0U);
+    EXPECT_EQ(revision_of(client.other), cluster.revision);
+}
+
 TEST(several_loops, RH_50_failures_of_all_loops_open_one_breaker_and_one_canary_closes_it) {
     scripted_cluster cluster(1);
     engine_options options;

@@ -140,6 +140,23 @@ TEST(seeds, a_newer_name_of_a_prepared_statement_may_be_tried_once) {
     EXPECT_GT(sums.calls, 0U);
 }
 
+// A login failed just before the faults ended, and the next one may come ten seconds later. The
+// final round began before that.
+TEST(seeds, RH_39_the_final_round_waits_until_a_client_may_log_in_again) {
+    seeds_tests::seed_sums sums;
+    seeds_tests::run_seed(871023622, "swarm", sums);
+    seeds_tests::run_seed(871045396, "swarm", sums);
+    EXPECT_GT(sums.succeeded, 0U);
+}
+
+// A loop opened its bucket later than the others and received a broken configuration. It waited for
+// one of its own, although the client had it.
+TEST(seeds, RH_50_a_loop_that_opens_its_bucket_later_has_the_clients_configuration) {
+    seeds_tests::seed_sums sums;
+    seeds_tests::run_seed(871092002, "swarm", sums);
+    EXPECT_GT(sums.succeeded, 0U);
+}
+
 TEST(seeds, all_promises_hold_when_everything_fails) {
     const seed_sums sums = run_seeds(1, 200, "swarm");
     // The runs must not be trivial.

@@ -97,6 +97,10 @@ void topology::add_seed_links(bucket_state& bucket, time_point now) {
     }
     bucket.has_seed_links = true;
     refresh_terminal_state(bucket);
+    // Another loop may have applied a configuration before this one used the bucket.
+    if (const auto newest = bucket.newest->get()) {
+        take_from_other_loop(bucket.name, newest, now);
+    }
 }
 
 void topology::close() noexcept {

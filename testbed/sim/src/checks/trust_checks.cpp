@@ -14,8 +14,6 @@
 namespace reprise::sim {
 namespace {
 
-// RH-39: at most one login in this time after a wrong signature.
-constexpr duration login_pause = std::chrono::seconds{10};
 // For connections that began before the client had read the signature.
 constexpr duration under_way = std::chrono::seconds{1};
 

@@ -171,6 +171,7 @@ std::uint16_t world::vbucket_of(const planned_operation& operation) {
 
 duration world::settle_time() const {
     duration longest{};
+    duration login{};
     for (const planned_client& client : plan.clients) {
         const duration breaker =
             client.breaker ? client.breaker->sleep + client.breaker->canary : duration::zero();
@@ -180,9 +181,11 @@ duration world::settle_time() const {
                          client.bootstrap_timeout + 2 * client.reconnect_delay_max +
                          2 * client.config_poll_interval + client.probe_after +
                          client.probe_timeout + 2 * client.internal_timeout + 2 * breaker);
+        login = std::max(login, client.connect_timeout + client.bootstrap_timeout);
     }
-    // The last packets of a slow path; locks, and the longest answers that a rule holds back.
-    return longest + 5s;
+    // The last packets of a slow path; locks, and the longest answers that a rule holds back. A
+    // login that failed at the last moment of a fault, its pause, and the next one.
+    return std::max(longest + 5s, login_pause + 2 * login);
 }
 
 void world::plan_start(const operation_record& added) {

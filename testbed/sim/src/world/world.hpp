@@ -37,6 +37,10 @@ inline constexpr std::string_view call_number_field = "client-context-id";
 // An answer with this field was not sent for any request.
 inline constexpr std::string_view left_over_field = "Left-Over";
 
+// RH-39: after a refused login or a wrong signature, the next login to the same server waits this
+// long.
+inline constexpr duration login_pause = std::chrono::seconds{10};
+
 // The only bucket, as it is created at first and after it was dropped.
 sandbox::bucket_options make_bucket(const scenario& plan);
 // Host and ports of a node by number. Includes the HTTP services only if they are used.
