@@ -145,7 +145,7 @@ void contended_bucket(benchmark::State& state) {
 }
 BENCHMARK(contended_bucket)->Name("contended_bucket")->Threads(2);
 
-/// What a loop knows of the call and its failure.
+/// What a loop has of the call and its failure.
 struct failed_call {
     reprise::driver::failed_attempt failed{
         .facts = {.safety = retry_safety::yes, .fault = failure_fault::server}};

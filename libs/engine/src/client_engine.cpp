@@ -81,6 +81,10 @@ void client_engine::on_bytes(
     core_->on_bytes(connection, &owner, bytes, now);
 }
 
+read_place client_engine::place_to_read(connection_id connection) const noexcept {
+    return core_->place_to_read(connection);
+}
+
 void client_engine::on_written(connection_id connection, std::size_t size, time_point now) {
     core_->on_written(connection, size, now);
 }

@@ -89,6 +89,15 @@ void engine_core::on_bytes(
     }
 }
 
+read_place engine_core::place_to_read(connection_id id) noexcept {
+    const kv_connection* connection = connections_.find(id);
+    if (connection == nullptr) {
+        return {};
+    }
+    const auto bytes = connection->reader.place();
+    return bytes.empty() ? read_place() : read_place{connection->reader.gathered_into(), bytes};
+}
+
 base::byte_views engine_core::begin_write(connection_id id, time_point now) {
     if (kv_connection* connection = connections_.find(id)) {
         return connections_.begin_write(*connection, now);

@@ -68,6 +68,7 @@ public:
     void on_bytes(
         connection_id connection, const base::block_ref* owner, base::byte_view bytes,
         time_point now);
+    [[nodiscard]] read_place place_to_read(connection_id id) noexcept;
     void on_written(connection_id connection, std::size_t size, time_point now);
     void on_closed(
         connection_id connection, close_reason reason, std::size_t unwritten_size, time_point now);

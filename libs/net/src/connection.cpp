@@ -34,6 +34,9 @@ constexpr int flush_turns_max = 1000;
 constexpr std::size_t part_count_max = 32;
 constexpr std::size_t kept_part_count_max = 2;
 
+// A read of this size may belong to an answer that is larger. TLS returns at most 16 KiB.
+constexpr std::size_t large_read_size_min = std::size_t{8} * 1024;
+
 }  // namespace
 
 connection::connection(connection_owner& owner, engine::connect_action target)
@@ -235,7 +238,9 @@ void connection::read() {
 }
 
 void connection::read_with(read_handler&& handler) {
-    const auto space = blocks_.space();
+    // Asking costs more than a small answer, and only a large one can have a place.
+    place_ = is_large_read_ ? owner_.place_to_read(*this) : engine::read_place();
+    const auto space = place_.bytes.empty() ? blocks_.space() : place_.bytes;
     const auto buffer = asio::buffer(space.data(), space.size());
     auto done = stored_handler(read_memory_, std::move(handler));
     is_reading_ = true;
@@ -257,9 +262,15 @@ bool connection::on_read(const error_code& ec, std::size_t size) {
         end_if_quiet();
         return false;
     }
-    const auto bytes = blocks_.received(size);
+    is_large_read_ = size >= large_read_size_min;
     is_in_read_ = true;
-    owner_.on_bytes(*this, blocks_.block(), bytes);
+    if (place_.bytes.empty()) [[likely]] {
+        const auto bytes = blocks_.received(size);
+        owner_.on_bytes(*this, blocks_.block(), bytes);
+    } else {
+        const engine::read_place place = std::exchange(place_, {});
+        owner_.on_bytes(*this, place.block, place.bytes.first(size));
+    }
     is_in_read_ = false;
     if (phase_ != phase::open) {
         end_if_quiet();

@@ -103,6 +103,8 @@ private:
     bool is_address_late_ = false;  // the timer canceled the attempt
 
     receive_blocks blocks_;
+    engine::read_place place_;    // of the read that is pending, if the engine has one for it
+    bool is_large_read_ = false;  // the last one
     handler_memory read_memory_;
     handler_memory write_memory_;
     std::size_t write_size_ = 0;  // size of the outstanding write; the engine owns its bytes

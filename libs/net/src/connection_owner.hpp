@@ -41,6 +41,8 @@ public:
     // `bytes` point into `owner`.
     virtual void on_bytes(
         connection& from, const base::block_ref& owner, base::byte_view bytes) = 0;
+    // Where the next bytes of a large answer may be received; usually empty.
+    [[nodiscard]] virtual engine::read_place place_to_read(connection& from) = 0;
     // The operating system took the next `size` bytes of the outstanding write. May be called from
     // inside connection::flush.
     virtual void on_written(connection& from, std::size_t size) = 0;

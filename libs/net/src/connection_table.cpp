@@ -104,6 +104,10 @@ void connection_table::on_bytes(
     driver_.run_engine();
 }
 
+engine::read_place connection_table::place_to_read(connection& from) {
+    return driver_.engine().place_to_read(from.id());
+}
+
 void connection_table::on_written(connection& from, std::size_t size) {
     if (driver_.is_running()) {
         driver_.engine().on_written(from.id(), size, driver_.now());

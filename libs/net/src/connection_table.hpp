@@ -65,6 +65,7 @@ public:
     void on_connect_failed(
         connection& from, engine::connect_failure failure, std::string_view text) override;
     void on_bytes(connection& from, const base::block_ref& owner, base::byte_view bytes) override;
+    [[nodiscard]] engine::read_place place_to_read(connection& from) override;
     void on_written(connection& from, std::size_t size) override;
     void on_closed(
         connection& from, engine::close_reason reason, std::size_t unwritten_size) override;

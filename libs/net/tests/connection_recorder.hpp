@@ -81,6 +81,8 @@ public:
     std::string outgoing;                     // not yet written
     std::size_t part_size = std::size_t(-1);  // of the places that a write is gathered from
     int socket_count = 0;                     // sockets that got their options
+    base::block_ref place;                    // for the next read after a large one
+    std::size_t placed_size = 0;              // bytes that were received there
     bool closes_at_bytes = false;
     std::string written_at_bytes;              // appended and written when the first bytes arrive
     std::optional<std::string> read_at_write;  // what had been received when the first write began
@@ -104,8 +106,16 @@ public:
         failure = why;
         failure_text = text;
     }
-    void on_bytes(connection& from, const base::block_ref&, base::byte_view bytes) override {
+    engine::read_place place_to_read(connection&) override {
+        return {place, place ? place.bytes() : base::mutable_byte_view()};
+    }
+    void on_bytes(connection& from, const base::block_ref& owner, base::byte_view bytes) override {
         check_event();
+        if (place && bytes.data() == place.bytes().data()) {
+            EXPECT_EQ(owner.bytes().data(), bytes.data());
+            placed_size += bytes.size();
+            place.reset();
+        }
         received.append(base::as_text(bytes));
         if (closes_at_bytes) {
             from.close();

@@ -282,6 +282,35 @@ TEST_F(connection_flow, a_second_flush_does_not_write_twice) {
 
 // --- ended by the peer ---
 
+TEST_F(connection_flow, the_read_after_a_large_one_uses_the_place_of_the_owner) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    at->place = base::block_ref::make(5'000);
+    const std::string text = numbered_text(30'000);
+    other.send(std::string_view(text).substr(0, 100));
+    ASSERT_TRUE(run_until(loop, [&] { return at->received.size() == 100; }));
+    EXPECT_EQ(at->placed_size, 0U) << "a small read asks for no place";
+    other.send(std::string_view(text).substr(100));
+    ASSERT_TRUE(run_until(loop, [&] { return at->received.size() == text.size(); }));
+    other.send(text);
+    ASSERT_TRUE(run_until(loop, [&] { return at->received.size() == 2 * text.size(); }));
+    EXPECT_EQ(at->received, text + text);
+    EXPECT_EQ(at->placed_size, 5'000U);
+}
+
+TEST_F(connection_flow, a_place_outlives_its_owners_reference_while_it_is_read_into) {
+    peer other(loop);
+    const auto at = connected_to(other);
+    at->place = base::block_ref::make(100'000);
+    other.send(numbered_text(30'000));
+    ASSERT_TRUE(run_until(loop, [&] { return at->received.size() == 30'000; }));
+    EXPECT_FALSE(at->place.is_unique()) << "the pending read keeps it";
+    at->place.reset();
+    at->close();
+    ASSERT_TRUE(run_to_end(*at));
+    EXPECT_EQ(at->closed, close_reason::requested);
+}
+
 TEST_F(connection_flow, a_closing_peer_causes_an_end_of_stream_after_its_last_bytes) {
     peer other(loop);
     const auto at = connected_to(other);

@@ -66,10 +66,24 @@ std::expected<const frame_view*, wire_errc> frame_reader::next_gathered() {
     }
 }
 
+base::mutable_byte_view frame_reader::place() const noexcept {
+    if (gathered_size_ < header_size || is_gathered_shown_ || !chunk_.empty() || failure_) {
+        return {};
+    }
+    const auto scan = scan_frame(gathered_.bytes().first(gathered_size_), limits_);
+    const auto room = gathered_.bytes().subspan(gathered_size_);
+    const std::size_t size = scan ? std::min(scan->size - gathered_size_, room.size()) : 0;
+    return size < place_size_min ? base::mutable_byte_view() : room.first(size);
+}
+
 void frame_reader::gather(std::size_t size, std::size_t frame_size) {
     const base::byte_view taken = chunk_.first(std::min(size, chunk_.size()));
-    make_room(taken.size(), frame_size);
-    std::ranges::copy(taken, gathered_.bytes().subspan(gathered_size_).begin());
+    const bool is_in_place = taken.data() == gathered_.bytes().data() + gathered_size_;
+    REPRISE_ASSERT(!is_in_place || taken.size() <= gathered_.bytes().size() - gathered_size_);
+    if (!is_in_place) {
+        make_room(taken.size(), frame_size);
+        std::ranges::copy(taken, gathered_.bytes().subspan(gathered_size_).begin());
+    }
     gathered_size_ += taken.size();
     chunk_ = chunk_.subspan(taken.size());
 }

@@ -178,6 +178,62 @@ TEST(frame_reader, a_gathered_frame_lives_as_long_as_its_block) {
     }
 }
 
+// The rest of a large frame needs no copy: it is received where its result will be.
+TEST(frame_reader, the_rest_of_a_large_frame_is_received_in_place) {
+    constexpr std::size_t first_piece = 20'000;
+    for (const std::size_t piece :
+         {std::size_t{7'000}, std::size_t{50'000}, std::size_t{900'000}}) {
+        auto stream = document_of(300'000);
+        const std::size_t frame_size = stream.size();
+        const auto next_frame = document_of(10);
+        stream.insert(stream.end(), next_frame.begin(), next_frame.end());
+        reprise::base::block_pool pool;  // its blocks are larger than the frame
+        frame_reader reader({}, &pool);
+        reader.feed(byte_view(stream).first(first_piece));
+        ASSERT_EQ(reader.next().value(), nullptr);
+        std::size_t at = first_piece;
+        const frame_view* frame = nullptr;
+        while (frame == nullptr) {
+            const auto place = reader.place();
+            const std::size_t rest = frame_size - at;
+            ASSERT_EQ(place.size(), rest < frame_reader::place_size_min ? 0 : rest);
+            const std::size_t size = std::min(piece, rest);
+            const byte_view received = byte_view(stream).subspan(at, size);
+            if (place.empty()) {
+                reader.feed(received);
+            } else {
+                const std::byte* const block = reader.gathered_into().bytes().data();
+                EXPECT_EQ(place.data(), block + at) << "behind what it has";
+                std::ranges::copy(received, place.begin());
+                reader.feed(place.first(size));
+            }
+            at += size;
+            frame = reader.next().value();
+        }
+        EXPECT_EQ(at, frame_size);
+        EXPECT_TRUE(std::ranges::equal(
+            frame->body(), byte_view(stream).first(frame_size).subspan(header_size)));
+        EXPECT_TRUE(reader.place().empty()) << "the frame is in use";
+        ASSERT_EQ(reader.next().value(), nullptr);
+        EXPECT_TRUE(reader.place().empty()) << "between frames";
+        reader.feed(byte_view(stream).subspan(frame_size));
+        EXPECT_NE(reader.next().value(), nullptr);
+    }
+}
+
+TEST(frame_reader, a_frame_has_a_place_only_in_memory_that_its_bytes_justify) {
+    const auto stream = document_of(std::size_t{4} * 1024 * 1024);
+    frame_reader reader({});
+    std::size_t at = 0;
+    for (const std::size_t size : {header_size - 1, std::size_t{1}, std::size_t{1'000}}) {
+        EXPECT_TRUE(reader.place().empty()) << at;
+        reader.feed(byte_view(stream).subspan(at, size));
+        ASSERT_EQ(reader.next().value(), nullptr);
+        at += size;
+    }
+    EXPECT_EQ(reader.place().size(), frame_reader::block_size_min - at);
+}
+
 TEST(frame_reader, an_unshared_small_block_is_used_again) {
     frame_reader reader({});
     for (const auto& [size, kept] : {std::pair{10'000u, true}, std::pair{100'000u, false}}) {

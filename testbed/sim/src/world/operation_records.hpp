@@ -65,8 +65,9 @@ struct call_record {
     // Rows.
     std::uint64_t rows_taken = 0;
     std::vector<std::string> rows_seen{};  // for rows whose order is not known in advance
-    // Prepared statements: how many answers to PREPARE its client had received when the last request
-    // was composed; when a name was last reported as unknown, and that number for its request.
+    // Prepared statements: how many answers to PREPARE its client had received when the last
+    // request was composed; when a name was last reported as unknown, and that number for its
+    // request.
     std::uint64_t prepared_before = 0;
     std::optional<time_point> reported_unknown_at{};
     std::uint64_t prepared_before_unknown = 0;

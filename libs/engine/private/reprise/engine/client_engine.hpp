@@ -134,6 +134,10 @@ public:
     void on_bytes(
         connection_id connection, const base::block_ref& owner, base::byte_view bytes,
         time_point now);
+    // Where the next bytes of a large answer may be received, which saves copying them there. Pass
+    // them to on_bytes as they are, from the beginning of the place. It is valid until then, or
+    // until the connection has ended, as long as its block is kept. Usually empty.
+    [[nodiscard]] read_place place_to_read(connection_id connection) const noexcept;
     // The operating system accepted the next `size` bytes of the outstanding write.
     void on_written(connection_id connection, std::size_t size, time_point now);
     // The connection has ended. `unwritten_size` is the number of bytes at the end of the

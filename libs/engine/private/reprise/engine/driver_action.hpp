@@ -23,6 +23,12 @@ struct resolve_srv_action {
 // The size of a read, in bytes, as long as reads do not fill their space.
 inline constexpr std::size_t read_size_default = std::size_t{64} * 1024;
 
+// A place for the next bytes of a large answer, in the block that its result will share.
+struct read_place {
+    base::block_ref block{};
+    base::mutable_byte_view bytes{};  // empty: there is none; read into any other memory
+};
+
 // Open a connection: resolve `host`, try its addresses, and do the TLS handshake if required.
 // Answer with exactly one of on_connected and on_connect_failed.
 struct connect_action {

@@ -34,13 +34,19 @@ std::expected<frame_scan, wire_errc> scan_frame(
 ///
 /// A frame that lies entirely within a chunk is returned in place. Only a frame that crosses chunks
 /// is gathered in a block of the reader's. That block never exceeds one frame within the limits,
-/// and it grows with the bytes received, not with the length announced.
+/// and it grows with the bytes received, not with the length announced. The rest of a large frame
+/// can be received into that block, which saves the copy:
+///
+///     place() -> the read -> feed(the bytes read, at the beginning of the place) -> next()
 class frame_reader {
 public:
     /// A block below this size may be larger than the bytes received justify.
     static constexpr std::size_t block_size_min = std::size_t{64} * 1024;
     /// A larger block has at most this many times the size of the bytes received.
     static constexpr std::size_t block_growth = 16;
+
+    /// A smaller part of a frame has no place: one read of another block may bring further frames.
+    static constexpr std::size_t place_size_min = std::size_t{16} * 1024;
 
     /// With a `pool`, which must outlive the reader, blocks are taken from there.
     explicit frame_reader(const frame_limits& limits, base::block_pool* pool = nullptr) noexcept
@@ -61,6 +67,11 @@ public:
     std::size_t gathered_size() const noexcept { return gathered_size_; }
     /// Size of the block that they are stored in.
     std::size_t block_size() const noexcept { return gathered_.bytes().size(); }
+    /// Where the next bytes of the current frame may be received: at most the rest of it. Empty
+    /// unless a large part is missing and the block has room for it. Valid until the next call to
+    /// `feed()`. Keep `gathered_into()` while a read is pending.
+    base::mutable_byte_view place() const noexcept;
+    const base::block_ref& gathered_into() const noexcept { return gathered_; }
     /// The block that the last frame was gathered in; null if it lies within its chunk. The frame's
     /// bytes stay valid as long as anything keeps a reference to the block.
     const base::block_ref* gathered_block() const noexcept {
