@@ -336,7 +336,7 @@ def write_table(rows):
     before, rest = text.split(BEGIN)
     old, after = rest.split(END)
     known = {"<!--" + line.rpartition("<!--")[2]: line for line in old.splitlines()}
-    columns = [*programs(), "client"]
+    columns = [*programs(1), "client"]
     lines = [f"| system | compiler | {' | '.join(columns)} | date |",
              "|---" * (len(columns) + 3) + "|"]
     for name, platform in PLATFORMS.items():

@@ -17,6 +17,7 @@
 #include "fake_name_server.hpp"
 #include "loop.hpp"
 #include "tls_context.hpp"
+#include "unresponsive_listener.hpp"
 
 // Goal: test one socket from name lookup to close and make it fail at each step. Method: use a real
 // loopback socket with the peer in the same loop, and a recorder in place of the driver.
@@ -70,29 +71,6 @@ std::string numbered_text(std::size_t size) {
     std::ranges::generate(made, [n = 0U]() mutable { return static_cast<char>(n++ % 251); });
     return made;
 }
-
-// A listener whose queue is full: it neither accepts nor refuses.
-class unresponsive_listener {
-public:
-    explicit unresponsive_listener(asio::io_context& loop) : acceptor_(loop) {
-        acceptor_.open(tcp::v4());
-        acceptor_.bind(any_loopback_port());
-        acceptor_.listen(0);
-        for (int each = 0; each < 4; ++each) {
-            auto& socket = queued_.emplace_back(loop);
-            socket.async_connect(acceptor_.local_endpoint(), [this](const error_code& ec) {
-                connected_count_ += ec ? 0 : 1;
-            });
-        }
-        EXPECT_TRUE(run_until(loop, [this] { return connected_count_ > 0; }));
-    }
-    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
-
-private:
-    tcp::acceptor acceptor_;
-    std::vector<tcp::socket> queued_;
-    int connected_count_ = 0;
-};
 
 class connection_flow : public ::testing::Test {
 protected:
