@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include <reprise/retry/adapters/sqlstate.hpp>
 
@@ -18,22 +20,63 @@ using reprise::adapters::sql_stage;
 using reprise::adapters::sqlstate_facts;
 using reprise::adapters::sqlstate_text;
 
+std::optional<reprise::failure_fault> fault_of(std::string_view state) {
+    return sqlstate_facts(state, sql_stage::in_transaction).fault;
+}
+
 constexpr sql_stage every_stage[]{
     sql_stage::connecting, sql_stage::in_transaction, sql_stage::committing, sql_stage::alone};
 
 // Transactions that compete for one row opened the circuit breaker of a server that worked.
 TEST(sqlstate, conflicts_and_mistakes_do_not_open_a_circuit_breaker) {
-    const auto fault_of = [](const char* state) {
-        return reprise::adapters::sqlstate_facts(state, sql_stage::in_transaction).fault;
-    };
-    for (const char* state : {"40001", "40P01", "40000", "55P03", "23505", "42601"}) {
+    for (const char* state :
+         {"40001", "40P01", "40000", "40002", "55P03", "55006", "02000", "0A000", "22P02", "23505",
+          "25006", "25P02", "28P01", "3D000", "42601", "54023", "P0001", "38000"}) {
         EXPECT_EQ(fault_of(state), reprise::failure_fault::client) << state;
     }
-    for (const char* state : {"53300", "53100", "57P03"}) {
+}
+
+// A server whose disk failed or whose index was corrupt counted as one that works: the circuit
+// breaker stayed closed, because these states were taken for mistakes of the statement.
+TEST(sqlstate, failures_of_the_server_open_a_circuit_breaker) {
+    for (const char* state :
+         {"53300", "53100", "57014", "57P03", "57P04", "58000", "58030", "F0001", "XX000",
+          "XX001"}) {
         EXPECT_EQ(fault_of(state), reprise::failure_fault::server) << state;
     }
-    for (const char* state : {"", "08006", "57P01"}) {
+    for (const char* state : {"", "08006", "57P01", "40003", "72000", "HV00N"}) {
         EXPECT_EQ(fault_of(state), reprise::failure_fault::other) << state;
+    }
+}
+
+TEST(sqlstate, state_that_is_unknown_is_not_the_callers_fault) {
+    for (const char* state : {"A1000", "99999", "5", "ZZ"}) {
+        EXPECT_EQ(fault_of(state), reprise::failure_fault::other) << state;
+        EXPECT_EQ(sqlstate_facts(state, sql_stage::alone).safety, retry_safety::no) << state;
+    }
+}
+
+// Appendix A of PostgreSQL's manual, without success (00) and warnings (01).
+TEST(sqlstate, every_class_of_postgresql_is_in_the_table) {
+    for (const char* state :
+         {"02", "03", "08", "09", "0A", "0B", "0F", "0L", "0P", "0Z", "10", "20", "21", "22",
+          "23", "24", "25", "26", "27", "28", "2B", "2D", "2F", "34", "38", "39", "3B", "3D",
+          "3F", "40", "42", "44", "53", "54", "55", "57", "58", "72", "F0", "HV", "P0", "XX"}) {
+        EXPECT_NE(reprise::adapters::detail::find_sqlstate(state), nullptr) << state;
+    }
+}
+
+// A state of a row decides before its class does.
+TEST(sqlstate, every_row_decides_about_its_own_states) {
+    for (const auto& row : reprise::adapters::detail::sqlstate_rows) {
+        const std::string state = std::string(row.name) + (row.name.size() == 2 ? "Z9Z" : "");
+        const auto facts = sqlstate_facts(state, sql_stage::in_transaction);
+        EXPECT_EQ(facts.fault, row.fault) << row.name;
+        EXPECT_EQ(facts.throttling, row.throttling) << row.name;
+        EXPECT_EQ(
+            facts.safety == retry_safety::yes,
+            row.safety == retry_safety::yes || reprise::adapters::is_lost_connection(state))
+            << row.name;
     }
 }
 

@@ -85,23 +85,17 @@ struct curl_result {
 
 namespace detail {
 
-/// True if the program itself is the cause, so that a circuit breaker does not count the failure: a
-/// bad URL, or a callback that ended the transfer.
-[[nodiscard]] constexpr bool is_curl_client_fault(CURLcode code) noexcept {
-    return code == CURLE_URL_MALFORMAT || code == CURLE_READ_ERROR ||
-           code == CURLE_ABORTED_BY_CALLBACK || code == CURLE_BAD_FUNCTION_ARGUMENT;
-}
-
 /// Facts of libcurl's code, if there is no HTTP status.
 [[nodiscard]] inline failure_facts curl_code_facts(CURLcode code, bool is_sent) noexcept {
     failure_facts facts{
         .safety = retry_safety::no,
-        .fault = is_curl_client_fault(code) ? failure_fault::client : failure_fault::other,
+        .fault = failure_fault::other,
         .code = static_cast<std::uint32_t>(code)};
     if (const auto* const row = reprise::detail::find_row(curl_rows, static_cast<int>(code))) {
         const bool is_late = is_sent && row->safety == retry_safety::yes;
         facts.safety = is_late ? retry_safety::maybe : row->safety;
         facts.timeout = row->timeout;
+        facts.fault = row->fault;
     }
     return facts;
 }
