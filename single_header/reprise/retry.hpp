@@ -7517,6 +7517,26 @@ enum class sql_stage : std::uint8_t {
 /// The protocol counts the parameters of a statement in 16 bits.
 inline constexpr std::size_t sql_parameters_max = 65535;
 
+/// Why a statement is not sent.
+struct sql_refusal {
+    const char* text;
+    const char* state;
+};
+
+/// Empty for a statement that can be sent. Of a text with a zero, libpq would send the part before
+/// it: a statement without its WHERE, for example.
+[[nodiscard]] inline std::optional<sql_refusal> refusal_of_statement(
+    std::string_view statement, std::span<const std::string> values) noexcept {
+    if (values.size() > sql_parameters_max) {
+        return sql_refusal{"a statement has at most 65535 parameters", "54023"};
+    }
+    const auto has_zero = [](std::string_view text) { return text.find('\0') != text.npos; };
+    if (has_zero(statement) || std::ranges::any_of(values, has_zero)) {
+        return sql_refusal{"a text cannot contain a zero character", "22021"};
+    }
+    return std::nullopt;
+}
+
 /// True if the state reports a lost connection: no state at all, class 08, or a server that shuts
 /// down or crashed (57P01, 57P02, 57P05).
 [[nodiscard]] constexpr bool is_lost_connection(std::string_view state) noexcept {
@@ -7764,6 +7784,13 @@ constexpr void skip_noise_word(std::string_view& sql) noexcept {
            !std::ranges::search(sql, concurrently, {}, detail::to_upper).empty();
 }
 
+/// True for a COPY of the rows of a statement, which can change data: INSERT ... RETURNING, or a
+/// SELECT that calls functions.
+[[nodiscard]] constexpr bool is_sql_copy_of_statement(std::string_view sql) noexcept {
+    return detail::is_sql_word(detail::take_word(sql), "COPY") &&
+           detail::from_first_word(sql).starts_with('(');
+}
+
 /// True for a statement that applies the transaction in which it is executed: COMMIT, END and
 /// PREPARE TRANSACTION.
 [[nodiscard]] constexpr bool is_sql_commit(std::string_view sql) noexcept {
@@ -7810,6 +7837,46 @@ constexpr void skip_noise_word(std::string_view& sql) noexcept {
     }
     return is_sql_program(sql) ? sql_stage::program : sql_stage::alone;
 }
+
+/// True if the body of a transaction must not execute the statement: it is outside of the
+/// transaction already, or would end it.
+[[nodiscard]] constexpr bool is_outside_of_body(
+    std::string_view sql, bool is_in_transaction) noexcept {
+    const bool is_chain = is_sql_begin(sql) && !is_sql_restart(sql);
+    return !is_in_transaction || is_chain || is_sql_commit(sql);
+}
+
+/// The transaction that a program begins with a statement of its own. If its connection is lost,
+/// nothing is executed until the program begins again: it would be executed outside of the
+/// transaction.
+class sql_own_transaction {
+public:
+    /// True if the rest of the transaction cannot be executed on a new connection.
+    [[nodiscard]] constexpr bool has_begun() const noexcept { return has_begun_; }
+    /// Before a statement is executed, on a new connection if there is no open one.
+    constexpr void prepare(std::string_view sql, bool is_open) noexcept {
+        has_begun_ = has_begun_ && (is_open || !is_sql_restart(sql));
+    }
+    /// The statement is sent now.
+    constexpr void start(std::string_view sql, sql_stage stage) noexcept {
+        has_begun_ = stage == sql_stage::in_transaction && !is_sql_restart(sql);
+    }
+    /// The statement has succeeded. False if the transaction that it began is lost, because its
+    /// answer was the last one of the connection.
+    [[nodiscard]] constexpr bool succeed(
+        std::string_view sql, sql_stage stage, bool is_open) noexcept {
+        if (!is_sql_begin(sql)) {
+            return true;
+        }
+        has_begun_ = true;
+        return is_open || stage == sql_stage::committing;  // What was committed is not repeated.
+    }
+    /// The program has closed the connection.
+    constexpr void forget() noexcept { has_begun_ = false; }
+
+private:
+    bool has_begun_ = false;
+};
 
 /// The facts of a failed statement, where a retry means to repeat the whole transaction.
 ///

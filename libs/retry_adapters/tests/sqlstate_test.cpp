@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <reprise/retry/adapters/sqlstate.hpp>
 
@@ -160,6 +162,37 @@ TEST(sqlstate, program_is_known_by_its_first_word) {
     }
 }
 
+// An UPDATE whose WHERE followed a zero changed all rows.
+TEST(sqlstate, statement_that_libpq_would_cut_is_refused) {
+    using namespace std::string_literals;
+    using reprise::adapters::refusal_of_statement;
+    EXPECT_FALSE(refusal_of_statement("update t set x = $1", std::array{"a"s, ""s}));
+    EXPECT_STREQ(
+        refusal_of_statement("update t set x = 1\0 where y = 2"s, {}).value().state, "22021");
+    EXPECT_STREQ(
+        refusal_of_statement("select $1, $2", std::array{"a"s, "b\0c"s}).value().state, "22021");
+    const std::vector<std::string> most(65535);
+    EXPECT_FALSE(refusal_of_statement("select", most));
+    EXPECT_STREQ(
+        refusal_of_statement("select", std::vector<std::string>(65536)).value().state, "54023");
+}
+
+// The error of COPY (INSERT ...) TO STDOUT denied that the rows were inserted.
+TEST(sqlstate, copy_of_a_statement_may_change_data) {
+    using reprise::adapters::is_sql_copy_of_statement;
+    for (const char* sql :
+         {"copy (insert into t values (1) returning x) to stdout",
+          "/* a */ COPY(select f()) to "
+          "stdout",
+          "copy -- a\n (table t) to stdout"}) {
+        EXPECT_TRUE(is_sql_copy_of_statement(sql)) << sql;
+    }
+    for (const char* sql :
+         {"copy t to stdout", "copy t (x) from stdin", "select (1)", "copy", "", "(copy)"}) {
+        EXPECT_FALSE(is_sql_copy_of_statement(sql)) << sql;
+    }
+}
+
 // COMMIT and END counted as statements inside of a transaction, which are safe if they are lost.
 TEST(sqlstate, commit_is_known_by_its_first_words) {
     for (const char* sql :
@@ -208,6 +241,69 @@ TEST(sqlstate, restart_leaves_nothing_of_the_transaction_before_it) {
           "abort and chain", "rollbacks", "commit", "end", "savepoint a", "release a", "select 1",
           "-- rollback"}) {
         EXPECT_FALSE(is_sql_restart(sql)) << sql;
+    }
+}
+
+/// Executes a statement that succeeds. True if what follows is executed as it should be, also on a
+/// new connection.
+bool executes(
+    reprise::adapters::sql_own_transaction& own, std::string_view sql, bool is_inside,
+    bool is_open_after) {
+    const sql_stage stage = reprise::adapters::sql_stage_of(sql, is_inside);
+    own.prepare(sql, true);
+    own.start(sql, stage);
+    return own.succeed(sql, stage, is_open_after);
+}
+
+// What followed was executed one by one on a new connection, where nothing had begun.
+TEST(sqlstate, transaction_that_is_lost_is_not_continued_on_a_new_connection) {
+    reprise::adapters::sql_own_transaction own;
+    EXPECT_TRUE(executes(own, "begin", false, true));
+    EXPECT_TRUE(own.has_begun()) << "also if nothing followed before the loss";
+    EXPECT_TRUE(executes(own, "insert into t values (1)", true, true));
+    own.prepare("insert into t values (2)", false);
+    EXPECT_TRUE(own.has_begun());
+    own.prepare("rollback to savepoint a", false);
+    EXPECT_TRUE(own.has_begun());
+    own.prepare("begin", true);
+    EXPECT_TRUE(own.has_begun()) << "nothing is lost";
+    own.prepare("begin", false);
+    EXPECT_FALSE(own.has_begun());
+}
+
+TEST(sqlstate, transaction_that_is_lost_with_the_answer_to_its_begin_has_failed) {
+    reprise::adapters::sql_own_transaction own;
+    EXPECT_FALSE(executes(own, "begin", false, false));
+    EXPECT_TRUE(own.has_begun());
+    EXPECT_FALSE(executes(own, "rollback and chain", true, false));
+    EXPECT_TRUE(executes(own, "commit and chain", true, false)) << "what was committed is done";
+    EXPECT_TRUE(own.has_begun()) << "but what follows is in the next one";
+    own.forget();
+    EXPECT_FALSE(own.has_begun());
+}
+
+TEST(sqlstate, transaction_that_has_ended_cannot_be_lost) {
+    for (const char* end : {"commit", "rollback"}) {
+        reprise::adapters::sql_own_transaction own;
+        EXPECT_TRUE(executes(own, "begin", false, true));
+        EXPECT_TRUE(executes(own, end, true, false));
+        EXPECT_FALSE(own.has_begun()) << end;
+    }
+    reprise::adapters::sql_own_transaction own;
+    EXPECT_TRUE(executes(own, "insert into t values (1)", false, false));
+    EXPECT_FALSE(own.has_begun());
+}
+
+// A ROLLBACK AND CHAIN ended the transaction of a body unnoticed.
+TEST(sqlstate, body_of_a_transaction_cannot_end_it) {
+    using reprise::adapters::is_outside_of_body;
+    for (const char* sql :
+         {"commit", "end", "prepare transaction 'a'", "rollback and chain", "commit and chain"}) {
+        EXPECT_TRUE(is_outside_of_body(sql, true)) << sql;
+    }
+    for (const char* sql : {"select 1", "savepoint a", "rollback to a", "release a"}) {
+        EXPECT_FALSE(is_outside_of_body(sql, true)) << sql;
+        EXPECT_TRUE(is_outside_of_body(sql, false)) << sql;
     }
 }
 
