@@ -301,6 +301,55 @@ struct redis_redirection {
     return facts;
 }
 
+/// The transaction of a connection, from WATCH or MULTI to EXEC. If the connection is lost inside,
+/// nothing is executed on a new one until the program begins again or gives up: a command of it
+/// would be executed on its own, and an EXEC without its WATCH.
+class redis_transaction {
+public:
+    /// True for commands that hold for later ones on the same connection.
+    [[nodiscard]] static constexpr bool is_begun_by(std::string_view command) noexcept {
+        return detail::is_redis_command(command, "WATCH") ||
+               detail::is_redis_command(command, "MULTI");
+    }
+    /// True if the rest of it cannot be executed on another connection.
+    [[nodiscard]] constexpr bool has_begun() const noexcept { return is_watching_ || is_multi_; }
+    /// True if a command that was sent now is executed by a later EXEC, or not at all if the
+    /// connection is lost before.
+    [[nodiscard]] constexpr bool is_queueing() const noexcept { return is_multi_; }
+    /// Before a command is executed, on a new connection if there is no open one. A MULTI is no
+    /// beginning if a WATCH came before it.
+    constexpr void prepare(std::string_view command, bool is_open) noexcept {
+        const bool is_restart = is_given_up_by(command) ||
+                                (is_begun_by(command) && !is_watching_) ||
+                                detail::is_redis_command(command, "WATCH");
+        if (!is_open && is_restart) {
+            *this = {};
+        }
+    }
+    /// The command is sent now. An EXEC whose answer is lost has ended the transaction.
+    constexpr void start(std::string_view command) noexcept {
+        const bool is_queued = is_multi_ && detail::is_redis_command(command, "UNWATCH");
+        if (detail::is_redis_command(command, "EXEC") || (is_given_up_by(command) && !is_queued)) {
+            *this = {};
+        }
+    }
+    /// The command has succeeded.
+    constexpr void succeed(std::string_view command) noexcept {
+        is_watching_ = is_watching_ || detail::is_redis_command(command, "WATCH");
+        is_multi_ = is_multi_ || detail::is_redis_command(command, "MULTI");
+    }
+
+private:
+    [[nodiscard]] static constexpr bool is_given_up_by(std::string_view command) noexcept {
+        return detail::is_redis_command(command, "DISCARD") ||
+               detail::is_redis_command(command, "UNWATCH") ||
+               detail::is_redis_command(command, "RESET");
+    }
+
+    bool is_watching_ = false;
+    bool is_multi_ = false;
+};
+
 /// Finds the server of the next command. MOVED holds for all later commands, until that server
 /// cannot be reached. ASK holds only for the same command in the next attempt of the call: the slot
 /// still belongs to the server that answered, and the other one serves keys that have not moved yet
