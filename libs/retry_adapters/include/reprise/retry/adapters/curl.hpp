@@ -51,7 +51,8 @@ struct curl_options {
 /// The end of one transfer.
 struct curl_result {
     CURLcode code = CURLE_OK;  ///< What `curl_easy_perform` returned.
-    int status = 0;            ///< The HTTP status; 0 if no answer arrived.
+    /// The HTTP status; 0 if no answer arrived, and for protocols other than HTTP.
+    int status = 0;
     std::string body{};
     std::string retry_after{};  ///< The text of the Retry-After field; empty without one.
     /// The method sent last, after redirects. Empty for protocols other than HTTP.
@@ -210,7 +211,8 @@ inline void read_curl_answer(CURL* handle, curl_result& result) {
     curl_easy_getinfo(handle, CURLINFO_SCHEME, &scheme);
     if (scheme != nullptr && !is_http_scheme(scheme)) {
         result.is_sent = true;  // The size is that of HTTP requests,
-        result.method.clear();  // and every upload has the method "PUT".
+        result.method.clear();  // every upload has the method "PUT",
+        result.status = 0;      // and the last answer may be one that libcurl ignores.
     }
     curl_header* header = nullptr;
     if (curl_easy_header(handle, "Retry-After", 0, CURLH_HEADER, -1, &header) == CURLHE_OK) {
