@@ -7887,6 +7887,13 @@ constexpr void skip_noise_word(std::string_view& sql) noexcept {
     return is_sql_program(sql) ? sql_stage::program : sql_stage::alone;
 }
 
+/// True if a COMMIT that succeeded has applied nothing, because a statement before it had failed:
+/// the server reports what it did instead.
+[[nodiscard]] constexpr bool is_rolled_back(
+    sql_stage stage, std::string_view command_tag) noexcept {
+    return stage == sql_stage::committing && command_tag == "ROLLBACK";
+}
+
 /// True if the body of a transaction must not execute the statement: it is outside of the
 /// transaction already, or would end it.
 [[nodiscard]] constexpr bool is_outside_of_body(

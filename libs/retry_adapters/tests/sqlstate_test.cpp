@@ -193,6 +193,15 @@ TEST(sqlstate, copy_of_a_statement_may_change_data) {
     }
 }
 
+// A COMMIT after a statement that had failed counted as a success.
+TEST(sqlstate, commit_that_the_server_answers_with_rollback_applies_nothing) {
+    using reprise::adapters::is_rolled_back;
+    EXPECT_TRUE(is_rolled_back(sql_stage::committing, "ROLLBACK"));
+    EXPECT_FALSE(is_rolled_back(sql_stage::committing, "COMMIT"));
+    EXPECT_FALSE(is_rolled_back(sql_stage::committing, "PREPARE TRANSACTION"));
+    EXPECT_FALSE(is_rolled_back(sql_stage::in_transaction, "ROLLBACK"));
+}
+
 // COMMIT and END counted as statements inside of a transaction, which are safe if they are lost.
 TEST(sqlstate, commit_is_known_by_its_first_words) {
     for (const char* sql :

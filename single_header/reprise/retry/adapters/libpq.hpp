@@ -172,7 +172,9 @@ public:
         }
         own_.start(statement, stage);
         pq_result answer = run(statement, values, stage, repeat);
-        if (!own_.succeed(statement, stage, is_open())) {
+        const bool is_whole = own_.succeed(statement, stage, is_open());
+        check_applied(answer.get(), stage);
+        if (!is_whole) {
             fail_lost_transaction();
         }
         return answer;
@@ -338,6 +340,11 @@ private:
         throw pq_error(
             "the connection of the transaction was lost", {},
             sqlstate_facts({}, sql_stage::in_transaction), false);
+    }
+    static void check_applied(PGresult* done, sql_stage stage) {
+        if (is_rolled_back(stage, PQcmdStatus(done))) {
+            fail_misused("rolled back: a statement had failed before", "25P02", false);
+        }
     }
     [[noreturn]] static void fail_misused(
         const std::string& message, const std::string& state, bool is_unknown) {
@@ -509,7 +516,8 @@ private:
             throw;
         }
         try {
-            send_commit();
+            const pq_result done = connection_->run("commit", {}, sql_stage::committing);
+            pq_connection::check_applied(done.get(), sql_stage::committing);
         } catch (const pq_error& error) {
             if (error.is_commit_unknown()) {
                 lost_ = std::move(commit);
@@ -554,14 +562,6 @@ private:
             "(select stats_reset from pg_stat_bgwriter)::text",
             {}, sql_stage::in_transaction);
         return {PQgetvalue(answer.get(), 0, 0), PQgetvalue(answer.get(), 0, 1)};
-    }
-    void send_commit() {
-        const pq_result done = connection_->run("commit", {}, sql_stage::committing);
-        if (std::string_view(PQcmdStatus(done.get())) != "COMMIT") {
-            throw pq_error(
-                "rolled back: a statement had failed before", "25P02",
-                {.safety = retry_safety::no, .fault = failure_fault::client}, false);
-        }
     }
     void roll_back() noexcept {
         try {
