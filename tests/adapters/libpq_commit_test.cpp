@@ -155,8 +155,8 @@ TEST_F(libpq_commits, transaction_of_the_programs_own_is_repeated_after_a_confli
     EXPECT_EQ(applied(), 1);
 }
 
-// The server answers such a COMMIT with ROLLBACK, which is no error: the call succeeded, and nothing
-// was applied.
+// The server answers such a COMMIT with ROLLBACK, which is no error: the call succeeded, although
+// nothing was applied.
 TEST_F(libpq_commits, commit_of_a_transaction_that_has_failed_is_no_success) {
     pq_connection connection(server_->parameters());
     for (const std::string end : {"commit", "END", "commit and chain", "prepare transaction 'a'"}) {
