@@ -168,6 +168,7 @@ TEST_F(libpq_connections, malformed_parameters_are_not_repeated_and_no_part_of_t
           "postgresql://app:p%zzsecret@127.0.0.1:1/postgres",
           "postgresql://app:my@secret@127.0.0.1:1/postgres",
           "postgresql://app:secret/word@127.0.0.1:1/postgres",
+          "postgres://app:my@secret/word@127.0.0.1:1/postgres",
           "postgresql://app:my@secret@127.0.0.1,127.0.0.1:1/postgres"}) {
         pq_connection connection(parameters);
         const auto error = fail_three_times([&] { connection.open(); });

@@ -302,20 +302,21 @@ private:
 
     /// libpq's own texts for parameters that it cannot read quote parts of passwords.
     void check_parameters() const {
-        const auto refusal = refusal_of_statement(parameters_, {});  // libpq would cut them, too.
         struct options_deleter {
             void operator()(PQconninfoOption* options) const noexcept { PQconninfoFree(options); }
         };
         const std::unique_ptr<PQconninfoOption, options_deleter> options(
             PQconninfoParse(parameters_.c_str(), nullptr));
-        if (options == nullptr || refusal) {
-            fail_misused("libpq cannot read the connection parameters", "", false);
+        const char* fault = fault_of_pq_text(parameters_);
+        if (fault == nullptr && options == nullptr) {
+            fault = "libpq cannot read the connection parameters";
         }
-        for (const PQconninfoOption* each = options.get(); each->keyword != nullptr; ++each) {
-            const std::string_view value = each->val != nullptr ? each->val : "";
-            if (const char* const fault = fault_of_pq_parameter(each->keyword, value)) {
-                fail_misused(fault, "", false);
-            }
+        for (const auto* each = options.get(); fault == nullptr && each->keyword != nullptr;
+             ++each) {
+            fault = fault_of_pq_parameter(each->keyword, each->val != nullptr ? each->val : "");
+        }
+        if (fault != nullptr) {
+            fail_misused(fault, "", false);
         }
     }
     /// Nothing has been copied, and the server discards a transaction around it. A statement whose
