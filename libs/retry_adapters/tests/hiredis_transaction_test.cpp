@@ -140,6 +140,19 @@ TEST_F(hiredis_transactions, redirected_command_of_a_transaction_is_not_executed
     }
 }
 
+// The WATCH succeeded on a connection of its own, and the transaction that followed watched
+// nothing.
+TEST_F(hiredis_transactions, watch_stays_on_the_connection_of_its_transaction) {
+    reprise::attempt current;
+    imitated::replies.assign(1, {{REDIS_REPLY_ERROR, "ASK 1 other:7"}});
+    EXPECT_THROW(static_cast<void>(redis_.command(current, {"WATCH", "stock"})), redis_error);
+    current.number = 2;
+    imitated::replies.assign(2, {{REDIS_REPLY_STRING, "OK"}});  // An ASKING has an answer, too.
+    static_cast<void>(redis_.command(current, {"WATCH", "stock"}));
+    execute({"MULTI"});
+    EXPECT_EQ(imitated::commands, (words{"1 WATCH", "2 WATCH", "2 MULTI"}));
+}
+
 TEST_F(hiredis_transactions, connection_without_a_transaction_is_opened_again) {
     for (const auto& end : std::vector<words>{
              {"MULTI", "EXEC"},

@@ -167,14 +167,15 @@ TEST(sqlstate, statement_that_libpq_would_cut_is_refused) {
     using namespace std::string_literals;
     using reprise::adapters::refusal_of_statement;
     EXPECT_FALSE(refusal_of_statement("update t set x = $1", std::array{"a"s, ""s}));
-    EXPECT_STREQ(
-        refusal_of_statement("update t set x = 1\0 where y = 2"s, {}).value().state, "22021");
-    EXPECT_STREQ(
-        refusal_of_statement("select $1, $2", std::array{"a"s, "b\0c"s}).value().state, "22021");
+    const auto cut = refusal_of_statement("update t set x = 1\0 where y = 2"s, {});
+    ASSERT_TRUE(cut);
+    EXPECT_STREQ(cut->state, "22021");
+    EXPECT_TRUE(refusal_of_statement("select $1, $2", std::array{"a"s, "b\0c"s}));
     const std::vector<std::string> most(65535);
     EXPECT_FALSE(refusal_of_statement("select", most));
-    EXPECT_STREQ(
-        refusal_of_statement("select", std::vector<std::string>(65536)).value().state, "54023");
+    const auto long_one = refusal_of_statement("select", std::vector<std::string>(65536));
+    ASSERT_TRUE(long_one);
+    EXPECT_STREQ(long_one->state, "54023");
 }
 
 // The error of COPY (INSERT ...) TO STDOUT denied that the rows were inserted.
