@@ -377,6 +377,8 @@ struct error_row {
     std::optional<retry_safety> safety{};  ///< Absent: it has no facts.
     bool timeout = false;
     bool throttling = false;
+    /// Every row with facts states it: a circuit breaker counts all but the client's.
+    std::optional<failure_fault> fault{};
     /// Why a retry cannot execute anything twice. Every `yes` has a reason.
     std::string_view reason{};
 };
@@ -6653,202 +6655,146 @@ inline constexpr std::string_view version =
 
 namespace reprise::adapters::detail {
 
-/// All codes of libcurl, up to those of 8.12. `yes` holds only for a transfer of which nothing was
-/// sent: after a redirect, the request before it was. `no` is a mistake of the caller, a refused
-/// certificate, or a protocol other than HTTP.
-inline constexpr std::array curl_rows{
-    reprise::detail::error_row{.code = 0, .name = "CURLE_OK"},
-    reprise::detail::error_row{
-        .code = 1, .name = "CURLE_UNSUPPORTED_PROTOCOL", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 2, .name = "CURLE_FAILED_INIT", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 3, .name = "CURLE_URL_MALFORMAT", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 4, .name = "CURLE_NOT_BUILT_IN", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 5,
-        .name = "CURLE_COULDNT_RESOLVE_PROXY",
+/// Never repeated: a mistake of the caller, a refused certificate, or a protocol other than HTTP.
+/// The client's fault is also what its own callbacks and limits ended, and a request that the
+/// server refuses for good (a wrong password, a file that does not exist).
+[[nodiscard]] constexpr reprise::detail::error_row final_curl_row(
+    int code, std::string_view name, failure_fault fault) noexcept {
+    return {.code = code, .name = name, .safety = retry_safety::no, .fault = fault};
+}
+/// May come after the request was sent.
+[[nodiscard]] constexpr reprise::detail::error_row late_curl_row(
+    int code, std::string_view name) noexcept {
+    return {
+        .code = code, .name = name, .safety = retry_safety::maybe, .fault = failure_fault::other};
+}
+/// `yes` holds only for a transfer of which nothing was sent: after a redirect, the request before
+/// it was.
+[[nodiscard]] constexpr reprise::detail::error_row early_curl_row(
+    int code, std::string_view name, std::string_view reason) noexcept {
+    return {
+        .code = code,
+        .name = name,
         .safety = retry_safety::yes,
-        .reason = "the name of the proxy was not resolved: nothing was sent"},
-    reprise::detail::error_row{
-        .code = 6,
-        .name = "CURLE_COULDNT_RESOLVE_HOST",
-        .safety = retry_safety::yes,
-        .reason = "the name was not resolved: nothing was sent"},
-    reprise::detail::error_row{
-        .code = 7,
-        .name = "CURLE_COULDNT_CONNECT",
-        .safety = retry_safety::yes,
-        .reason = "the connection was never made: nothing was sent"},
-    reprise::detail::error_row{
-        .code = 8, .name = "CURLE_WEIRD_SERVER_REPLY", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 9, .name = "CURLE_REMOTE_ACCESS_DENIED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 10, .name = "CURLE_FTP_ACCEPT_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 11, .name = "CURLE_FTP_WEIRD_PASS_REPLY", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 12, .name = "CURLE_FTP_ACCEPT_TIMEOUT", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 13, .name = "CURLE_FTP_WEIRD_PASV_REPLY", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 14, .name = "CURLE_FTP_WEIRD_227_FORMAT", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 15, .name = "CURLE_FTP_CANT_GET_HOST", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 16, .name = "CURLE_HTTP2", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 17, .name = "CURLE_FTP_COULDNT_SET_TYPE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 18, .name = "CURLE_PARTIAL_FILE", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 19, .name = "CURLE_FTP_COULDNT_RETR_FILE", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 20, .name = "CURLE_OBSOLETE20", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 21, .name = "CURLE_QUOTE_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 22, .name = "CURLE_HTTP_RETURNED_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 23, .name = "CURLE_WRITE_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 24, .name = "CURLE_OBSOLETE24", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 25, .name = "CURLE_UPLOAD_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 26, .name = "CURLE_READ_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 27, .name = "CURLE_OUT_OF_MEMORY", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 28,
-        .name = "CURLE_OPERATION_TIMEDOUT",
-        .safety = retry_safety::yes,
-        .timeout = true,
-        .reason = "the time was over before anything was sent"},
-    reprise::detail::error_row{.code = 29, .name = "CURLE_OBSOLETE29", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 30, .name = "CURLE_FTP_PORT_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 31, .name = "CURLE_FTP_COULDNT_USE_REST", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 32, .name = "CURLE_OBSOLETE32", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 33, .name = "CURLE_RANGE_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 34, .name = "CURLE_HTTP_POST_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 35,
-        .name = "CURLE_SSL_CONNECT_ERROR",
-        .safety = retry_safety::yes,
-        .reason = "the TLS handshake failed: nothing was sent"},
-    reprise::detail::error_row{
-        .code = 36, .name = "CURLE_BAD_DOWNLOAD_RESUME", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 37, .name = "CURLE_FILE_COULDNT_READ_FILE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 38, .name = "CURLE_LDAP_CANNOT_BIND", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 39, .name = "CURLE_LDAP_SEARCH_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 40, .name = "CURLE_OBSOLETE40", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 41, .name = "CURLE_FUNCTION_NOT_FOUND", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 42, .name = "CURLE_ABORTED_BY_CALLBACK", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 43, .name = "CURLE_BAD_FUNCTION_ARGUMENT", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 44, .name = "CURLE_OBSOLETE44", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 45, .name = "CURLE_INTERFACE_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 46, .name = "CURLE_OBSOLETE46", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 47, .name = "CURLE_TOO_MANY_REDIRECTS", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 48, .name = "CURLE_UNKNOWN_OPTION", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 49, .name = "CURLE_SETOPT_OPTION_SYNTAX", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 50, .name = "CURLE_OBSOLETE50", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 51, .name = "CURLE_OBSOLETE51", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 52, .name = "CURLE_GOT_NOTHING", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 53, .name = "CURLE_SSL_ENGINE_NOTFOUND", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 54, .name = "CURLE_SSL_ENGINE_SETFAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 55, .name = "CURLE_SEND_ERROR", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 56, .name = "CURLE_RECV_ERROR", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 57, .name = "CURLE_OBSOLETE57", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 58, .name = "CURLE_SSL_CERTPROBLEM", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 59, .name = "CURLE_SSL_CIPHER", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 60, .name = "CURLE_PEER_FAILED_VERIFICATION", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 61, .name = "CURLE_BAD_CONTENT_ENCODING", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 62, .name = "CURLE_OBSOLETE62", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 63, .name = "CURLE_FILESIZE_EXCEEDED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 64, .name = "CURLE_USE_SSL_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 65, .name = "CURLE_SEND_FAIL_REWIND", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 66, .name = "CURLE_SSL_ENGINE_INITFAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 67, .name = "CURLE_LOGIN_DENIED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 68, .name = "CURLE_TFTP_NOTFOUND", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 69, .name = "CURLE_TFTP_PERM", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 70, .name = "CURLE_REMOTE_DISK_FULL", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 71, .name = "CURLE_TFTP_ILLEGAL", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 72, .name = "CURLE_TFTP_UNKNOWNID", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 73, .name = "CURLE_REMOTE_FILE_EXISTS", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 74, .name = "CURLE_TFTP_NOSUCHUSER", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 75, .name = "CURLE_OBSOLETE75", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 76, .name = "CURLE_OBSOLETE76", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 77, .name = "CURLE_SSL_CACERT_BADFILE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 78, .name = "CURLE_REMOTE_FILE_NOT_FOUND", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 79, .name = "CURLE_SSH", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 80, .name = "CURLE_SSL_SHUTDOWN_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 81, .name = "CURLE_AGAIN", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 82, .name = "CURLE_SSL_CRL_BADFILE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 83, .name = "CURLE_SSL_ISSUER_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 84, .name = "CURLE_FTP_PRET_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 85, .name = "CURLE_RTSP_CSEQ_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 86, .name = "CURLE_RTSP_SESSION_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 87, .name = "CURLE_FTP_BAD_FILE_LIST", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 88, .name = "CURLE_CHUNK_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 89, .name = "CURLE_NO_CONNECTION_AVAILABLE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 90, .name = "CURLE_SSL_PINNEDPUBKEYNOTMATCH", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 91, .name = "CURLE_SSL_INVALIDCERTSTATUS", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 92, .name = "CURLE_HTTP2_STREAM", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 93, .name = "CURLE_RECURSIVE_API_CALL", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 94, .name = "CURLE_AUTH_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 95, .name = "CURLE_HTTP3", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 96, .name = "CURLE_QUIC_CONNECT_ERROR", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 97, .name = "CURLE_PROXY", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 98, .name = "CURLE_SSL_CLIENTCERT", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 99, .name = "CURLE_UNRECOVERABLE_POLL", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 100, .name = "CURLE_TOO_LARGE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 101, .name = "CURLE_ECH_REQUIRED", .safety = retry_safety::no},
-};
+        .fault = failure_fault::other,
+        .reason = reason};
+}
+
+/// All codes of libcurl, up to those of 8.12.
+inline constexpr std::array curl_rows = [] {
+    using enum failure_fault;
+    reprise::detail::error_row timeout_row = early_curl_row(
+        28, "CURLE_OPERATION_TIMEDOUT", "the time was over before anything was sent");
+    timeout_row.timeout = true;
+    return std::array{
+        reprise::detail::error_row{.code = 0, .name = "CURLE_OK"},
+        final_curl_row(1, "CURLE_UNSUPPORTED_PROTOCOL", client),
+        final_curl_row(2, "CURLE_FAILED_INIT", client),
+        final_curl_row(3, "CURLE_URL_MALFORMAT", client),
+        final_curl_row(4, "CURLE_NOT_BUILT_IN", client),
+        early_curl_row(
+            5, "CURLE_COULDNT_RESOLVE_PROXY",
+            "the name of the proxy was not resolved: nothing was sent"),
+        early_curl_row(
+            6, "CURLE_COULDNT_RESOLVE_HOST", "the name was not resolved: nothing was sent"),
+        early_curl_row(
+            7, "CURLE_COULDNT_CONNECT", "the connection was never made: nothing was sent"),
+        final_curl_row(8, "CURLE_WEIRD_SERVER_REPLY", other),
+        final_curl_row(9, "CURLE_REMOTE_ACCESS_DENIED", client),
+        final_curl_row(10, "CURLE_FTP_ACCEPT_FAILED", other),
+        final_curl_row(11, "CURLE_FTP_WEIRD_PASS_REPLY", other),
+        final_curl_row(12, "CURLE_FTP_ACCEPT_TIMEOUT", other),
+        final_curl_row(13, "CURLE_FTP_WEIRD_PASV_REPLY", other),
+        final_curl_row(14, "CURLE_FTP_WEIRD_227_FORMAT", other),
+        final_curl_row(15, "CURLE_FTP_CANT_GET_HOST", other),
+        late_curl_row(16, "CURLE_HTTP2"),
+        final_curl_row(17, "CURLE_FTP_COULDNT_SET_TYPE", other),
+        late_curl_row(18, "CURLE_PARTIAL_FILE"),
+        final_curl_row(19, "CURLE_FTP_COULDNT_RETR_FILE", other),
+        final_curl_row(20, "CURLE_OBSOLETE20", other),
+        final_curl_row(21, "CURLE_QUOTE_ERROR", other),
+        final_curl_row(22, "CURLE_HTTP_RETURNED_ERROR", other),
+        final_curl_row(23, "CURLE_WRITE_ERROR", client),
+        final_curl_row(24, "CURLE_OBSOLETE24", other),
+        final_curl_row(25, "CURLE_UPLOAD_FAILED", other),
+        final_curl_row(26, "CURLE_READ_ERROR", client),
+        final_curl_row(27, "CURLE_OUT_OF_MEMORY", client),
+        timeout_row,
+        final_curl_row(29, "CURLE_OBSOLETE29", other),
+        final_curl_row(30, "CURLE_FTP_PORT_FAILED", other),
+        final_curl_row(31, "CURLE_FTP_COULDNT_USE_REST", other),
+        final_curl_row(32, "CURLE_OBSOLETE32", other),
+        final_curl_row(33, "CURLE_RANGE_ERROR", other),
+        final_curl_row(34, "CURLE_HTTP_POST_ERROR", other),
+        early_curl_row(35, "CURLE_SSL_CONNECT_ERROR", "the TLS handshake failed: nothing was sent"),
+        final_curl_row(36, "CURLE_BAD_DOWNLOAD_RESUME", other),
+        final_curl_row(37, "CURLE_FILE_COULDNT_READ_FILE", client),
+        final_curl_row(38, "CURLE_LDAP_CANNOT_BIND", other),
+        final_curl_row(39, "CURLE_LDAP_SEARCH_FAILED", other),
+        final_curl_row(40, "CURLE_OBSOLETE40", other),
+        final_curl_row(41, "CURLE_FUNCTION_NOT_FOUND", client),
+        final_curl_row(42, "CURLE_ABORTED_BY_CALLBACK", client),
+        final_curl_row(43, "CURLE_BAD_FUNCTION_ARGUMENT", client),
+        final_curl_row(44, "CURLE_OBSOLETE44", other),
+        final_curl_row(45, "CURLE_INTERFACE_FAILED", client),
+        final_curl_row(46, "CURLE_OBSOLETE46", other),
+        final_curl_row(47, "CURLE_TOO_MANY_REDIRECTS", other),
+        final_curl_row(48, "CURLE_UNKNOWN_OPTION", client),
+        final_curl_row(49, "CURLE_SETOPT_OPTION_SYNTAX", client),
+        final_curl_row(50, "CURLE_OBSOLETE50", other),
+        final_curl_row(51, "CURLE_OBSOLETE51", other),
+        late_curl_row(52, "CURLE_GOT_NOTHING"),
+        final_curl_row(53, "CURLE_SSL_ENGINE_NOTFOUND", client),
+        final_curl_row(54, "CURLE_SSL_ENGINE_SETFAILED", client),
+        late_curl_row(55, "CURLE_SEND_ERROR"),
+        late_curl_row(56, "CURLE_RECV_ERROR"),
+        final_curl_row(57, "CURLE_OBSOLETE57", other),
+        final_curl_row(58, "CURLE_SSL_CERTPROBLEM", client),
+        final_curl_row(59, "CURLE_SSL_CIPHER", client),
+        final_curl_row(60, "CURLE_PEER_FAILED_VERIFICATION", other),
+        final_curl_row(61, "CURLE_BAD_CONTENT_ENCODING", other),
+        final_curl_row(62, "CURLE_OBSOLETE62", other),
+        final_curl_row(63, "CURLE_FILESIZE_EXCEEDED", client),
+        final_curl_row(64, "CURLE_USE_SSL_FAILED", other),
+        final_curl_row(65, "CURLE_SEND_FAIL_REWIND", client),
+        final_curl_row(66, "CURLE_SSL_ENGINE_INITFAILED", client),
+        final_curl_row(67, "CURLE_LOGIN_DENIED", client),
+        final_curl_row(68, "CURLE_TFTP_NOTFOUND", client),
+        final_curl_row(69, "CURLE_TFTP_PERM", client),
+        final_curl_row(70, "CURLE_REMOTE_DISK_FULL", server),
+        final_curl_row(71, "CURLE_TFTP_ILLEGAL", other),
+        final_curl_row(72, "CURLE_TFTP_UNKNOWNID", other),
+        final_curl_row(73, "CURLE_REMOTE_FILE_EXISTS", client),
+        final_curl_row(74, "CURLE_TFTP_NOSUCHUSER", client),
+        final_curl_row(75, "CURLE_OBSOLETE75", other),
+        final_curl_row(76, "CURLE_OBSOLETE76", other),
+        final_curl_row(77, "CURLE_SSL_CACERT_BADFILE", client),
+        final_curl_row(78, "CURLE_REMOTE_FILE_NOT_FOUND", client),
+        final_curl_row(79, "CURLE_SSH", other),
+        final_curl_row(80, "CURLE_SSL_SHUTDOWN_FAILED", other),
+        final_curl_row(81, "CURLE_AGAIN", client),
+        final_curl_row(82, "CURLE_SSL_CRL_BADFILE", client),
+        final_curl_row(83, "CURLE_SSL_ISSUER_ERROR", other),
+        final_curl_row(84, "CURLE_FTP_PRET_FAILED", other),
+        final_curl_row(85, "CURLE_RTSP_CSEQ_ERROR", other),
+        final_curl_row(86, "CURLE_RTSP_SESSION_ERROR", other),
+        final_curl_row(87, "CURLE_FTP_BAD_FILE_LIST", other),
+        final_curl_row(88, "CURLE_CHUNK_FAILED", other),
+        final_curl_row(89, "CURLE_NO_CONNECTION_AVAILABLE", client),
+        final_curl_row(90, "CURLE_SSL_PINNEDPUBKEYNOTMATCH", other),
+        final_curl_row(91, "CURLE_SSL_INVALIDCERTSTATUS", other),
+        late_curl_row(92, "CURLE_HTTP2_STREAM"),
+        final_curl_row(93, "CURLE_RECURSIVE_API_CALL", client),
+        final_curl_row(94, "CURLE_AUTH_ERROR", client),
+        late_curl_row(95, "CURLE_HTTP3"),
+        late_curl_row(96, "CURLE_QUIC_CONNECT_ERROR"),
+        final_curl_row(97, "CURLE_PROXY", other),
+        final_curl_row(98, "CURLE_SSL_CLIENTCERT", client),
+        final_curl_row(99, "CURLE_UNRECOVERABLE_POLL", other),
+        final_curl_row(100, "CURLE_TOO_LARGE", other),
+        final_curl_row(101, "CURLE_ECH_REQUIRED", other),
+    };
+}();
 
 }  // namespace reprise::adapters::detail
 
@@ -6861,40 +6807,76 @@ namespace reprise::adapters {
 namespace detail {
 
 /// All statuses of gRPC. None is `yes`, because no status shows whether the server has acted, and a
-/// proxy may answer UNAVAILABLE after it passed the call on.
+/// proxy may answer UNAVAILABLE after it passed the call on. The client's fault are those that
+/// correspond to HTTP's 4xx, apart from RESOURCE_EXHAUSTED: the call is wrong, in conflict with
+/// another or canceled by its caller, and the service works.
 inline constexpr std::array grpc_rows{
     reprise::detail::error_row{.code = 0, .name = "OK"},
-    reprise::detail::error_row{.code = 1, .name = "CANCELLED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 2, .name = "UNKNOWN", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 3, .name = "INVALID_ARGUMENT", .safety = retry_safety::no},
     reprise::detail::error_row{
-        .code = 4, .name = "DEADLINE_EXCEEDED", .safety = retry_safety::maybe, .timeout = true},
-    reprise::detail::error_row{.code = 5, .name = "NOT_FOUND", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 6, .name = "ALREADY_EXISTS", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 7, .name = "PERMISSION_DENIED", .safety = retry_safety::no},
+        .code = 1, .name = "CANCELLED", .safety = retry_safety::no, .fault = failure_fault::client},
     reprise::detail::error_row{
-        .code = 8, .name = "RESOURCE_EXHAUSTED", .safety = retry_safety::maybe, .throttling = true},
+        .code = 2, .name = "UNKNOWN", .safety = retry_safety::no, .fault = failure_fault::other},
     reprise::detail::error_row{
-        .code = 9, .name = "FAILED_PRECONDITION", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 10, .name = "ABORTED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 11, .name = "OUT_OF_RANGE", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 12, .name = "UNIMPLEMENTED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 13, .name = "INTERNAL", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 14, .name = "UNAVAILABLE", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 15, .name = "DATA_LOSS", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 16, .name = "UNAUTHENTICATED", .safety = retry_safety::no},
+        .code = 3,
+        .name = "INVALID_ARGUMENT",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 4,
+        .name = "DEADLINE_EXCEEDED",
+        .safety = retry_safety::maybe,
+        .timeout = true,
+        .fault = failure_fault::server},
+    reprise::detail::error_row{
+        .code = 5, .name = "NOT_FOUND", .safety = retry_safety::no, .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 6,
+        .name = "ALREADY_EXISTS",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 7,
+        .name = "PERMISSION_DENIED",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 8,
+        .name = "RESOURCE_EXHAUSTED",
+        .safety = retry_safety::maybe,
+        .throttling = true,
+        .fault = failure_fault::server},
+    reprise::detail::error_row{
+        .code = 9,
+        .name = "FAILED_PRECONDITION",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 10, .name = "ABORTED", .safety = retry_safety::no, .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 11,
+        .name = "OUT_OF_RANGE",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 12,
+        .name = "UNIMPLEMENTED",
+        .safety = retry_safety::no,
+        .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 13, .name = "INTERNAL", .safety = retry_safety::no, .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 14,
+        .name = "UNAVAILABLE",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::server},
+    reprise::detail::error_row{
+        .code = 15, .name = "DATA_LOSS", .safety = retry_safety::no, .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 16,
+        .name = "UNAUTHENTICATED",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
 };
-
-/// True for statuses that correspond to HTTP's 4xx, apart from RESOURCE_EXHAUSTED: the call is
-/// wrong, in conflict with another or canceled by its caller, and the service works.
-[[nodiscard]] constexpr bool is_grpc_client_fault(int code) noexcept {
-    constexpr std::array<std::string_view, 9> names{
-        "CANCELLED",      "INVALID_ARGUMENT",  "NOT_FOUND",
-        "ALREADY_EXISTS", "PERMISSION_DENIED", "FAILED_PRECONDITION",
-        "ABORTED",        "OUT_OF_RANGE",      "UNAUTHENTICATED"};
-    const auto* const row = reprise::detail::find_row(grpc_rows, code);
-    return row != nullptr && std::ranges::find(names, row->name) != names.end();
-}
 
 /// "UNAVAILABLE: no healthy upstream", or the name alone if the server sent no text.
 [[nodiscard]] inline std::string grpc_text(int code, std::string_view message) {
@@ -7113,6 +7095,22 @@ namespace reprise::adapters {
     return nullptr;
 }
 
+/// Why the text of all connection parameters is refused; null if it is not. Of a text with a zero,
+/// libpq would read the part before it. In a URL with two '@' it takes a part of the password for
+/// the host, and would show it.
+[[nodiscard]] constexpr const char* fault_of_pq_text(std::string_view parameters) noexcept {
+    if (parameters.find('\0') != parameters.npos) {
+        return "the connection parameters contain a zero character";
+    }
+    const bool is_url =
+        parameters.starts_with("postgresql://") || parameters.starts_with("postgres://");
+    const std::string_view before_options = parameters.substr(0, parameters.find('?'));
+    if (is_url && before_options.find('@') != before_options.rfind('@')) {
+        return "the URL contains a second '@': percent-encode that of the user or the password";
+    }
+    return nullptr;
+}
+
 }  // namespace reprise::adapters
 
 /// URLs in logs and histories.
@@ -7138,8 +7136,10 @@ namespace detail {
 /// only one slash after its scheme.
 ///
 /// The text ends where a host with a port that is not a number would begin: that is no URL, but
-/// perhaps a password with a '/', a '?' or a '#' that is not percent-encoded.
+/// perhaps a password with a '/', a '?' or a '#' that is not percent-encoded. For the same reason
+/// it ends before the host that follows a password if the rest of the URL has another '@'.
 [[nodiscard]] inline std::string public_url(std::string_view url) {
+    const std::string_view whole = url;
     url = url.substr(0, std::min(url.find('?'), url.find('#')));
     // libcurl takes any number of slashes after the scheme, and a URL without a scheme.
     const std::size_t scheme = url.find_first_of(":/@");
@@ -7152,8 +7152,12 @@ namespace detail {
         std::string_view part = url.substr(begin, end - begin);
         if (!has_host || text.ends_with("//") || text.ends_with(":/")) {
             const std::size_t user_end = part.rfind('@');
-            part.remove_prefix(user_end == std::string_view::npos ? 0 : user_end + 1);
-            if (detail::has_bad_port(part)) {
+            const bool has_user = user_end != std::string_view::npos;
+            const bool has_password =
+                has_user && part.substr(0, user_end).find(':') != std::string_view::npos;
+            part.remove_prefix(has_user ? user_end + 1 : 0);
+            if (detail::has_bad_port(part) ||
+                (has_password && whole.find('@', end) != std::string_view::npos)) {
                 return text;
             }
         }
@@ -7180,56 +7184,90 @@ namespace reprise::adapters {
 
 namespace detail {
 
-/// Error replies that a retry can help with; all others are the command's own fault.
+/// Error replies that a retry can help with, by how they begin; all others are the command's own
+/// fault. A redirection comes from a cluster that works.
 inline constexpr std::array redis_rows{
+    reprise::detail::error_row{
+        .name = "ERR max number of clients",
+        .safety = retry_safety::yes,
+        .throttling = true,
+        .fault = failure_fault::server,
+        .reason = "too many connections: the server closes this one and executed nothing"},
     reprise::detail::error_row{
         .name = "LOADING",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "the server loads its data and executes nothing yet"},
     reprise::detail::error_row{
         .name = "BUSY",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "a script runs; the command was refused"},
     reprise::detail::error_row{
         .name = "MASTERDOWN",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "the replica lost its primary; the command was refused"},
     reprise::detail::error_row{
         .name = "TRYAGAIN",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "the keys are moving between nodes; the command was refused"},
     reprise::detail::error_row{
         .name = "CLUSTERDOWN",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "no node serves the slot; the command was refused"},
     reprise::detail::error_row{
         .name = "MOVED",
         .safety = retry_safety::yes,
+        .fault = failure_fault::client,
         .reason = "another node serves the slot; this one executed nothing"},
     reprise::detail::error_row{
         .name = "ASK",
         .safety = retry_safety::yes,
+        .fault = failure_fault::client,
         .reason = "another node has the key; this one executed nothing"},
     reprise::detail::error_row{
-        .name = "READONLY", .safety = retry_safety::yes, .reason = "a replica refused the write"},
+        .name = "READONLY",
+        .safety = retry_safety::yes,
+        .fault = failure_fault::server,
+        .reason = "a replica refused the write"},
     reprise::detail::error_row{
         .name = "NOREPLICAS",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "too few replicas; the write was refused"},
     reprise::detail::error_row{
         .name = "MISCONF",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "the server cannot persist its data; the write was refused"},
     reprise::detail::error_row{
         .name = "OOM",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "the server is out of memory; the write was refused"},
 };
+
+/// The row of an error reply; null if there is none.
+[[nodiscard]] constexpr const reprise::detail::error_row* find_redis_row(
+    std::string_view message) noexcept {
+    for (const reprise::detail::error_row& each : redis_rows) {
+        if (message.starts_with(each.name) &&
+            (message.size() == each.name.size() || message[each.name.size()] == ' ')) {
+            return &each;
+        }
+    }
+    return nullptr;
+}
 
 /// What Redis itself answers before a script starts, apart from redirections. A script can end with
 /// any other error after it has written something, on its own account or because a command inside
 /// it failed; the codes alone are also a script's to choose.
-inline constexpr std::array<std::string_view, 8> redis_errors_before_scripts{
+inline constexpr std::array<std::string_view, 10> redis_errors_before_scripts{
+    "ERR max number of clients reached",
+    "ERR max number of clients + cluster connections reached",
     "LOADING Redis is loading the dataset in memory",
     "LOADING Valkey is loading the dataset in memory",
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
@@ -7242,14 +7280,37 @@ inline constexpr std::array<std::string_view, 8> redis_errors_before_scripts{
 
 /// The codes of hiredis, after a command was sent. None is `yes`: the command may be executed.
 inline constexpr std::array hiredis_rows{
-    reprise::detail::error_row{.code = 1, .name = "REDIS_ERR_IO", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 2, .name = "REDIS_ERR_OTHER", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 3, .name = "REDIS_ERR_EOF", .safety = retry_safety::maybe},
     reprise::detail::error_row{
-        .code = 4, .name = "REDIS_ERR_PROTOCOL", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 5, .name = "REDIS_ERR_OOM", .safety = retry_safety::maybe},
+        .code = 1,
+        .name = "REDIS_ERR_IO",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::other},
     reprise::detail::error_row{
-        .code = 6, .name = "REDIS_ERR_TIMEOUT", .safety = retry_safety::maybe, .timeout = true},
+        .code = 2,
+        .name = "REDIS_ERR_OTHER",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 3,
+        .name = "REDIS_ERR_EOF",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 4,
+        .name = "REDIS_ERR_PROTOCOL",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 5,
+        .name = "REDIS_ERR_OOM",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 6,
+        .name = "REDIS_ERR_TIMEOUT",
+        .safety = retry_safety::maybe,
+        .timeout = true,
+        .fault = failure_fault::other},
 };
 
 /// What Redis puts around a part of a command that it repeats.
@@ -7367,6 +7428,7 @@ struct redis_redirection {
 /// LOADING, BUSY, MASTERDOWN, TRYAGAIN, CLUSTERDOWN   passes with time: safe
 /// MOVED, ASK, READONLY                               another node can do it: safe
 /// NOREPLICAS, MISCONF, OOM                           the server lacks something: safe
+/// ERR max number of clients ...                      too many connections: safe, throttling
 /// others                                             the command's own fault: never
 /// ```
 ///
@@ -7374,19 +7436,21 @@ struct redis_redirection {
 /// command's own faults.
 ///
 /// A script (EVAL, EVALSHA, FCALL) that ends with an error may have written before. It is repeated
-/// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK, each
-/// with the text of Redis itself), and after the others only if you state that it is repeatable.
+/// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK, too
+/// many connections, each with the text of Redis itself), and after the others only if you state
+/// that it is repeatable.
 [[nodiscard]] inline failure_facts redis_reply_facts(
     std::string_view message, std::string_view command = {},
     repeatability stated = repeatability::unspecified) noexcept {
-    const std::string_view code = redis_error_code(message);
-    if (reprise::detail::find_row(detail::redis_rows, code) == nullptr) {
+    const auto* const row = detail::find_redis_row(message);
+    if (row == nullptr) {
         return {.safety = retry_safety::no, .fault = failure_fault::client};
     }
+    failure_facts facts{.safety = row->safety, .throttling = row->throttling, .fault = row->fault};
     const bool is_redirected = parse_redis_redirection(message).has_value();
-    failure_facts facts{
-        .safety = retry_safety::yes,
-        .fault = is_redirected ? failure_fault::client : failure_fault::server};
+    if (facts.fault == failure_fault::client && !is_redirected) {
+        facts.fault = failure_fault::server;  // A redirection to nowhere.
+    }
     const auto& before_scripts = detail::redis_errors_before_scripts;
     if (detail::is_redis_script(command) && !is_redirected &&
         std::ranges::find(before_scripts, message) == before_scripts.end()) {
@@ -7394,6 +7458,55 @@ struct redis_redirection {
     }
     return facts;
 }
+
+/// The transaction of a connection, from WATCH or MULTI to EXEC. If the connection is lost inside,
+/// nothing is executed on a new one until the program begins again or gives up: a command of it
+/// would be executed on its own, and an EXEC without its WATCH.
+class redis_transaction {
+public:
+    /// True for commands that hold for later ones on the same connection.
+    [[nodiscard]] static constexpr bool is_begun_by(std::string_view command) noexcept {
+        return detail::is_redis_command(command, "WATCH") ||
+               detail::is_redis_command(command, "MULTI");
+    }
+    /// True if the rest of it cannot be executed on another connection.
+    [[nodiscard]] constexpr bool has_begun() const noexcept { return is_watching_ || is_multi_; }
+    /// True if a command that was sent now is executed by a later EXEC, or not at all if the
+    /// connection is lost before.
+    [[nodiscard]] constexpr bool is_queueing() const noexcept { return is_multi_; }
+    /// Before a command is executed, on a new connection if there is no open one. A MULTI is no
+    /// beginning if a WATCH came before it.
+    constexpr void prepare(std::string_view command, bool is_open) noexcept {
+        const bool is_restart = is_given_up_by(command) ||
+                                (is_begun_by(command) && !is_watching_) ||
+                                detail::is_redis_command(command, "WATCH");
+        if (!is_open && is_restart) {
+            *this = {};
+        }
+    }
+    /// The command is sent now. An EXEC whose answer is lost has ended the transaction.
+    constexpr void start(std::string_view command) noexcept {
+        const bool is_queued = is_multi_ && detail::is_redis_command(command, "UNWATCH");
+        if (detail::is_redis_command(command, "EXEC") || (is_given_up_by(command) && !is_queued)) {
+            *this = {};
+        }
+    }
+    /// The command has succeeded.
+    constexpr void succeed(std::string_view command) noexcept {
+        is_watching_ = is_watching_ || detail::is_redis_command(command, "WATCH");
+        is_multi_ = is_multi_ || detail::is_redis_command(command, "MULTI");
+    }
+
+private:
+    [[nodiscard]] static constexpr bool is_given_up_by(std::string_view command) noexcept {
+        return detail::is_redis_command(command, "DISCARD") ||
+               detail::is_redis_command(command, "UNWATCH") ||
+               detail::is_redis_command(command, "RESET");
+    }
+
+    bool is_watching_ = false;
+    bool is_multi_ = false;
+};
 
 /// Finds the server of the next command. MOVED holds for all later commands, until that server
 /// cannot be reached. ASK holds only for the same command in the next attempt of the call: the slot
@@ -7475,6 +7588,26 @@ enum class sql_stage : std::uint8_t {
 /// The protocol counts the parameters of a statement in 16 bits.
 inline constexpr std::size_t sql_parameters_max = 65535;
 
+/// Why a statement is not sent.
+struct sql_refusal {
+    const char* text;
+    const char* state;
+};
+
+/// Empty for a statement that can be sent. Of a text with a zero, libpq would send the part before
+/// it: a statement without its WHERE, for example.
+[[nodiscard]] inline std::optional<sql_refusal> refusal_of_statement(
+    std::string_view statement, std::span<const std::string> values) noexcept {
+    if (values.size() > sql_parameters_max) {
+        return sql_refusal{"a statement has at most 65535 parameters", "54023"};
+    }
+    const auto has_zero = [](std::string_view text) { return text.find('\0') != text.npos; };
+    if (has_zero(statement) || std::ranges::any_of(values, has_zero)) {
+        return sql_refusal{"a text cannot contain a zero character", "22021"};
+    }
+    return std::nullopt;
+}
+
 /// True if the state reports a lost connection: no state at all, class 08, or a server that shuts
 /// down or crashed (57P01, 57P02, 57P05).
 [[nodiscard]] constexpr bool is_lost_connection(std::string_view state) noexcept {
@@ -7526,48 +7659,96 @@ enum class lost_commit_state : std::uint8_t {
 
 namespace detail {
 
-/// States that a retry can help with; all others are the statement's own fault. Two characters
-/// stand for a whole class. `maybe`: the connection is lost or about to be, and the stage decides.
-inline constexpr std::array sqlstate_rows{
-    reprise::detail::error_row{.name = "08", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .name = "40000", .safety = retry_safety::yes, .reason = "the transaction was rolled back"},
-    reprise::detail::error_row{
-        .name = "40001",
-        .safety = retry_safety::yes,
-        .reason = "serialization failure: the transaction was rolled back"},
-    reprise::detail::error_row{.name = "40003", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .name = "40P01",
-        .safety = retry_safety::yes,
-        .reason = "deadlock: the transaction was rolled back"},
-    reprise::detail::error_row{
-        .name = "53300",
-        .safety = retry_safety::yes,
-        .throttling = true,
-        .reason = "too many connections: this one was refused"},
-    reprise::detail::error_row{
-        .name = "53",
-        .safety = retry_safety::yes,
-        .reason = "the server lacked a resource: the statement was undone"},
-    reprise::detail::error_row{
-        .name = "55P03",
-        .safety = retry_safety::yes,
-        .reason = "a lock was not available: the statement was not executed"},
-    reprise::detail::error_row{.name = "57P01", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.name = "57P02", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .name = "57P03",
-        .safety = retry_safety::yes,
-        .reason = "the server starts up or shuts down and accepted no connection"},
-    reprise::detail::error_row{.name = "57P05", .safety = retry_safety::maybe},
-};
+/// Never repeated.
+[[nodiscard]] constexpr reprise::detail::error_row final_sqlstate_row(
+    std::string_view name, failure_fault fault) noexcept {
+    return {.name = name, .safety = retry_safety::no, .fault = fault};
+}
+/// The connection is lost or about to be, or the result of the statement is: the stage decides.
+[[nodiscard]] constexpr reprise::detail::error_row lost_sqlstate_row(
+    std::string_view name) noexcept {
+    return {.name = name, .safety = retry_safety::maybe, .fault = failure_fault::other};
+}
+[[nodiscard]] constexpr reprise::detail::error_row safe_sqlstate_row(
+    std::string_view name, failure_fault fault, std::string_view reason) noexcept {
+    return {.name = name, .safety = retry_safety::yes, .fault = fault, .reason = reason};
+}
 
-/// The row of the state, otherwise that of its class; null if there is neither.
+/// PostgreSQL's classes of SQLSTATEs (two characters), and the states that differ from their class.
+/// What the statement, its values or the rules of the program's own functions caused, and conflicts
+/// with other transactions, are the client's fault. States of no row are not: nothing is known of
+/// them.
+inline constexpr std::array sqlstate_rows = [] {
+    using enum failure_fault;
+    reprise::detail::error_row too_many_connections =
+        safe_sqlstate_row("53300", server, "too many connections: this one was refused");
+    too_many_connections.throttling = true;
+    return std::array{
+        final_sqlstate_row("02", client),  // no data
+        final_sqlstate_row("03", client),  // statement not yet complete
+        lost_sqlstate_row("08"),           // connection
+        final_sqlstate_row("09", client),  // triggered action
+        final_sqlstate_row("0A", client),  // feature not supported
+        final_sqlstate_row("0B", client),  // transaction initiation
+        final_sqlstate_row("0F", client),  // locator
+        final_sqlstate_row("0L", client),  // grantor
+        final_sqlstate_row("0P", client),  // role
+        final_sqlstate_row("0Z", client),  // diagnostics
+        final_sqlstate_row("10", client),  // XQuery
+        final_sqlstate_row("20", client),  // CASE not found
+        final_sqlstate_row("21", client),  // cardinality
+        final_sqlstate_row("22", client),  // data
+        final_sqlstate_row("23", client),  // integrity constraint
+        final_sqlstate_row("24", client),  // cursor state
+        final_sqlstate_row("25", client),  // transaction state
+        final_sqlstate_row("26", client),  // statement name
+        final_sqlstate_row("27", client),  // triggered data change
+        final_sqlstate_row("28", client),  // authorization
+        final_sqlstate_row("2B", client),  // dependent privileges
+        final_sqlstate_row("2D", client),  // transaction termination
+        final_sqlstate_row("2F", client),  // SQL routine
+        final_sqlstate_row("34", client),  // cursor name
+        final_sqlstate_row("38", client),  // external routine
+        final_sqlstate_row("39", client),  // invocation of an external routine
+        final_sqlstate_row("3B", client),  // savepoint
+        final_sqlstate_row("3D", client),  // catalog name
+        final_sqlstate_row("3F", client),  // schema name
+        final_sqlstate_row("40", client),  // transaction rollback: 40002, a deferred constraint
+        safe_sqlstate_row("40000", client, "the transaction was rolled back"),
+        safe_sqlstate_row(
+            "40001", client, "serialization failure: the transaction was rolled back"),
+        lost_sqlstate_row("40003"),
+        safe_sqlstate_row("40P01", client, "deadlock: the transaction was rolled back"),
+        final_sqlstate_row("42", client),  // syntax, names, access
+        final_sqlstate_row("44", client),  // WITH CHECK OPTION
+        safe_sqlstate_row("53", server, "the server lacked a resource: the statement was undone"),
+        too_many_connections,
+        final_sqlstate_row("54", client),  // program limits
+        final_sqlstate_row("55", client),  // state of an object
+        safe_sqlstate_row(
+            "55P03", client, "a lock was not available: the statement was not executed"),
+        final_sqlstate_row("57", server),  // operator intervention
+        lost_sqlstate_row("57P01"),
+        lost_sqlstate_row("57P02"),
+        safe_sqlstate_row(
+            "57P03", server, "the server starts up or shuts down and accepted no connection"),
+        lost_sqlstate_row("57P05"),
+        final_sqlstate_row("58", server),  // system
+        final_sqlstate_row("72", other),   // snapshot too old
+        final_sqlstate_row("F0", server),  // configuration file
+        final_sqlstate_row("HV", other),   // foreign servers
+        final_sqlstate_row("P0", client),  // PL/pgSQL: RAISE
+        final_sqlstate_row("XX", server),  // internal
+    };
+}();
+
+/// The row of the state, otherwise that of its class; null if there is neither. Without a state the
+/// connection was lost.
 [[nodiscard]] constexpr const reprise::detail::error_row* find_sqlstate(
     std::string_view state) noexcept {
-    const auto* const exact = reprise::detail::find_row(sqlstate_rows, state);
-    return exact != nullptr ? exact : reprise::detail::find_row(sqlstate_rows, state.substr(0, 2));
+    const std::string_view known = state.empty() ? "08" : state;
+    const auto* const exact = reprise::detail::find_row(sqlstate_rows, known);
+    return exact != nullptr ? exact : reprise::detail::find_row(sqlstate_rows, known.substr(0, 2));
 }
 
 [[nodiscard]] constexpr bool is_space(char c) noexcept {
@@ -7674,6 +7855,13 @@ constexpr void skip_noise_word(std::string_view& sql) noexcept {
            !std::ranges::search(sql, concurrently, {}, detail::to_upper).empty();
 }
 
+/// True for a COPY of the rows of a statement, which can change data: INSERT ... RETURNING, or a
+/// SELECT that calls functions.
+[[nodiscard]] constexpr bool is_sql_copy_of_statement(std::string_view sql) noexcept {
+    return detail::is_sql_word(detail::take_word(sql), "COPY") &&
+           detail::from_first_word(sql).starts_with('(');
+}
+
 /// True for a statement that applies the transaction in which it is executed: COMMIT, END and
 /// PREPARE TRANSACTION.
 [[nodiscard]] constexpr bool is_sql_commit(std::string_view sql) noexcept {
@@ -7721,6 +7909,53 @@ constexpr void skip_noise_word(std::string_view& sql) noexcept {
     return is_sql_program(sql) ? sql_stage::program : sql_stage::alone;
 }
 
+/// True if a COMMIT that succeeded has applied nothing, because a statement before it had failed:
+/// the server reports what it did instead.
+[[nodiscard]] constexpr bool is_rolled_back(
+    sql_stage stage, std::string_view command_tag) noexcept {
+    return stage == sql_stage::committing && command_tag == "ROLLBACK";
+}
+
+/// True if the body of a transaction must not execute the statement: it is outside of the
+/// transaction already, or would end it.
+[[nodiscard]] constexpr bool is_outside_of_body(
+    std::string_view sql, bool is_in_transaction) noexcept {
+    const bool is_chain = is_sql_begin(sql) && !is_sql_restart(sql);
+    return !is_in_transaction || is_chain || is_sql_commit(sql);
+}
+
+/// The transaction that a program begins with a statement of its own. If its connection is lost,
+/// nothing is executed until the program begins again: it would be executed outside of the
+/// transaction.
+class sql_own_transaction {
+public:
+    /// True if the rest of the transaction cannot be executed on a new connection.
+    [[nodiscard]] constexpr bool has_begun() const noexcept { return has_begun_; }
+    /// Before a statement is executed, on a new connection if there is no open one.
+    constexpr void prepare(std::string_view sql, bool is_open) noexcept {
+        has_begun_ = has_begun_ && (is_open || !is_sql_restart(sql));
+    }
+    /// The statement is sent now.
+    constexpr void start(std::string_view sql, sql_stage stage) noexcept {
+        has_begun_ = stage == sql_stage::in_transaction && !is_sql_restart(sql);
+    }
+    /// The statement has succeeded. False if the transaction that it began is lost, because its
+    /// answer was the last one of the connection.
+    [[nodiscard]] constexpr bool succeed(
+        std::string_view sql, sql_stage stage, bool is_open) noexcept {
+        if (!is_sql_begin(sql)) {
+            return true;
+        }
+        has_begun_ = true;
+        return is_open || stage == sql_stage::committing;  // What was committed is not repeated.
+    }
+    /// The program has closed the connection.
+    constexpr void forget() noexcept { has_begun_ = false; }
+
+private:
+    bool has_begun_ = false;
+};
+
 /// The facts of a failed statement, where a retry means to repeat the whole transaction.
 ///
 /// ```
@@ -7730,34 +7965,32 @@ constexpr void skip_noise_word(std::string_view& sql) noexcept {
 /// 57P03                        the server starts up or shuts down: safe
 /// lost connection              safe before COMMIT. After it, the outcome is unknown: not repeated
 ///                              unless you state that the work is repeatable
-/// others                       the statement's own fault: never
+/// others                       never
 /// ```
 ///
 /// A program may have committed a part of its work before any of them: it is not repeated unless
 /// you state that it is repeatable.
 ///
 /// Conflicts with other transactions (40xxx, 55P03) come from a server that works: a circuit
-/// breaker does not count them, nor the statement's own faults.
+/// breaker does not count them, nor the statement's own faults. It counts what the server is to
+/// blame for (53, 57, 58, XX, ...), lost connections, and states that are unknown here.
 [[nodiscard]] constexpr failure_facts sqlstate_facts(
     std::string_view state, sql_stage stage,
     repeatability stated = repeatability::unspecified) noexcept {
-    failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::client};
+    failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::other};
     facts.code = detail::number_of(state);
     const reprise::detail::error_row* const row = detail::find_sqlstate(state);
-    if (row == nullptr && !state.empty()) {
+    if (row == nullptr) {
         return facts;
     }
-    if (is_commit_unknown(state, stage)) {
+    facts.safety = row->safety;
+    facts.throttling = row->throttling;
+    facts.fault = row->fault;
+    if (facts.safety != retry_safety::no && is_commit_unknown(state, stage)) {
         facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
-        facts.fault = failure_fault::other;
-    } else if (is_lost_connection(state)) {
-        facts.safety = retry_safety::yes;  // Without a COMMIT the server discards the transaction.
-        facts.fault = failure_fault::other;
-    } else if (row->safety == retry_safety::yes) {
-        const bool is_conflict = state.starts_with("40") || state == "55P03";
-        facts.safety = retry_safety::yes;
-        facts.throttling = row->throttling;
-        facts.fault = is_conflict ? failure_fault::client : failure_fault::server;
+    } else if (facts.safety == retry_safety::maybe) {
+        // Without a COMMIT the server discards the transaction.
+        facts.safety = is_lost_connection(state) ? retry_safety::yes : retry_safety::no;
     }
     return facts;
 }
@@ -8599,6 +8832,9 @@ namespace {
 
 constexpr auto yes = retry_safety::yes;
 constexpr auto maybe = retry_safety::maybe;
+constexpr auto client = failure_fault::client;
+constexpr auto server = failure_fault::server;
+constexpr auto other = failure_fault::other;
 
 constexpr std::string_view not_connected_yet = "the connection was never made: nothing was sent";
 constexpr std::string_view no_local_address =
@@ -8611,11 +8847,16 @@ constexpr std::string_view blocked_by_breaker = "the circuit breaker was open: n
 }
 [[nodiscard]] constexpr error_row safe(
     std::errc code, std::string_view name, std::string_view reason) noexcept {
-    return {.code = static_cast<int>(code), .name = name, .safety = yes, .reason = reason};
+    return {
+        .code = static_cast<int>(code),
+        .name = name,
+        .safety = yes,
+        .fault = other,
+        .reason = reason};
 }
 /// May come after the request was sent.
 [[nodiscard]] constexpr error_row late(std::errc code, std::string_view name) noexcept {
-    return {.code = static_cast<int>(code), .name = name, .safety = maybe};
+    return {.code = static_cast<int>(code), .name = name, .safety = maybe, .fault = other};
 }
 
 /// Every enumerator of `std::errc`. A socket whose peer or route disappears reports it on the next
@@ -8695,7 +8936,8 @@ constexpr std::array generic_rows{
         .code = static_cast<int>(std::errc::timed_out),
         .name = "timed_out",
         .safety = maybe,
-        .timeout = true},
+        .timeout = true,
+        .fault = other},
     no_facts(std::errc::too_many_files_open_in_system, "too_many_files_open_in_system"),
     no_facts(std::errc::too_many_files_open, "too_many_files_open"),
     no_facts(std::errc::too_many_links, "too_many_links"),
@@ -8727,13 +8969,13 @@ constexpr std::array windows_rows{
     error_row{.code = 87, .name = "WSA_INVALID_PARAMETER"},
     error_row{.code = 996, .name = "WSA_IO_INCOMPLETE"},
     error_row{.code = 997, .name = "WSA_IO_PENDING"},
-    error_row{.code = 10004, .name = "WSAEINTR", .safety = maybe},
+    error_row{.code = 10004, .name = "WSAEINTR", .safety = maybe, .fault = other},
     error_row{.code = 10009, .name = "WSAEBADF"},
     error_row{.code = 10013, .name = "WSAEACCES"},
     error_row{.code = 10014, .name = "WSAEFAULT"},
     error_row{.code = 10022, .name = "WSAEINVAL"},
     error_row{.code = 10024, .name = "WSAEMFILE"},
-    error_row{.code = 10035, .name = "WSAEWOULDBLOCK", .safety = maybe},
+    error_row{.code = 10035, .name = "WSAEWOULDBLOCK", .safety = maybe, .fault = other},
     error_row{.code = 10036, .name = "WSAEINPROGRESS"},
     error_row{.code = 10037, .name = "WSAEALREADY"},
     error_row{.code = 10038, .name = "WSAENOTSOCK"},
@@ -8747,23 +8989,34 @@ constexpr std::array windows_rows{
     error_row{.code = 10046, .name = "WSAEPFNOSUPPORT"},
     error_row{.code = 10047, .name = "WSAEAFNOSUPPORT"},
     error_row{.code = 10048, .name = "WSAEADDRINUSE"},
-    error_row{.code = 10049, .name = "WSAEADDRNOTAVAIL", .safety = yes, .reason = no_local_address},
-    error_row{.code = 10050, .name = "WSAENETDOWN", .safety = maybe},
-    error_row{.code = 10051, .name = "WSAENETUNREACH", .safety = maybe},
-    error_row{.code = 10052, .name = "WSAENETRESET", .safety = maybe},
-    error_row{.code = 10053, .name = "WSAECONNABORTED", .safety = maybe},
-    error_row{.code = 10054, .name = "WSAECONNRESET", .safety = maybe},
+    error_row{
+        .code = 10049,
+        .name = "WSAEADDRNOTAVAIL",
+        .safety = yes,
+        .fault = other,
+        .reason = no_local_address},
+    error_row{.code = 10050, .name = "WSAENETDOWN", .safety = maybe, .fault = other},
+    error_row{.code = 10051, .name = "WSAENETUNREACH", .safety = maybe, .fault = other},
+    error_row{.code = 10052, .name = "WSAENETRESET", .safety = maybe, .fault = other},
+    error_row{.code = 10053, .name = "WSAECONNABORTED", .safety = maybe, .fault = other},
+    error_row{.code = 10054, .name = "WSAECONNRESET", .safety = maybe, .fault = other},
     error_row{.code = 10055, .name = "WSAENOBUFS"},
     error_row{.code = 10056, .name = "WSAEISCONN"},
-    error_row{.code = 10057, .name = "WSAENOTCONN", .safety = maybe},
-    error_row{.code = 10058, .name = "WSAESHUTDOWN", .safety = maybe},
+    error_row{.code = 10057, .name = "WSAENOTCONN", .safety = maybe, .fault = other},
+    error_row{.code = 10058, .name = "WSAESHUTDOWN", .safety = maybe, .fault = other},
     error_row{.code = 10059, .name = "WSAETOOMANYREFS"},
-    error_row{.code = 10060, .name = "WSAETIMEDOUT", .safety = maybe, .timeout = true},
-    error_row{.code = 10061, .name = "WSAECONNREFUSED", .safety = yes, .reason = not_connected_yet},
+    error_row{
+        .code = 10060, .name = "WSAETIMEDOUT", .safety = maybe, .timeout = true, .fault = other},
+    error_row{
+        .code = 10061,
+        .name = "WSAECONNREFUSED",
+        .safety = yes,
+        .fault = other,
+        .reason = not_connected_yet},
     error_row{.code = 10062, .name = "WSAELOOP"},
     error_row{.code = 10063, .name = "WSAENAMETOOLONG"},
-    error_row{.code = 10064, .name = "WSAEHOSTDOWN", .safety = maybe},
-    error_row{.code = 10065, .name = "WSAEHOSTUNREACH", .safety = maybe},
+    error_row{.code = 10064, .name = "WSAEHOSTDOWN", .safety = maybe, .fault = other},
+    error_row{.code = 10065, .name = "WSAEHOSTUNREACH", .safety = maybe, .fault = other},
     error_row{.code = 10066, .name = "WSAENOTEMPTY"},
     error_row{.code = 10067, .name = "WSAEPROCLIM"},
     error_row{.code = 10068, .name = "WSAEUSERS"},
@@ -8773,7 +9026,7 @@ constexpr std::array windows_rows{
     error_row{.code = 10091, .name = "WSASYSNOTREADY"},
     error_row{.code = 10092, .name = "WSAVERNOTSUPPORTED"},
     error_row{.code = 10093, .name = "WSANOTINITIALISED"},
-    error_row{.code = 10101, .name = "WSAEDISCON", .safety = maybe},
+    error_row{.code = 10101, .name = "WSAEDISCON", .safety = maybe, .fault = other},
     error_row{.code = 10102, .name = "WSAENOMORE"},
     error_row{.code = 10103, .name = "WSAECANCELLED"},
     error_row{.code = 10104, .name = "WSAEINVALIDPROCTABLE"},
@@ -8786,7 +9039,12 @@ constexpr std::array windows_rows{
     error_row{.code = 10111, .name = "WSA_E_CANCELLED"},
     error_row{.code = 10112, .name = "WSAEREFUSED"},
     error_row{.code = 11001, .name = "WSAHOST_NOT_FOUND"},
-    error_row{.code = 11002, .name = "WSATRY_AGAIN", .safety = yes, .reason = name_not_resolved},
+    error_row{
+        .code = 11002,
+        .name = "WSATRY_AGAIN",
+        .safety = yes,
+        .fault = other,
+        .reason = name_not_resolved},
     error_row{.code = 11003, .name = "WSANO_RECOVERY"},
     error_row{.code = 11004, .name = "WSANO_DATA"},
     error_row{.code = 11005, .name = "WSA_QOS_RECEIVERS"},
@@ -8816,29 +9074,33 @@ constexpr std::array windows_rows{
     error_row{.code = 11029, .name = "WSA_QOS_ESDMODEOBJ"},
     error_row{.code = 11030, .name = "WSA_QOS_ESHAPERATEOBJ"},
     error_row{.code = 11031, .name = "WSA_QOS_RESERVED_PETYPE"},
-    error_row{.code = 38, .name = "ERROR_HANDLE_EOF", .safety = maybe},
-    error_row{.code = 64, .name = "ERROR_NETNAME_DELETED", .safety = maybe},
-    error_row{.code = 109, .name = "ERROR_BROKEN_PIPE", .safety = maybe},
-    error_row{.code = 121, .name = "ERROR_SEM_TIMEOUT", .safety = maybe, .timeout = true},
-    error_row{.code = 232, .name = "ERROR_NO_DATA", .safety = maybe},
-    error_row{.code = 233, .name = "ERROR_PIPE_NOT_CONNECTED", .safety = maybe},
-    error_row{.code = 258, .name = "WAIT_TIMEOUT", .safety = maybe, .timeout = true},
+    error_row{.code = 38, .name = "ERROR_HANDLE_EOF", .safety = maybe, .fault = other},
+    error_row{.code = 64, .name = "ERROR_NETNAME_DELETED", .safety = maybe, .fault = other},
+    error_row{.code = 109, .name = "ERROR_BROKEN_PIPE", .safety = maybe, .fault = other},
+    error_row{
+        .code = 121, .name = "ERROR_SEM_TIMEOUT", .safety = maybe, .timeout = true, .fault = other},
+    error_row{.code = 232, .name = "ERROR_NO_DATA", .safety = maybe, .fault = other},
+    error_row{.code = 233, .name = "ERROR_PIPE_NOT_CONNECTED", .safety = maybe, .fault = other},
+    error_row{
+        .code = 258, .name = "WAIT_TIMEOUT", .safety = maybe, .timeout = true, .fault = other},
     error_row{.code = 995, .name = "ERROR_OPERATION_ABORTED"},
     error_row{
         .code = 1225,
         .name = "ERROR_CONNECTION_REFUSED",
         .safety = yes,
+        .fault = other,
         .reason = not_connected_yet},
-    error_row{.code = 1231, .name = "ERROR_NETWORK_UNREACHABLE", .safety = maybe},
-    error_row{.code = 1232, .name = "ERROR_HOST_UNREACHABLE", .safety = maybe},
-    error_row{.code = 1234, .name = "ERROR_PORT_UNREACHABLE", .safety = maybe},
-    error_row{.code = 1236, .name = "ERROR_CONNECTION_ABORTED", .safety = maybe},
-    error_row{.code = 1460, .name = "ERROR_TIMEOUT", .safety = maybe, .timeout = true},
+    error_row{.code = 1231, .name = "ERROR_NETWORK_UNREACHABLE", .safety = maybe, .fault = other},
+    error_row{.code = 1232, .name = "ERROR_HOST_UNREACHABLE", .safety = maybe, .fault = other},
+    error_row{.code = 1234, .name = "ERROR_PORT_UNREACHABLE", .safety = maybe, .fault = other},
+    error_row{.code = 1236, .name = "ERROR_CONNECTION_ABORTED", .safety = maybe, .fault = other},
+    error_row{
+        .code = 1460, .name = "ERROR_TIMEOUT", .safety = maybe, .timeout = true, .fault = other},
 };
 
 constexpr std::array asio_misc_rows{
     error_row{.code = 1, .name = "already_open"},
-    error_row{.code = 2, .name = "eof", .safety = maybe},
+    error_row{.code = 2, .name = "eof", .safety = maybe, .fault = other},
     error_row{.code = 3, .name = "not_found"},
     error_row{.code = 4, .name = "fd_set_failure"},
 };
@@ -8846,41 +9108,60 @@ constexpr std::array asio_misc_rows{
 constexpr std::array asio_netdb_rows{
     error_row{.code = 1, .name = "host_not_found"},
     error_row{
-        .code = 2, .name = "host_not_found_try_again", .safety = yes, .reason = name_not_resolved},
+        .code = 2,
+        .name = "host_not_found_try_again",
+        .safety = yes,
+        .fault = other,
+        .reason = name_not_resolved},
     error_row{.code = 3, .name = "no_recovery"},
     error_row{.code = 4, .name = "no_data"},
 };
 
 /// A stream that ends without TLS's own farewell is a broken connection.
 constexpr std::array asio_ssl_stream_rows{
-    error_row{.code = 1, .name = "stream_truncated", .safety = maybe},
-    error_row{.code = 2, .name = "unspecified_system_error", .safety = maybe},
+    error_row{.code = 1, .name = "stream_truncated", .safety = maybe, .fault = other},
+    error_row{.code = 2, .name = "unspecified_system_error", .safety = maybe, .fault = other},
     error_row{.code = 3, .name = "unexpected_result"},
 };
 
 /// OpenSSL's packed codes. A refused handshake or certificate has no facts, like every code that is
 /// not listed. The one row is how OpenSSL 3 reports a truncated stream.
 constexpr std::array openssl_rows{
-    error_row{.code = 0x0A000126, .name = "unexpected eof while reading", .safety = maybe},
+    error_row{
+        .code = 0x0A000126,
+        .name = "unexpected eof while reading",
+        .safety = maybe,
+        .fault = other},
 };
 
-/// The statuses that differ from their class: other 4xx are `no`, every 5xx is `maybe`, because a
-/// gateway may have passed the request on.
+/// The statuses that differ from their class: other 4xx are `no` and the client's fault, other 5xx
+/// are `maybe`, because a gateway may have passed the request on, and the server's.
 constexpr std::array http_rows{
     error_row{
         .code = 408,
         .name = "Request Timeout",
         .safety = yes,
+        .timeout = true,
+        .fault = client,
         .reason = "the request did not arrive whole: the server did not act on it"},
     error_row{
         .code = 429,
         .name = "Too Many Requests",
         .safety = yes,
+        .throttling = true,
+        .fault = client,
         .reason = "the server refused the request before it did anything"},
+    error_row{
+        .code = 504, .name = "Gateway Timeout", .safety = maybe, .timeout = true, .fault = server},
 };
 
 constexpr std::array library_rows{
-    error_row{.code = 1, .name = "circuit_open", .safety = yes, .reason = blocked_by_breaker},
+    error_row{
+        .code = 1,
+        .name = "circuit_open",
+        .safety = yes,
+        .fault = other,
+        .reason = blocked_by_breaker},
     error_row{.code = 2, .name = "canceled"},
     error_row{.code = 3, .name = "invalid_settings"},
 };
@@ -8995,7 +9276,7 @@ failure_facts detail::describe_error_code(const std::error_code& code) noexcept 
     if (known != nullptr && known->safety) {
         facts.safety = known->safety;
         facts.timeout = known->timeout;
-        facts.fault = failure_fault::other;
+        facts.fault = known->fault;
     }
     return facts;
 }
@@ -9247,27 +9528,21 @@ void append_decision(std::string& out, const retry_history::entry& entry, bool w
 
 namespace reprise {
 
-namespace {
-
-[[nodiscard]] retry_safety safety_of_status(int status) noexcept {
-    if (const auto* const listed = detail::find_error("http", status)) {
-        return *listed->safety;
-    }
-    return status >= 500 ? retry_safety::maybe : retry_safety::no;
-}
-
-}  // namespace
-
 failure_facts http_facts(int status) noexcept {
     failure_facts facts;
     if (status < 400 || status > 599) {
         return facts;
     }
     facts.code = static_cast<std::uint32_t>(status);
-    facts.safety = safety_of_status(status);
-    facts.throttling = status == 429;
-    facts.timeout = status == 408 || status == 504;
-    facts.fault = status >= 500 ? failure_fault::server : failure_fault::client;
+    if (const auto* const listed = detail::find_error("http", status)) {
+        facts.safety = listed->safety;
+        facts.throttling = listed->throttling;
+        facts.timeout = listed->timeout;
+        facts.fault = listed->fault;
+    } else {
+        facts.safety = status >= 500 ? retry_safety::maybe : retry_safety::no;
+        facts.fault = status >= 500 ? failure_fault::server : failure_fault::client;
+    }
     return facts;
 }
 

@@ -109,6 +109,34 @@ TEST(beast_messages, open_connection_that_is_refused_has_sent_the_request) {
     }
 }
 
+// A machine without a free descriptor, or whose name server failed, has sent nothing, and yet such
+// a failure was final with the standard strategy and for calls that are not repeatable.
+TEST(beast_messages, every_failure_to_connect_has_sent_nothing) {
+    namespace error = boost::asio::error;
+    for (const boost::system::error_code code :
+         {boost::system::error_code(error::no_recovery),
+          error::make_error_code(error::no_descriptors),
+          error::make_error_code(error::access_denied),
+          error::make_error_code(error::host_unreachable)}) {
+        reprise::adapters::beast_result<> result;
+        result.stage = reprise::adapters::beast_stage::connecting;
+        result.error = code;
+        result.method = "POST";
+        EXPECT_EQ(result.retry_facts().safety, reprise::retry_safety::yes) << code.message();
+        EXPECT_EQ(result.retry_facts().fault, reprise::failure_fault::other) << code.message();
+        result.stage = reprise::adapters::beast_stage::writing;
+        EXPECT_EQ(result.retry_facts().safety, reprise::retry_safety::no) << code.message();
+    }
+    reprise::adapters::beast_result<> result;
+    result.stage = reprise::adapters::beast_stage::connecting;
+    result.error = error::make_error_code(error::operation_aborted);
+    EXPECT_EQ(result.retry_facts().safety, std::nullopt) << "the loop decides why it was canceled";
+    result.error = error::make_error_code(error::service_not_found);
+    EXPECT_EQ(result.retry_facts().safety, std::nullopt) << "a mistake of the caller";
+    result.error = error::make_error_code(error::host_not_found);
+    EXPECT_EQ(result.retry_facts().safety, reprise::retry_safety::no);
+}
+
 // A client that fills in a result and forgets the stage stated that nothing had been sent.
 TEST(beast_messages, failure_without_a_stage_may_have_sent_the_request) {
     reprise::adapters::beast_result<> result;

@@ -155,6 +155,30 @@ TEST_F(libpq_commits, transaction_of_the_programs_own_is_repeated_after_a_confli
     EXPECT_EQ(applied(), 1);
 }
 
+// The server answers such a COMMIT with ROLLBACK, which is no error: the call succeeded, although
+// nothing was applied.
+TEST_F(libpq_commits, commit_of_a_transaction_that_has_failed_is_no_success) {
+    pq_connection connection(server_->parameters());
+    for (const std::string end : {"commit", "END", "commit and chain", "prepare transaction 'a'"}) {
+        const ended call = run_three_times([&](const reprise::attempt& current, int) {
+            connection.execute(current, "rollback");
+            connection.execute(current, "begin");
+            connection.execute(current, "insert into ledger values (7)");
+            EXPECT_THROW(connection.execute(current, "insert into ledger values (null)"), pq_error);
+            connection.execute(current, end);
+        });
+        EXPECT_EQ(call.calls, 1) << end;
+        EXPECT_EQ(call.state, "25P02") << end;
+        EXPECT_FALSE(call.is_unknown) << end;
+        EXPECT_EQ(applied(), 0) << end;
+    }
+    connection.execute("rollback");
+    connection.execute("begin");
+    connection.execute("insert into ledger values (8)");
+    connection.execute("commit");
+    EXPECT_EQ(applied(), 1);
+}
+
 // What it had committed was applied again by every attempt.
 TEST_F(libpq_commits, body_cannot_commit) {
     pq_connection connection(server_->parameters());

@@ -2,6 +2,7 @@
 
 #include <reprise/retry.hpp>
 
+#include "misbehaving_server.hpp"
 #include "postgres_test.hpp"
 
 // What `pq_connection` refuses to do, and what it does after a loss, on a PostgreSQL server of its
@@ -167,6 +168,7 @@ TEST_F(libpq_connections, malformed_parameters_are_not_repeated_and_no_part_of_t
           "postgresql://app:p%zzsecret@127.0.0.1:1/postgres",
           "postgresql://app:my@secret@127.0.0.1:1/postgres",
           "postgresql://app:secret/word@127.0.0.1:1/postgres",
+          "postgres://app:my@secret/word@127.0.0.1:1/postgres",
           "postgresql://app:my@secret@127.0.0.1,127.0.0.1:1/postgres"}) {
         pq_connection connection(parameters);
         const auto error = fail_three_times([&] { connection.open(); });
@@ -189,6 +191,52 @@ TEST_F(libpq_connections, limit_of_libpq_for_connecting_is_refused) {
     pq_connection unlimited(server_->parameters() + " connect_timeout=0");
     unlimited.open();
     EXPECT_TRUE(unlimited.is_open());
+}
+
+// libpq reads texts up to their first zero: the rest of the statement, its WHERE, was not executed,
+// and the rest of the value was not stored.
+TEST_F(libpq_connections, text_with_a_zero_is_not_executed_in_part) {
+    using namespace std::string_literals;
+    sql("insert into ledger values (1), (2)");
+    const auto statement = "update ledger set id = 7 \0 where id = 1"s;
+    auto error = fail_three_times([&] { connection_.execute(statement); });
+    EXPECT_EQ(attempts_, 1);
+    EXPECT_EQ(error.state(), "22021");
+    EXPECT_FALSE(error.is_commit_unknown());
+    error = fail_three_times([&] {
+        connection_.execute(
+            "delete from ledger where id = $1", {"1\0"
+                                                 "2"s});
+    });
+    EXPECT_EQ(attempts_, 1);
+    EXPECT_EQ(error.state(), "22021");
+    EXPECT_TRUE(connection_.is_open());
+    EXPECT_EQ(number("select count(*) from ledger where id in (1, 2)"), 2);
+    pq_connection truncated(server_->parameters() + "\0 sslmode=require"s);
+    EXPECT_THROW(truncated.open(), pq_error);
+}
+
+// Twenty programs without a password kept all others away from a server that works.
+TEST(libpq_passwords, missing_password_is_the_callers_fault) {
+    misbehaving_server server({talks([](int client) {
+        std::array<char, 1024> startup{};
+        static_cast<void>(::recv(client, startup.data(), startup.size(), 0));
+        const std::string_view wants_password("R\0\0\0\10\0\0\0\3", 9);
+        static_cast<void>(
+            ::send(client, wants_password.data(), wants_password.size(), MSG_NOSIGNAL));
+        static_cast<void>(::recv(client, startup.data(), startup.size(), 0));
+    })});
+    pq_connection connection(
+        "host=127.0.0.1 sslmode=disable gssencmode=disable user=app dbname=shop passfile=/none "
+        "port=" +
+        server.port());
+    try {
+        connection.open();
+        ADD_FAILURE() << "it has no password";
+    } catch (const pq_error& error) {
+        EXPECT_EQ(error.retry_facts().safety, reprise::retry_safety::no);
+        EXPECT_EQ(error.retry_facts().fault, reprise::failure_fault::client);
+    }
 }
 
 }  // namespace

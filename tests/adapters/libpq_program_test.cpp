@@ -103,5 +103,25 @@ TEST_F(libpq_programs, several_statements_in_one_text_are_refused) {
     EXPECT_EQ(applied(), 0);
 }
 
+// A COPY to the program executes its statement before the program reads anything. The error denied
+// that anything was applied.
+TEST_F(libpq_programs, copy_to_the_program_may_have_applied_its_statement) {
+    const std::string statement = "copy (insert into ledger values (7) returning id) to stdout";
+    EXPECT_EQ(execute_three_times(connection_, statement), "0A000");
+    EXPECT_TRUE(becomes_ready([] { return applied() == 1; }));
+    const auto is_unknown = [&](const std::string& refused) {
+        try {
+            connection_.execute(refused);
+        } catch (const pq_error& error) {
+            return error.is_commit_unknown();
+        }
+        return false;
+    };
+    EXPECT_FALSE(is_unknown("copy ledger from stdin"));
+    connection_.execute("begin");
+    EXPECT_FALSE(is_unknown(statement)) << "the server discards the transaction";
+    EXPECT_EQ(applied(), 1);
+}
+
 }  // namespace
 }  // namespace adapters

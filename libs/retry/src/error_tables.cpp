@@ -13,6 +13,9 @@ namespace {
 
 constexpr auto yes = retry_safety::yes;
 constexpr auto maybe = retry_safety::maybe;
+constexpr auto client = failure_fault::client;
+constexpr auto server = failure_fault::server;
+constexpr auto other = failure_fault::other;
 
 constexpr std::string_view not_connected_yet = "the connection was never made: nothing was sent";
 constexpr std::string_view no_local_address =
@@ -25,11 +28,16 @@ constexpr std::string_view blocked_by_breaker = "the circuit breaker was open: n
 }
 [[nodiscard]] constexpr error_row safe(
     std::errc code, std::string_view name, std::string_view reason) noexcept {
-    return {.code = static_cast<int>(code), .name = name, .safety = yes, .reason = reason};
+    return {
+        .code = static_cast<int>(code),
+        .name = name,
+        .safety = yes,
+        .fault = other,
+        .reason = reason};
 }
 /// May come after the request was sent.
 [[nodiscard]] constexpr error_row late(std::errc code, std::string_view name) noexcept {
-    return {.code = static_cast<int>(code), .name = name, .safety = maybe};
+    return {.code = static_cast<int>(code), .name = name, .safety = maybe, .fault = other};
 }
 
 /// Every enumerator of `std::errc`. A socket whose peer or route disappears reports it on the next
@@ -109,7 +117,8 @@ constexpr std::array generic_rows{
         .code = static_cast<int>(std::errc::timed_out),
         .name = "timed_out",
         .safety = maybe,
-        .timeout = true},
+        .timeout = true,
+        .fault = other},
     no_facts(std::errc::too_many_files_open_in_system, "too_many_files_open_in_system"),
     no_facts(std::errc::too_many_files_open, "too_many_files_open"),
     no_facts(std::errc::too_many_links, "too_many_links"),
@@ -141,13 +150,13 @@ constexpr std::array windows_rows{
     error_row{.code = 87, .name = "WSA_INVALID_PARAMETER"},
     error_row{.code = 996, .name = "WSA_IO_INCOMPLETE"},
     error_row{.code = 997, .name = "WSA_IO_PENDING"},
-    error_row{.code = 10004, .name = "WSAEINTR", .safety = maybe},
+    error_row{.code = 10004, .name = "WSAEINTR", .safety = maybe, .fault = other},
     error_row{.code = 10009, .name = "WSAEBADF"},
     error_row{.code = 10013, .name = "WSAEACCES"},
     error_row{.code = 10014, .name = "WSAEFAULT"},
     error_row{.code = 10022, .name = "WSAEINVAL"},
     error_row{.code = 10024, .name = "WSAEMFILE"},
-    error_row{.code = 10035, .name = "WSAEWOULDBLOCK", .safety = maybe},
+    error_row{.code = 10035, .name = "WSAEWOULDBLOCK", .safety = maybe, .fault = other},
     error_row{.code = 10036, .name = "WSAEINPROGRESS"},
     error_row{.code = 10037, .name = "WSAEALREADY"},
     error_row{.code = 10038, .name = "WSAENOTSOCK"},
@@ -161,23 +170,34 @@ constexpr std::array windows_rows{
     error_row{.code = 10046, .name = "WSAEPFNOSUPPORT"},
     error_row{.code = 10047, .name = "WSAEAFNOSUPPORT"},
     error_row{.code = 10048, .name = "WSAEADDRINUSE"},
-    error_row{.code = 10049, .name = "WSAEADDRNOTAVAIL", .safety = yes, .reason = no_local_address},
-    error_row{.code = 10050, .name = "WSAENETDOWN", .safety = maybe},
-    error_row{.code = 10051, .name = "WSAENETUNREACH", .safety = maybe},
-    error_row{.code = 10052, .name = "WSAENETRESET", .safety = maybe},
-    error_row{.code = 10053, .name = "WSAECONNABORTED", .safety = maybe},
-    error_row{.code = 10054, .name = "WSAECONNRESET", .safety = maybe},
+    error_row{
+        .code = 10049,
+        .name = "WSAEADDRNOTAVAIL",
+        .safety = yes,
+        .fault = other,
+        .reason = no_local_address},
+    error_row{.code = 10050, .name = "WSAENETDOWN", .safety = maybe, .fault = other},
+    error_row{.code = 10051, .name = "WSAENETUNREACH", .safety = maybe, .fault = other},
+    error_row{.code = 10052, .name = "WSAENETRESET", .safety = maybe, .fault = other},
+    error_row{.code = 10053, .name = "WSAECONNABORTED", .safety = maybe, .fault = other},
+    error_row{.code = 10054, .name = "WSAECONNRESET", .safety = maybe, .fault = other},
     error_row{.code = 10055, .name = "WSAENOBUFS"},
     error_row{.code = 10056, .name = "WSAEISCONN"},
-    error_row{.code = 10057, .name = "WSAENOTCONN", .safety = maybe},
-    error_row{.code = 10058, .name = "WSAESHUTDOWN", .safety = maybe},
+    error_row{.code = 10057, .name = "WSAENOTCONN", .safety = maybe, .fault = other},
+    error_row{.code = 10058, .name = "WSAESHUTDOWN", .safety = maybe, .fault = other},
     error_row{.code = 10059, .name = "WSAETOOMANYREFS"},
-    error_row{.code = 10060, .name = "WSAETIMEDOUT", .safety = maybe, .timeout = true},
-    error_row{.code = 10061, .name = "WSAECONNREFUSED", .safety = yes, .reason = not_connected_yet},
+    error_row{
+        .code = 10060, .name = "WSAETIMEDOUT", .safety = maybe, .timeout = true, .fault = other},
+    error_row{
+        .code = 10061,
+        .name = "WSAECONNREFUSED",
+        .safety = yes,
+        .fault = other,
+        .reason = not_connected_yet},
     error_row{.code = 10062, .name = "WSAELOOP"},
     error_row{.code = 10063, .name = "WSAENAMETOOLONG"},
-    error_row{.code = 10064, .name = "WSAEHOSTDOWN", .safety = maybe},
-    error_row{.code = 10065, .name = "WSAEHOSTUNREACH", .safety = maybe},
+    error_row{.code = 10064, .name = "WSAEHOSTDOWN", .safety = maybe, .fault = other},
+    error_row{.code = 10065, .name = "WSAEHOSTUNREACH", .safety = maybe, .fault = other},
     error_row{.code = 10066, .name = "WSAENOTEMPTY"},
     error_row{.code = 10067, .name = "WSAEPROCLIM"},
     error_row{.code = 10068, .name = "WSAEUSERS"},
@@ -187,7 +207,7 @@ constexpr std::array windows_rows{
     error_row{.code = 10091, .name = "WSASYSNOTREADY"},
     error_row{.code = 10092, .name = "WSAVERNOTSUPPORTED"},
     error_row{.code = 10093, .name = "WSANOTINITIALISED"},
-    error_row{.code = 10101, .name = "WSAEDISCON", .safety = maybe},
+    error_row{.code = 10101, .name = "WSAEDISCON", .safety = maybe, .fault = other},
     error_row{.code = 10102, .name = "WSAENOMORE"},
     error_row{.code = 10103, .name = "WSAECANCELLED"},
     error_row{.code = 10104, .name = "WSAEINVALIDPROCTABLE"},
@@ -200,7 +220,12 @@ constexpr std::array windows_rows{
     error_row{.code = 10111, .name = "WSA_E_CANCELLED"},
     error_row{.code = 10112, .name = "WSAEREFUSED"},
     error_row{.code = 11001, .name = "WSAHOST_NOT_FOUND"},
-    error_row{.code = 11002, .name = "WSATRY_AGAIN", .safety = yes, .reason = name_not_resolved},
+    error_row{
+        .code = 11002,
+        .name = "WSATRY_AGAIN",
+        .safety = yes,
+        .fault = other,
+        .reason = name_not_resolved},
     error_row{.code = 11003, .name = "WSANO_RECOVERY"},
     error_row{.code = 11004, .name = "WSANO_DATA"},
     error_row{.code = 11005, .name = "WSA_QOS_RECEIVERS"},
@@ -230,29 +255,33 @@ constexpr std::array windows_rows{
     error_row{.code = 11029, .name = "WSA_QOS_ESDMODEOBJ"},
     error_row{.code = 11030, .name = "WSA_QOS_ESHAPERATEOBJ"},
     error_row{.code = 11031, .name = "WSA_QOS_RESERVED_PETYPE"},
-    error_row{.code = 38, .name = "ERROR_HANDLE_EOF", .safety = maybe},
-    error_row{.code = 64, .name = "ERROR_NETNAME_DELETED", .safety = maybe},
-    error_row{.code = 109, .name = "ERROR_BROKEN_PIPE", .safety = maybe},
-    error_row{.code = 121, .name = "ERROR_SEM_TIMEOUT", .safety = maybe, .timeout = true},
-    error_row{.code = 232, .name = "ERROR_NO_DATA", .safety = maybe},
-    error_row{.code = 233, .name = "ERROR_PIPE_NOT_CONNECTED", .safety = maybe},
-    error_row{.code = 258, .name = "WAIT_TIMEOUT", .safety = maybe, .timeout = true},
+    error_row{.code = 38, .name = "ERROR_HANDLE_EOF", .safety = maybe, .fault = other},
+    error_row{.code = 64, .name = "ERROR_NETNAME_DELETED", .safety = maybe, .fault = other},
+    error_row{.code = 109, .name = "ERROR_BROKEN_PIPE", .safety = maybe, .fault = other},
+    error_row{
+        .code = 121, .name = "ERROR_SEM_TIMEOUT", .safety = maybe, .timeout = true, .fault = other},
+    error_row{.code = 232, .name = "ERROR_NO_DATA", .safety = maybe, .fault = other},
+    error_row{.code = 233, .name = "ERROR_PIPE_NOT_CONNECTED", .safety = maybe, .fault = other},
+    error_row{
+        .code = 258, .name = "WAIT_TIMEOUT", .safety = maybe, .timeout = true, .fault = other},
     error_row{.code = 995, .name = "ERROR_OPERATION_ABORTED"},
     error_row{
         .code = 1225,
         .name = "ERROR_CONNECTION_REFUSED",
         .safety = yes,
+        .fault = other,
         .reason = not_connected_yet},
-    error_row{.code = 1231, .name = "ERROR_NETWORK_UNREACHABLE", .safety = maybe},
-    error_row{.code = 1232, .name = "ERROR_HOST_UNREACHABLE", .safety = maybe},
-    error_row{.code = 1234, .name = "ERROR_PORT_UNREACHABLE", .safety = maybe},
-    error_row{.code = 1236, .name = "ERROR_CONNECTION_ABORTED", .safety = maybe},
-    error_row{.code = 1460, .name = "ERROR_TIMEOUT", .safety = maybe, .timeout = true},
+    error_row{.code = 1231, .name = "ERROR_NETWORK_UNREACHABLE", .safety = maybe, .fault = other},
+    error_row{.code = 1232, .name = "ERROR_HOST_UNREACHABLE", .safety = maybe, .fault = other},
+    error_row{.code = 1234, .name = "ERROR_PORT_UNREACHABLE", .safety = maybe, .fault = other},
+    error_row{.code = 1236, .name = "ERROR_CONNECTION_ABORTED", .safety = maybe, .fault = other},
+    error_row{
+        .code = 1460, .name = "ERROR_TIMEOUT", .safety = maybe, .timeout = true, .fault = other},
 };
 
 constexpr std::array asio_misc_rows{
     error_row{.code = 1, .name = "already_open"},
-    error_row{.code = 2, .name = "eof", .safety = maybe},
+    error_row{.code = 2, .name = "eof", .safety = maybe, .fault = other},
     error_row{.code = 3, .name = "not_found"},
     error_row{.code = 4, .name = "fd_set_failure"},
 };
@@ -260,41 +289,60 @@ constexpr std::array asio_misc_rows{
 constexpr std::array asio_netdb_rows{
     error_row{.code = 1, .name = "host_not_found"},
     error_row{
-        .code = 2, .name = "host_not_found_try_again", .safety = yes, .reason = name_not_resolved},
+        .code = 2,
+        .name = "host_not_found_try_again",
+        .safety = yes,
+        .fault = other,
+        .reason = name_not_resolved},
     error_row{.code = 3, .name = "no_recovery"},
     error_row{.code = 4, .name = "no_data"},
 };
 
 /// A stream that ends without TLS's own farewell is a broken connection.
 constexpr std::array asio_ssl_stream_rows{
-    error_row{.code = 1, .name = "stream_truncated", .safety = maybe},
-    error_row{.code = 2, .name = "unspecified_system_error", .safety = maybe},
+    error_row{.code = 1, .name = "stream_truncated", .safety = maybe, .fault = other},
+    error_row{.code = 2, .name = "unspecified_system_error", .safety = maybe, .fault = other},
     error_row{.code = 3, .name = "unexpected_result"},
 };
 
 /// OpenSSL's packed codes. A refused handshake or certificate has no facts, like every code that is
 /// not listed. The one row is how OpenSSL 3 reports a truncated stream.
 constexpr std::array openssl_rows{
-    error_row{.code = 0x0A000126, .name = "unexpected eof while reading", .safety = maybe},
+    error_row{
+        .code = 0x0A000126,
+        .name = "unexpected eof while reading",
+        .safety = maybe,
+        .fault = other},
 };
 
-/// The statuses that differ from their class: other 4xx are `no`, every 5xx is `maybe`, because a
-/// gateway may have passed the request on.
+/// The statuses that differ from their class: other 4xx are `no` and the client's fault, other 5xx
+/// are `maybe`, because a gateway may have passed the request on, and the server's.
 constexpr std::array http_rows{
     error_row{
         .code = 408,
         .name = "Request Timeout",
         .safety = yes,
+        .timeout = true,
+        .fault = client,
         .reason = "the request did not arrive whole: the server did not act on it"},
     error_row{
         .code = 429,
         .name = "Too Many Requests",
         .safety = yes,
+        .throttling = true,
+        .fault = client,
         .reason = "the server refused the request before it did anything"},
+    error_row{
+        .code = 504, .name = "Gateway Timeout", .safety = maybe, .timeout = true, .fault = server},
 };
 
 constexpr std::array library_rows{
-    error_row{.code = 1, .name = "circuit_open", .safety = yes, .reason = blocked_by_breaker},
+    error_row{
+        .code = 1,
+        .name = "circuit_open",
+        .safety = yes,
+        .fault = other,
+        .reason = blocked_by_breaker},
     error_row{.code = 2, .name = "canceled"},
     error_row{.code = 3, .name = "invalid_settings"},
 };

@@ -67,7 +67,7 @@ failure_facts detail::describe_error_code(const std::error_code& code) noexcept 
     if (known != nullptr && known->safety) {
         facts.safety = known->safety;
         facts.timeout = known->timeout;
-        facts.fault = failure_fault::other;
+        facts.fault = known->fault;
     }
     return facts;
 }

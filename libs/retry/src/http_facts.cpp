@@ -4,27 +4,21 @@
 
 namespace reprise {
 
-namespace {
-
-[[nodiscard]] retry_safety safety_of_status(int status) noexcept {
-    if (const auto* const listed = detail::find_error("http", status)) {
-        return *listed->safety;
-    }
-    return status >= 500 ? retry_safety::maybe : retry_safety::no;
-}
-
-}  // namespace
-
 failure_facts http_facts(int status) noexcept {
     failure_facts facts;
     if (status < 400 || status > 599) {
         return facts;
     }
     facts.code = static_cast<std::uint32_t>(status);
-    facts.safety = safety_of_status(status);
-    facts.throttling = status == 429;
-    facts.timeout = status == 408 || status == 504;
-    facts.fault = status >= 500 ? failure_fault::server : failure_fault::client;
+    if (const auto* const listed = detail::find_error("http", status)) {
+        facts.safety = listed->safety;
+        facts.throttling = listed->throttling;
+        facts.timeout = listed->timeout;
+        facts.fault = listed->fault;
+    } else {
+        facts.safety = status >= 500 ? retry_safety::maybe : retry_safety::no;
+        facts.fault = status >= 500 ? failure_fault::server : failure_fault::client;
+    }
     return facts;
 }
 

@@ -136,6 +136,7 @@ TEST(error_tables, every_yes_has_a_reason_and_no_error_is_listed_twice) {
             EXPECT_NE(row.code, 0) << where;
             EXPECT_EQ(row.safety == retry_safety::yes, !row.reason.empty()) << where;
             EXPECT_NE(row.safety, retry_safety::no) << where;
+            EXPECT_EQ(row.fault.has_value(), row.safety.has_value()) << where;
             // One number with two names must have the same safety under both.
             EXPECT_EQ(detail::find_row(table.rows, row.code)->safety, row.safety) << where;
         }

@@ -38,10 +38,15 @@ TEST(curl_result, what_the_program_ended_itself_does_not_open_a_circuit_breaker)
         }
         return breaker->state();
     };
-    for (const CURLcode code : {CURLE_ABORTED_BY_CALLBACK, CURLE_READ_ERROR, CURLE_URL_MALFORMAT}) {
+    for (const CURLcode code :
+         {CURLE_ABORTED_BY_CALLBACK, CURLE_READ_ERROR, CURLE_URL_MALFORMAT, CURLE_WRITE_ERROR,
+          CURLE_FAILED_INIT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_SSL_CERTPROBLEM,
+          CURLE_LOGIN_DENIED}) {
         EXPECT_EQ(ended_twenty_times_with(code), reprise::circuit_state::closed) << code;
     }
-    EXPECT_EQ(ended_twenty_times_with(CURLE_RECV_ERROR), reprise::circuit_state::open);
+    for (const CURLcode code : {CURLE_RECV_ERROR, CURLE_PEER_FAILED_VERIFICATION}) {
+        EXPECT_EQ(ended_twenty_times_with(code), reprise::circuit_state::open) << code;
+    }
 }
 
 TEST(curl_result, failure_to_connect_after_a_redirect_of_a_post_is_not_repeated) {

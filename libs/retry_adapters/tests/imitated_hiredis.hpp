@@ -40,6 +40,7 @@ struct redisContext {
     char* errstr = errstr_bytes.data();
     int fd = -1;
     int peer = -1;
+    int number = 0;
     redisReader own_reader{};
     redisReader* reader = &own_reader;
     void* privdata = nullptr;
@@ -52,6 +53,8 @@ namespace imitated {
 /// What arrives with each read: types and texts.
 inline std::deque<std::vector<std::pair<int, std::string>>> replies;
 inline int connections = 0;
+/// The first words of all commands, each with the number of its connection: "1 GET".
+inline std::vector<std::string> commands;
 inline int pushes = 0;
 /// The server closes the connection before the command is written.
 inline bool is_closed_early = false;
@@ -73,7 +76,7 @@ inline redisContext* redisConnectWithTimeout(const char*, int, timeval) {
         ++imitated::pushes;
         freeReplyObject(reply);
     };
-    ++imitated::connections;
+    made->number = ++imitated::connections;
     return made;
 }
 inline redisContext* redisConnectUnixWithTimeout(const char* path, timeval limit) {
@@ -87,7 +90,10 @@ inline void redisFree(redisContext* context) {
 inline int redisSetTimeout(redisContext*, timeval) {
     return REDIS_OK;
 }
-inline int redisAppendCommandArgv(redisContext*, int, const char**, const std::size_t*) {
+inline int redisAppendCommandArgv(
+    redisContext* context, int, const char** words, const std::size_t* sizes) {
+    imitated::commands.push_back(
+        std::to_string(context->number) + ' ' + std::string(words[0], sizes[0]));
     return REDIS_OK;
 }
 inline int redisBufferWrite(redisContext* context, int* is_written) {

@@ -41,4 +41,27 @@ TEST(pq_parameters, limit_for_connecting_is_refused_unless_it_is_none) {
     EXPECT_EQ(fault_of_pq_parameter("connect_timeout", ""), nullptr);
 }
 
+// A part of the password was in the error: could not translate host name "secret".
+TEST(pq_parameters, url_with_a_second_at_sign_is_refused) {
+    using reprise::adapters::fault_of_pq_text;
+    for (const char* url :
+         {"postgresql://app:my@secret/word@db/shop", "postgres://app:my@secret@db",
+          "postgres://app:my@secret/word@db?sslmode=require"}) {
+        ASSERT_NE(fault_of_pq_text(url), nullptr) << url;
+        EXPECT_EQ(std::string(fault_of_pq_text(url)).find("secret"), std::string::npos);
+    }
+    for (const char* parameters :
+         {"", "postgresql://", "postgresql://db/a%40b", "postgresql://app:my%40secret@db/shop",
+          "postgresql://app@db/shop?application_name=a@b", "user=a@b password=c@d",
+          "host=@abstract user=a@b"}) {
+        EXPECT_EQ(fault_of_pq_text(parameters), nullptr) << parameters;
+    }
+}
+
+// What followed it, such as sslmode=require, did not count.
+TEST(pq_parameters, text_with_a_zero_is_refused) {
+    using namespace std::string_literals;
+    EXPECT_NE(reprise::adapters::fault_of_pq_text("host=db\0 sslmode=require"s), nullptr);
+}
+
 }  // namespace

@@ -53,7 +53,20 @@ TEST(public_url, shows_nothing_of_a_password_that_is_not_percent_encoded) {
         "https://proxy.example/http://");
 }
 
+// "ss" was taken for the host.
+TEST(public_url, shows_nothing_of_a_password_with_the_sign_that_ends_it) {
+    EXPECT_EQ(public_url("https://bob:p@ss/word@shop.example/x"), "https://");
+    EXPECT_EQ(public_url("https://bob:p@ss?word@shop.example/x"), "https://");
+    EXPECT_EQ(public_url("https://bob:p@ss#word@shop.example/x"), "https://");
+    EXPECT_EQ(public_url("bob:p@ss/word@shop.example"), "");
+    EXPECT_EQ(
+        public_url("https://proxy.example/http:/bob:p@ss/word@shop.example"),
+        "https://proxy.example/http:/");
+}
+
 TEST(public_url, keeps_everything_else) {
+    EXPECT_EQ(public_url("https://git@shop.example/@b/c"), "https://shop.example/@b/c");
+    EXPECT_EQ(public_url("https://shop.example:80/a?b@c"), "https://shop.example:80/a");
     EXPECT_EQ(public_url("https://shop.example/a@b/c"), "https://shop.example/a@b/c");
     EXPECT_EQ(public_url("shop.example/orders"), "shop.example/orders");
     EXPECT_EQ(public_url("bob@shop.example/orders"), "shop.example/orders");

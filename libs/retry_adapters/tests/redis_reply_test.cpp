@@ -43,6 +43,26 @@ TEST(redis_reply, redirections_and_mistakes_do_not_open_a_circuit_breaker) {
     }
 }
 
+// It counted as a mistake of the command that came first on the connection, and was final.
+TEST(redis_reply, too_many_connections_is_throttling) {
+    for (const char* message :
+         {"ERR max number of clients reached",
+          "ERR max number of clients + cluster connections reached"}) {
+        for (const char* command : {"INCR", "EVAL"}) {
+            const auto facts = reprise::adapters::redis_reply_facts(message, command);
+            EXPECT_EQ(facts.safety, reprise::retry_safety::yes) << message;
+            EXPECT_TRUE(facts.throttling) << message;
+            EXPECT_EQ(facts.fault, reprise::failure_fault::server) << message;
+        }
+    }
+    const auto other = reprise::adapters::redis_reply_facts("ERR max number of clientsets", "INCR");
+    EXPECT_EQ(other.safety, reprise::retry_safety::no);
+    EXPECT_EQ(
+        reprise::adapters::redis_reply_facts("ERR max number of clients, says a script", "EVAL")
+            .safety,
+        reprise::retry_safety::no);
+}
+
 // A server before Redis 6 has no HELLO, and the password was in all logs.
 TEST(redis_reply, text_of_an_unknown_command_is_without_its_arguments) {
     using reprise::adapters::redis_error_text;

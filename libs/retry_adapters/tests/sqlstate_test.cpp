@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <reprise/retry/adapters/sqlstate.hpp>
 
@@ -18,22 +22,63 @@ using reprise::adapters::sql_stage;
 using reprise::adapters::sqlstate_facts;
 using reprise::adapters::sqlstate_text;
 
+std::optional<reprise::failure_fault> fault_of(std::string_view state) {
+    return sqlstate_facts(state, sql_stage::in_transaction).fault;
+}
+
 constexpr sql_stage every_stage[]{
     sql_stage::connecting, sql_stage::in_transaction, sql_stage::committing, sql_stage::alone};
 
 // Transactions that compete for one row opened the circuit breaker of a server that worked.
 TEST(sqlstate, conflicts_and_mistakes_do_not_open_a_circuit_breaker) {
-    const auto fault_of = [](const char* state) {
-        return reprise::adapters::sqlstate_facts(state, sql_stage::in_transaction).fault;
-    };
-    for (const char* state : {"40001", "40P01", "40000", "55P03", "23505", "42601"}) {
+    for (const char* state :
+         {"40001", "40P01", "40000", "40002", "55P03", "55006", "02000", "0A000", "22P02", "23505",
+          "25006", "25P02", "28P01", "3D000", "42601", "54023", "P0001", "38000"}) {
         EXPECT_EQ(fault_of(state), reprise::failure_fault::client) << state;
     }
-    for (const char* state : {"53300", "53100", "57P03"}) {
+}
+
+// A server whose disk failed or whose index was corrupt counted as one that works: the circuit
+// breaker stayed closed, because these states were taken for mistakes of the statement.
+TEST(sqlstate, failures_of_the_server_open_a_circuit_breaker) {
+    for (const char* state :
+         {"53300", "53100", "57014", "57P03", "57P04", "58000", "58030", "F0001", "XX000",
+          "XX001"}) {
         EXPECT_EQ(fault_of(state), reprise::failure_fault::server) << state;
     }
-    for (const char* state : {"", "08006", "57P01"}) {
+    for (const char* state : {"", "08006", "57P01", "40003", "72000", "HV00N"}) {
         EXPECT_EQ(fault_of(state), reprise::failure_fault::other) << state;
+    }
+}
+
+TEST(sqlstate, state_that_is_unknown_is_not_the_callers_fault) {
+    for (const char* state : {"A1000", "99999", "5", "ZZ"}) {
+        EXPECT_EQ(fault_of(state), reprise::failure_fault::other) << state;
+        EXPECT_EQ(sqlstate_facts(state, sql_stage::alone).safety, retry_safety::no) << state;
+    }
+}
+
+// Appendix A of PostgreSQL's manual, without success (00) and warnings (01).
+TEST(sqlstate, every_class_of_postgresql_is_in_the_table) {
+    for (const char* state :
+         {"02", "03", "08", "09", "0A", "0B", "0F", "0L", "0P", "0Z", "10", "20", "21", "22",
+          "23", "24", "25", "26", "27", "28", "2B", "2D", "2F", "34", "38", "39", "3B", "3D",
+          "3F", "40", "42", "44", "53", "54", "55", "57", "58", "72", "F0", "HV", "P0", "XX"}) {
+        EXPECT_NE(reprise::adapters::detail::find_sqlstate(state), nullptr) << state;
+    }
+}
+
+// A state of a row decides before its class does.
+TEST(sqlstate, every_row_decides_about_its_own_states) {
+    for (const auto& row : reprise::adapters::detail::sqlstate_rows) {
+        const std::string state = std::string(row.name) + (row.name.size() == 2 ? "Z9Z" : "");
+        const auto facts = sqlstate_facts(state, sql_stage::in_transaction);
+        EXPECT_EQ(facts.fault, row.fault) << row.name;
+        EXPECT_EQ(facts.throttling, row.throttling) << row.name;
+        EXPECT_EQ(
+            facts.safety == retry_safety::yes,
+            row.safety == retry_safety::yes || reprise::adapters::is_lost_connection(state))
+            << row.name;
     }
 }
 
@@ -117,6 +162,47 @@ TEST(sqlstate, program_is_known_by_its_first_word) {
     }
 }
 
+// An UPDATE whose WHERE followed a zero changed all rows.
+TEST(sqlstate, statement_that_libpq_would_cut_is_refused) {
+    using namespace std::string_literals;
+    using reprise::adapters::refusal_of_statement;
+    EXPECT_FALSE(refusal_of_statement("update t set x = $1", std::array{"a"s, ""s}));
+    const auto cut = refusal_of_statement("update t set x = 1\0 where y = 2"s, {});
+    ASSERT_TRUE(cut);
+    EXPECT_STREQ(cut->state, "22021");
+    EXPECT_TRUE(refusal_of_statement("select $1, $2", std::array{"a"s, "b\0c"s}));
+    const std::vector<std::string> most(65535);
+    EXPECT_FALSE(refusal_of_statement("select", most));
+    const auto long_one = refusal_of_statement("select", std::vector<std::string>(65536));
+    ASSERT_TRUE(long_one);
+    EXPECT_STREQ(long_one->state, "54023");
+}
+
+// The error of COPY (INSERT ...) TO STDOUT denied that the rows were inserted.
+TEST(sqlstate, copy_of_a_statement_may_change_data) {
+    using reprise::adapters::is_sql_copy_of_statement;
+    for (const char* sql :
+         {"copy (insert into t values (1) returning x) to stdout",
+          "/* a */ COPY(select f()) to "
+          "stdout",
+          "copy -- a\n (table t) to stdout"}) {
+        EXPECT_TRUE(is_sql_copy_of_statement(sql)) << sql;
+    }
+    for (const char* sql :
+         {"copy t to stdout", "copy t (x) from stdin", "select (1)", "copy", "", "(copy)"}) {
+        EXPECT_FALSE(is_sql_copy_of_statement(sql)) << sql;
+    }
+}
+
+// A COMMIT after a statement that had failed counted as a success.
+TEST(sqlstate, commit_that_the_server_answers_with_rollback_applies_nothing) {
+    using reprise::adapters::is_rolled_back;
+    EXPECT_TRUE(is_rolled_back(sql_stage::committing, "ROLLBACK"));
+    EXPECT_FALSE(is_rolled_back(sql_stage::committing, "COMMIT"));
+    EXPECT_FALSE(is_rolled_back(sql_stage::committing, "PREPARE TRANSACTION"));
+    EXPECT_FALSE(is_rolled_back(sql_stage::in_transaction, "ROLLBACK"));
+}
+
 // COMMIT and END counted as statements inside of a transaction, which are safe if they are lost.
 TEST(sqlstate, commit_is_known_by_its_first_words) {
     for (const char* sql :
@@ -165,6 +251,69 @@ TEST(sqlstate, restart_leaves_nothing_of_the_transaction_before_it) {
           "abort and chain", "rollbacks", "commit", "end", "savepoint a", "release a", "select 1",
           "-- rollback"}) {
         EXPECT_FALSE(is_sql_restart(sql)) << sql;
+    }
+}
+
+/// Executes a statement that succeeds. True if what follows is executed as it should be, also on a
+/// new connection.
+bool executes(
+    reprise::adapters::sql_own_transaction& own, std::string_view sql, bool is_inside,
+    bool is_open_after) {
+    const sql_stage stage = reprise::adapters::sql_stage_of(sql, is_inside);
+    own.prepare(sql, true);
+    own.start(sql, stage);
+    return own.succeed(sql, stage, is_open_after);
+}
+
+// What followed was executed one by one on a new connection, where nothing had begun.
+TEST(sqlstate, transaction_that_is_lost_is_not_continued_on_a_new_connection) {
+    reprise::adapters::sql_own_transaction own;
+    EXPECT_TRUE(executes(own, "begin", false, true));
+    EXPECT_TRUE(own.has_begun()) << "also if nothing followed before the loss";
+    EXPECT_TRUE(executes(own, "insert into t values (1)", true, true));
+    own.prepare("insert into t values (2)", false);
+    EXPECT_TRUE(own.has_begun());
+    own.prepare("rollback to savepoint a", false);
+    EXPECT_TRUE(own.has_begun());
+    own.prepare("begin", true);
+    EXPECT_TRUE(own.has_begun()) << "nothing is lost";
+    own.prepare("begin", false);
+    EXPECT_FALSE(own.has_begun());
+}
+
+TEST(sqlstate, transaction_that_is_lost_with_the_answer_to_its_begin_has_failed) {
+    reprise::adapters::sql_own_transaction own;
+    EXPECT_FALSE(executes(own, "begin", false, false));
+    EXPECT_TRUE(own.has_begun());
+    EXPECT_FALSE(executes(own, "rollback and chain", true, false));
+    EXPECT_TRUE(executes(own, "commit and chain", true, false)) << "what was committed is done";
+    EXPECT_TRUE(own.has_begun()) << "but what follows is in the next one";
+    own.forget();
+    EXPECT_FALSE(own.has_begun());
+}
+
+TEST(sqlstate, transaction_that_has_ended_cannot_be_lost) {
+    for (const char* end : {"commit", "rollback"}) {
+        reprise::adapters::sql_own_transaction own;
+        EXPECT_TRUE(executes(own, "begin", false, true));
+        EXPECT_TRUE(executes(own, end, true, false));
+        EXPECT_FALSE(own.has_begun()) << end;
+    }
+    reprise::adapters::sql_own_transaction own;
+    EXPECT_TRUE(executes(own, "insert into t values (1)", false, false));
+    EXPECT_FALSE(own.has_begun());
+}
+
+// A ROLLBACK AND CHAIN ended the transaction of a body unnoticed.
+TEST(sqlstate, body_of_a_transaction_cannot_end_it) {
+    using reprise::adapters::is_outside_of_body;
+    for (const char* sql :
+         {"commit", "end", "prepare transaction 'a'", "rollback and chain", "commit and chain"}) {
+        EXPECT_TRUE(is_outside_of_body(sql, true)) << sql;
+    }
+    for (const char* sql : {"select 1", "savepoint a", "rollback to a", "release a"}) {
+        EXPECT_FALSE(is_outside_of_body(sql, true)) << sql;
+        EXPECT_TRUE(is_outside_of_body(sql, false)) << sql;
     }
 }
 

@@ -57,6 +57,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                                     : adapters::sql_stage::alone)) {
         std::abort();
     }
+    if (adapters::is_sql_commit(text) && !adapters::is_outside_of_body(text, true)) {
+        std::abort();
+    }
+    if (adapters::is_rolled_back(adapters::sql_stage::committing, text) != (text == "ROLLBACK")) {
+        std::abort();
+    }
+    const bool has_zero = text.find('\0') != std::string_view::npos;
+    if (adapters::refusal_of_statement(text, {}).has_value() != has_zero ||
+        !adapters::is_sql_copy_of_statement(std::string("/**/ copy (").append(text))) {
+        std::abort();
+    }
     if (adapters::read_transaction_status(text, true) == adapters::lost_commit_state::applied) {
         std::abort();
     }

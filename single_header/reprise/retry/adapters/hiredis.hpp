@@ -129,6 +129,11 @@ struct redis_options {
 /// was lost. MOVED sends the next attempt, and those after it, to the node that it names. ASK does
 /// so for the same command in the next attempt, on a connection of its own. READONLY closes the
 /// connection, so that the next attempt looks up the first address again and finds the new primary.
+///
+/// A transaction (WATCH, MULTI) is lost with its connection, also by a redirection. What notices
+/// the loss is safe, so that a loop around the whole transaction repeats it. A loop inside cannot:
+/// all commands fail from then on, until you begin the transaction again, send DISCARD or UNWATCH,
+/// or call `close`.
 class redis_connection {
 public:
     explicit redis_connection(redis_address address, redis_options options = {})
@@ -148,18 +153,38 @@ public:
                 "a command has at least one word",
                 {.safety = retry_safety::no, .fault = failure_fault::client}, false);
         }
-        if (const std::optional<redis_address> asked = route_.take_asked(words, current.number)) {
+        keep_transaction(words.front());
+        std::optional<redis_address> asked;
+        if (!transaction_.has_begun()) {
+            asked = route_.take_asked(words, current.number);
+        }
+        if (asked) {
             redis_connection other(*asked, options_);
             other.open(current);
             announce_asked(other.native(), current);
             return execute(other.native(), *asked, current, words, current.stated_or_mark(repeat));
         }
         open(current);
-        return execute(
-            native(), redis_address(address()), current, words, current.stated_or_mark(repeat));
+        transaction_.start(words.front());
+        redis_reply reply;
+        try {
+            reply = execute(
+                native(), redis_address(address()), current, words, current.stated_or_mark(repeat));
+        } catch (const redis_error& error) {
+            if (transaction_.is_queueing() || redis_transaction::is_begun_by(words.front())) {
+                fail_unexecuted(error);
+            }
+            throw;
+        }
+        transaction_.succeed(words.front());
+        return reply;
     }
     [[nodiscard]] bool is_open() const noexcept { return context_ != nullptr; }
-    void close() noexcept { context_.reset(); }
+    /// Also gives up a transaction that has begun.
+    void close() noexcept {
+        drop();
+        transaction_ = {};
+    }
     /// For calls of your own; null if not open.
     [[nodiscard]] redisContext* native() const noexcept { return context_.get(); }
     /// The node that commands go to, except one that follows an ASK.
@@ -198,10 +223,25 @@ private:
         }
         return made;
     }
-    void open(const attempt& current) {
-        if (is_out_of_step()) {
-            close();
+    /// Closes the connection; the program has not given up its transaction.
+    void drop() noexcept { context_.reset(); }
+    /// Throws if the command would not be part of the transaction that it belongs to. What notices
+    /// the loss is safe: a loop around the transaction begins it again. A loop inside cannot.
+    void keep_transaction(std::string_view command) {
+        const bool is_lost_now = is_out_of_step();
+        if (is_lost_now) {
+            drop();
         }
+        transaction_.prepare(command, is_open());
+        if (transaction_.has_begun() && !is_open() && !is_being_prepared_) {
+            throw redis_error(
+                "the connection was lost in a transaction: begin it again or DISCARD it",
+                {.safety = is_lost_now ? retry_safety::yes : retry_safety::no,
+                 .fault = is_lost_now ? failure_fault::other : failure_fault::client},
+                false);
+        }
+    }
+    void open(const attempt& current) {
         if (is_open()) {
             return;
         }
@@ -227,7 +267,7 @@ private:
             }
         } catch (const redis_error& error) {
             abandon_preparation();
-            fail_unsent(error);
+            fail_unexecuted(error);
         } catch (...) {
             abandon_preparation();
             throw;
@@ -236,15 +276,16 @@ private:
     }
     void abandon_preparation() noexcept {
         is_being_prepared_ = false;
-        close();
+        drop();
     }
     [[noreturn]] static void fail_unprepared() {
         throw redis_error(
             "the connection was lost while it was prepared",
             {.safety = retry_safety::yes, .fault = failure_fault::other}, false);
     }
-    /// A step before the command has failed, so the command was not sent.
-    [[noreturn]] static void fail_unsent(const redis_error& error) {
+    /// A step before the command has failed, so the command was not sent; or the server discards it
+    /// with its transaction. Errors that the server reported stay as they are.
+    [[noreturn]] static void fail_unexecuted(const redis_error& error) {
         failure_facts facts = error.retry_facts();
         if (error.is_unknown() || facts.safety == retry_safety::maybe) {
             facts.safety = retry_safety::yes;
@@ -281,7 +322,7 @@ private:
         try {
             static_cast<void>(send(on, current, {"ASKING"}, true));
         } catch (const redis_error& error) {
-            fail_unsent(error);
+            fail_unexecuted(error);
         }
     }
     /// As redisCommandArgv, whose limit holds for each piece of the command and of the answer.
@@ -345,7 +386,7 @@ private:
     [[noreturn]] void fail_lost(
         redisContext* on, const std::string& message, bool is_timeout, bool is_harmless) {
         if (on == native()) {
-            close();
+            drop();
         }
         throw redis_error(
             message,
@@ -357,13 +398,17 @@ private:
     [[noreturn]] void refuse(
         std::string_view message, const redis_address& server, const attempt& current,
         const std::vector<std::string>& words, repeatability repeat) {
+        const bool is_bound =
+            transaction_.has_begun() || redis_transaction::is_begun_by(words.front());
         if (redis_error_code(message) == "READONLY") {
-            close();
+            drop();
             route_.on_wrong_server();
         } else if (const auto to = parse_redis_redirection(message)) {
-            route_.on_redirection(*to, server, words, current.number);
-            if (!to->is_ask) {
-                close();
+            if (!to->is_ask || !is_bound) {  // The connection of an ASK is for one command.
+                route_.on_redirection(*to, server, words, current.number);
+            }
+            if (!to->is_ask || is_bound) {
+                drop();
             }
         }
         throw redis_error(
@@ -374,6 +419,7 @@ private:
     redis_route route_;
     redis_options options_;
     context context_;
+    redis_transaction transaction_;
     bool is_being_prepared_ = false;  ///< While `on_connect` runs.
 };
 

@@ -106,7 +106,7 @@ public:
         if (is_in_transaction_) {
             fail_lost_transaction();
         }
-        if (has_begun_) {
+        if (own_.has_begun()) {
             fail_misused(
                 "the connection of the transaction was lost: begin a new one or roll back", "25P02",
                 false);
@@ -136,7 +136,7 @@ public:
     }
     void close() noexcept {
         connection_.reset();
-        has_begun_ = false;
+        own_.forget();
     }
     /// For calls of your own; null if not open.
     [[nodiscard]] PGconn* native() const noexcept { return connection_.get(); }
@@ -159,22 +159,23 @@ public:
     pq_result execute(
         const std::string& statement, const std::vector<std::string>& values = {},
         repeatability repeat = repeatability::unspecified) {
-        has_begun_ = has_begun_ && (is_open() || !is_sql_restart(statement));
+        own_.prepare(statement, is_open());
         open();
         const bool is_inside = PQtransactionStatus(native()) != PQTRANS_IDLE;
         const sql_stage stage = sql_stage_of(statement, is_inside);
-        const bool is_chain = is_sql_begin(statement) && !is_sql_restart(statement);
-        if (is_in_transaction_ && (!is_inside || is_chain || stage == sql_stage::committing)) {
-            fail_misused("the body of a transaction cannot end it", "25P01", !is_inside);
-        }
-        has_begun_ =
-            !is_in_transaction_ && stage == sql_stage::in_transaction && !is_sql_restart(statement);
-        pq_result answer = run(statement, values, stage, repeat);
-        if (!is_in_transaction_ && is_sql_begin(statement)) {
-            has_begun_ = true;
-            if (!is_open() && stage != sql_stage::committing) {
-                fail_lost_transaction();  // The answer was the last one of the connection.
+        if (is_in_transaction_) {
+            if (is_outside_of_body(statement, is_inside)) {
+                fail_misused("the body of a transaction cannot end it", "25P01", !is_inside);
             }
+            own_.forget();
+            return run(statement, values, stage, repeat);
+        }
+        own_.start(statement, stage);
+        pq_result answer = run(statement, values, stage, repeat);
+        const bool is_whole = own_.succeed(statement, stage, is_open());
+        check_applied(answer.get(), stage);
+        if (!is_whole) {
+            fail_lost_transaction();
         }
         return answer;
     }
@@ -182,8 +183,8 @@ public:
     pq_result run(
         const std::string& statement, const std::vector<std::string>& values, sql_stage stage,
         repeatability repeat = repeatability::unspecified) {
-        if (values.size() > sql_parameters_max) {
-            fail_misused("a statement has at most 65535 parameters", "54023", false);
+        if (const auto refusal = refusal_of_statement(statement, values)) {
+            fail_misused(refusal->text, refusal->state, false);
         }
         std::vector<const char*> texts;
         std::ranges::transform(
@@ -199,7 +200,8 @@ public:
         // The first result counts: a server that shuts down may add an error of its own to it.
         pq_result first = next_result(stage, repeat);
         if (is_copy(first.get())) {
-            fail_copy();  // Until the program has copied, there is no end of the results.
+            // Until the program has copied, there is no end of the results.
+            fail_copy(stage == sql_stage::alone && is_sql_copy_of_statement(statement));
         }
         while (first != nullptr && is_open() && next_result(stage, repeat) != nullptr) {
         }
@@ -305,29 +307,32 @@ private:
         };
         const std::unique_ptr<PQconninfoOption, options_deleter> options(
             PQconninfoParse(parameters_.c_str(), nullptr));
-        if (options == nullptr) {
-            fail_misused("libpq cannot read the connection parameters", "", false);
+        const char* fault = fault_of_pq_text(parameters_);
+        if (fault == nullptr && options == nullptr) {
+            fault = "libpq cannot read the connection parameters";
         }
-        for (const PQconninfoOption* each = options.get(); each->keyword != nullptr; ++each) {
-            const std::string_view value = each->val != nullptr ? each->val : "";
-            if (const char* const fault = fault_of_pq_parameter(each->keyword, value)) {
-                fail_misused(fault, "", false);
-            }
+        for (const auto* each = options.get(); fault == nullptr && each->keyword != nullptr;
+             ++each) {
+            fault = fault_of_pq_parameter(each->keyword, each->val != nullptr ? each->val : "");
+        }
+        if (fault != nullptr) {
+            fail_misused(fault, "", false);
         }
     }
-    /// Nothing has been copied, and the server discards a transaction around it.
-    [[noreturn]] void fail_copy() {
+    /// Nothing has been copied, and the server discards a transaction around it. A statement whose
+    /// rows are copied may be executed.
+    [[noreturn]] void fail_copy(bool is_unknown) {
         connection_.reset();
         throw pq_error(
             "COPY from or to the program needs libpq's own functions", "0A000",
-            sqlstate_facts("0A000", sql_stage::in_transaction), false);
+            sqlstate_facts("0A000", sql_stage::in_transaction), is_unknown);
     }
     [[noreturn]] void fail_connecting() {
         const std::string message = PQerrorMessage(native());
         const std::string state = std::string(sqlstate_in_message(message));
         failure_facts facts = sqlstate_facts(state, sql_stage::connecting);
         if (PQconnectionNeedsPassword(native()) != 0) {
-            facts.safety = retry_safety::no;
+            facts = {.safety = retry_safety::no, .fault = failure_fault::client};
         }
         close();
         throw pq_error(message, state, facts, false);
@@ -336,6 +341,11 @@ private:
         throw pq_error(
             "the connection of the transaction was lost", {},
             sqlstate_facts({}, sql_stage::in_transaction), false);
+    }
+    static void check_applied(PGresult* done, sql_stage stage) {
+        if (is_rolled_back(stage, PQcmdStatus(done))) {
+            fail_misused("rolled back: a statement had failed before", "25P02", false);
+        }
     }
     [[noreturn]] static void fail_misused(
         const std::string& message, const std::string& state, bool is_unknown) {
@@ -378,7 +388,7 @@ private:
     time_point deadline_ = driver::no_deadline;
     retry_clock* clock_ = &retry_clock::real();
     bool is_in_transaction_ = false;  ///< Set by a `pq_transaction` while its body runs.
-    bool has_begun_ = false;  ///< The last statement began another transaction or was in it.
+    sql_own_transaction own_;
 };
 
 /// The start of a transaction of `pq_transaction`, and how it finds out about a lost COMMIT.
@@ -507,7 +517,8 @@ private:
             throw;
         }
         try {
-            send_commit();
+            const pq_result done = connection_->run("commit", {}, sql_stage::committing);
+            pq_connection::check_applied(done.get(), sql_stage::committing);
         } catch (const pq_error& error) {
             if (error.is_commit_unknown()) {
                 lost_ = std::move(commit);
@@ -552,14 +563,6 @@ private:
             "(select stats_reset from pg_stat_bgwriter)::text",
             {}, sql_stage::in_transaction);
         return {PQgetvalue(answer.get(), 0, 0), PQgetvalue(answer.get(), 0, 1)};
-    }
-    void send_commit() {
-        const pq_result done = connection_->run("commit", {}, sql_stage::committing);
-        if (std::string_view(PQcmdStatus(done.get())) != "COMMIT") {
-            throw pq_error(
-                "rolled back: a statement had failed before", "25P02",
-                {.safety = retry_safety::no, .fault = failure_fault::client}, false);
-        }
     }
     void roll_back() noexcept {
         try {

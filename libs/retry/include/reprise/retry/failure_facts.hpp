@@ -108,6 +108,8 @@ struct error_row {
     std::optional<retry_safety> safety{};  ///< Absent: it has no facts.
     bool timeout = false;
     bool throttling = false;
+    /// Every row with facts states it: a circuit breaker counts all but the client's.
+    std::optional<failure_fault> fault{};
     /// Why a retry cannot execute anything twice. Every `yes` has a reason.
     std::string_view reason{};
 };

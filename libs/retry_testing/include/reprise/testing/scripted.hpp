@@ -107,11 +107,16 @@ private:
     virtual_clock* clock_ = nullptr;
 };
 
-/// Randomness from a list, which repeats its last value. `half` is the middle of every range.
+/// Randomness from a list, which repeats its last value; without values, `half`. `half` is the
+/// middle of every range.
 class scripted_random final : public driver::random_source {
 public:
     scripted_random(std::initializer_list<std::uint64_t> values)
-        : values_(values.begin(), values.end()) {}
+        : values_(values.begin(), values.end()) {
+        if (values_.empty()) {
+            values_.push_back(half);
+        }
+    }
 
     static constexpr std::uint64_t lowest = 0;
     static constexpr std::uint64_t half = std::uint64_t{1} << 63U;

@@ -24,6 +24,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -158,6 +159,14 @@ struct beast_result {
 
 namespace detail {
 
+/// An error of the system or of its name resolution, while it connects. A refused certificate is of
+/// another category, and the loop decides why an operation was canceled.
+[[nodiscard]] inline bool is_unmade(const boost::system::error_code& error) noexcept {
+    return error != boost::asio::error::operation_aborted &&
+           (error.category() == boost::asio::error::get_system_category() ||
+            error.category() == boost::asio::error::get_netdb_category());
+}
+
 /// An interim answer, such as 100 and 103. After 101 no other one follows.
 [[nodiscard]] constexpr bool is_interim_status(unsigned status) noexcept {
     return status >= 100 && status < 200 && status != 101;
@@ -178,8 +187,9 @@ failure_facts beast_result<Body>::retry_facts() const noexcept {
     }
     failure_facts facts = beast_error_facts(error);
     if (stage == beast_stage::connecting) {
-        if (facts.safety == retry_safety::maybe) {
+        if (facts.safety == retry_safety::maybe || (!facts.safety && detail::is_unmade(error))) {
             facts.safety = retry_safety::yes;
+            facts.fault = failure_fault::other;
         }
         return facts;
     }

@@ -51,7 +51,8 @@ struct curl_options {
 /// The end of one transfer.
 struct curl_result {
     CURLcode code = CURLE_OK;  ///< What `curl_easy_perform` returned.
-    int status = 0;            ///< The HTTP status; 0 if no answer arrived.
+    /// The HTTP status; 0 if no answer arrived, and for protocols other than HTTP.
+    int status = 0;
     std::string body{};
     std::string retry_after{};  ///< The text of the Retry-After field; empty without one.
     /// The method sent last, after redirects. Empty for protocols other than HTTP.
@@ -88,23 +89,17 @@ struct curl_result {
 
 namespace detail {
 
-/// True if the program itself is the cause, so that a circuit breaker does not count the failure: a
-/// bad URL, or a callback that ended the transfer.
-[[nodiscard]] constexpr bool is_curl_client_fault(CURLcode code) noexcept {
-    return code == CURLE_URL_MALFORMAT || code == CURLE_READ_ERROR ||
-           code == CURLE_ABORTED_BY_CALLBACK || code == CURLE_BAD_FUNCTION_ARGUMENT;
-}
-
 /// Facts of libcurl's code, if there is no HTTP status.
 [[nodiscard]] inline failure_facts curl_code_facts(CURLcode code, bool is_sent) noexcept {
     failure_facts facts{
         .safety = retry_safety::no,
-        .fault = is_curl_client_fault(code) ? failure_fault::client : failure_fault::other,
+        .fault = failure_fault::other,
         .code = static_cast<std::uint32_t>(code)};
     if (const auto* const row = reprise::detail::find_row(curl_rows, static_cast<int>(code))) {
         const bool is_late = is_sent && row->safety == retry_safety::yes;
         facts.safety = is_late ? retry_safety::maybe : row->safety;
         facts.timeout = row->timeout;
+        facts.fault = row->fault;
     }
     return facts;
 }
@@ -216,7 +211,8 @@ inline void read_curl_answer(CURL* handle, curl_result& result) {
     curl_easy_getinfo(handle, CURLINFO_SCHEME, &scheme);
     if (scheme != nullptr && !is_http_scheme(scheme)) {
         result.is_sent = true;  // The size is that of HTTP requests,
-        result.method.clear();  // and every upload has the method "PUT".
+        result.method.clear();  // every upload has the method "PUT",
+        result.status = 0;      // and the last answer may be one that libcurl ignores.
     }
     curl_header* header = nullptr;
     if (curl_easy_header(handle, "Retry-After", 0, CURLH_HEADER, -1, &header) == CURLHE_OK) {

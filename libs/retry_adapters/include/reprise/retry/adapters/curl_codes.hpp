@@ -3,206 +3,151 @@
 /// Facts of libcurl's codes. Needs no client library.
 
 #include <array>
+#include <string_view>
 
 #include <reprise/retry/failure_facts.hpp>
 
 namespace reprise::adapters::detail {
 
-/// All codes of libcurl, up to those of 8.12. `yes` holds only for a transfer of which nothing was
-/// sent: after a redirect, the request before it was. `no` is a mistake of the caller, a refused
-/// certificate, or a protocol other than HTTP.
-inline constexpr std::array curl_rows{
-    reprise::detail::error_row{.code = 0, .name = "CURLE_OK"},
-    reprise::detail::error_row{
-        .code = 1, .name = "CURLE_UNSUPPORTED_PROTOCOL", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 2, .name = "CURLE_FAILED_INIT", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 3, .name = "CURLE_URL_MALFORMAT", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 4, .name = "CURLE_NOT_BUILT_IN", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 5,
-        .name = "CURLE_COULDNT_RESOLVE_PROXY",
+/// Never repeated: a mistake of the caller, a refused certificate, or a protocol other than HTTP.
+/// The client's fault is also what its own callbacks and limits ended, and a request that the
+/// server refuses for good (a wrong password, a file that does not exist).
+[[nodiscard]] constexpr reprise::detail::error_row final_curl_row(
+    int code, std::string_view name, failure_fault fault) noexcept {
+    return {.code = code, .name = name, .safety = retry_safety::no, .fault = fault};
+}
+/// May come after the request was sent.
+[[nodiscard]] constexpr reprise::detail::error_row late_curl_row(
+    int code, std::string_view name) noexcept {
+    return {
+        .code = code, .name = name, .safety = retry_safety::maybe, .fault = failure_fault::other};
+}
+/// `yes` holds only for a transfer of which nothing was sent: after a redirect, the request before
+/// it was.
+[[nodiscard]] constexpr reprise::detail::error_row early_curl_row(
+    int code, std::string_view name, std::string_view reason) noexcept {
+    return {
+        .code = code,
+        .name = name,
         .safety = retry_safety::yes,
-        .reason = "the name of the proxy was not resolved: nothing was sent"},
-    reprise::detail::error_row{
-        .code = 6,
-        .name = "CURLE_COULDNT_RESOLVE_HOST",
-        .safety = retry_safety::yes,
-        .reason = "the name was not resolved: nothing was sent"},
-    reprise::detail::error_row{
-        .code = 7,
-        .name = "CURLE_COULDNT_CONNECT",
-        .safety = retry_safety::yes,
-        .reason = "the connection was never made: nothing was sent"},
-    reprise::detail::error_row{
-        .code = 8, .name = "CURLE_WEIRD_SERVER_REPLY", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 9, .name = "CURLE_REMOTE_ACCESS_DENIED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 10, .name = "CURLE_FTP_ACCEPT_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 11, .name = "CURLE_FTP_WEIRD_PASS_REPLY", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 12, .name = "CURLE_FTP_ACCEPT_TIMEOUT", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 13, .name = "CURLE_FTP_WEIRD_PASV_REPLY", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 14, .name = "CURLE_FTP_WEIRD_227_FORMAT", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 15, .name = "CURLE_FTP_CANT_GET_HOST", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 16, .name = "CURLE_HTTP2", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 17, .name = "CURLE_FTP_COULDNT_SET_TYPE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 18, .name = "CURLE_PARTIAL_FILE", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 19, .name = "CURLE_FTP_COULDNT_RETR_FILE", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 20, .name = "CURLE_OBSOLETE20", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 21, .name = "CURLE_QUOTE_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 22, .name = "CURLE_HTTP_RETURNED_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 23, .name = "CURLE_WRITE_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 24, .name = "CURLE_OBSOLETE24", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 25, .name = "CURLE_UPLOAD_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 26, .name = "CURLE_READ_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 27, .name = "CURLE_OUT_OF_MEMORY", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 28,
-        .name = "CURLE_OPERATION_TIMEDOUT",
-        .safety = retry_safety::yes,
-        .timeout = true,
-        .reason = "the time was over before anything was sent"},
-    reprise::detail::error_row{.code = 29, .name = "CURLE_OBSOLETE29", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 30, .name = "CURLE_FTP_PORT_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 31, .name = "CURLE_FTP_COULDNT_USE_REST", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 32, .name = "CURLE_OBSOLETE32", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 33, .name = "CURLE_RANGE_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 34, .name = "CURLE_HTTP_POST_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 35,
-        .name = "CURLE_SSL_CONNECT_ERROR",
-        .safety = retry_safety::yes,
-        .reason = "the TLS handshake failed: nothing was sent"},
-    reprise::detail::error_row{
-        .code = 36, .name = "CURLE_BAD_DOWNLOAD_RESUME", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 37, .name = "CURLE_FILE_COULDNT_READ_FILE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 38, .name = "CURLE_LDAP_CANNOT_BIND", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 39, .name = "CURLE_LDAP_SEARCH_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 40, .name = "CURLE_OBSOLETE40", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 41, .name = "CURLE_FUNCTION_NOT_FOUND", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 42, .name = "CURLE_ABORTED_BY_CALLBACK", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 43, .name = "CURLE_BAD_FUNCTION_ARGUMENT", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 44, .name = "CURLE_OBSOLETE44", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 45, .name = "CURLE_INTERFACE_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 46, .name = "CURLE_OBSOLETE46", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 47, .name = "CURLE_TOO_MANY_REDIRECTS", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 48, .name = "CURLE_UNKNOWN_OPTION", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 49, .name = "CURLE_SETOPT_OPTION_SYNTAX", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 50, .name = "CURLE_OBSOLETE50", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 51, .name = "CURLE_OBSOLETE51", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 52, .name = "CURLE_GOT_NOTHING", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 53, .name = "CURLE_SSL_ENGINE_NOTFOUND", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 54, .name = "CURLE_SSL_ENGINE_SETFAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 55, .name = "CURLE_SEND_ERROR", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 56, .name = "CURLE_RECV_ERROR", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 57, .name = "CURLE_OBSOLETE57", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 58, .name = "CURLE_SSL_CERTPROBLEM", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 59, .name = "CURLE_SSL_CIPHER", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 60, .name = "CURLE_PEER_FAILED_VERIFICATION", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 61, .name = "CURLE_BAD_CONTENT_ENCODING", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 62, .name = "CURLE_OBSOLETE62", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 63, .name = "CURLE_FILESIZE_EXCEEDED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 64, .name = "CURLE_USE_SSL_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 65, .name = "CURLE_SEND_FAIL_REWIND", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 66, .name = "CURLE_SSL_ENGINE_INITFAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 67, .name = "CURLE_LOGIN_DENIED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 68, .name = "CURLE_TFTP_NOTFOUND", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 69, .name = "CURLE_TFTP_PERM", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 70, .name = "CURLE_REMOTE_DISK_FULL", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 71, .name = "CURLE_TFTP_ILLEGAL", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 72, .name = "CURLE_TFTP_UNKNOWNID", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 73, .name = "CURLE_REMOTE_FILE_EXISTS", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 74, .name = "CURLE_TFTP_NOSUCHUSER", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 75, .name = "CURLE_OBSOLETE75", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 76, .name = "CURLE_OBSOLETE76", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 77, .name = "CURLE_SSL_CACERT_BADFILE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 78, .name = "CURLE_REMOTE_FILE_NOT_FOUND", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 79, .name = "CURLE_SSH", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 80, .name = "CURLE_SSL_SHUTDOWN_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 81, .name = "CURLE_AGAIN", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 82, .name = "CURLE_SSL_CRL_BADFILE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 83, .name = "CURLE_SSL_ISSUER_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 84, .name = "CURLE_FTP_PRET_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 85, .name = "CURLE_RTSP_CSEQ_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 86, .name = "CURLE_RTSP_SESSION_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 87, .name = "CURLE_FTP_BAD_FILE_LIST", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 88, .name = "CURLE_CHUNK_FAILED", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 89, .name = "CURLE_NO_CONNECTION_AVAILABLE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 90, .name = "CURLE_SSL_PINNEDPUBKEYNOTMATCH", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 91, .name = "CURLE_SSL_INVALIDCERTSTATUS", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 92, .name = "CURLE_HTTP2_STREAM", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 93, .name = "CURLE_RECURSIVE_API_CALL", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 94, .name = "CURLE_AUTH_ERROR", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 95, .name = "CURLE_HTTP3", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .code = 96, .name = "CURLE_QUIC_CONNECT_ERROR", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 97, .name = "CURLE_PROXY", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 98, .name = "CURLE_SSL_CLIENTCERT", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 99, .name = "CURLE_UNRECOVERABLE_POLL", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 100, .name = "CURLE_TOO_LARGE", .safety = retry_safety::no},
-    reprise::detail::error_row{
-        .code = 101, .name = "CURLE_ECH_REQUIRED", .safety = retry_safety::no},
-};
+        .fault = failure_fault::other,
+        .reason = reason};
+}
+
+/// All codes of libcurl, up to those of 8.12.
+inline constexpr std::array curl_rows = [] {
+    using enum failure_fault;
+    reprise::detail::error_row timeout_row = early_curl_row(
+        28, "CURLE_OPERATION_TIMEDOUT", "the time was over before anything was sent");
+    timeout_row.timeout = true;
+    return std::array{
+        reprise::detail::error_row{.code = 0, .name = "CURLE_OK"},
+        final_curl_row(1, "CURLE_UNSUPPORTED_PROTOCOL", client),
+        final_curl_row(2, "CURLE_FAILED_INIT", client),
+        final_curl_row(3, "CURLE_URL_MALFORMAT", client),
+        final_curl_row(4, "CURLE_NOT_BUILT_IN", client),
+        early_curl_row(
+            5, "CURLE_COULDNT_RESOLVE_PROXY",
+            "the name of the proxy was not resolved: nothing was sent"),
+        early_curl_row(
+            6, "CURLE_COULDNT_RESOLVE_HOST", "the name was not resolved: nothing was sent"),
+        early_curl_row(
+            7, "CURLE_COULDNT_CONNECT", "the connection was never made: nothing was sent"),
+        final_curl_row(8, "CURLE_WEIRD_SERVER_REPLY", other),
+        final_curl_row(9, "CURLE_REMOTE_ACCESS_DENIED", client),
+        final_curl_row(10, "CURLE_FTP_ACCEPT_FAILED", other),
+        final_curl_row(11, "CURLE_FTP_WEIRD_PASS_REPLY", other),
+        final_curl_row(12, "CURLE_FTP_ACCEPT_TIMEOUT", other),
+        final_curl_row(13, "CURLE_FTP_WEIRD_PASV_REPLY", other),
+        final_curl_row(14, "CURLE_FTP_WEIRD_227_FORMAT", other),
+        final_curl_row(15, "CURLE_FTP_CANT_GET_HOST", other),
+        late_curl_row(16, "CURLE_HTTP2"),
+        final_curl_row(17, "CURLE_FTP_COULDNT_SET_TYPE", other),
+        late_curl_row(18, "CURLE_PARTIAL_FILE"),
+        final_curl_row(19, "CURLE_FTP_COULDNT_RETR_FILE", other),
+        final_curl_row(20, "CURLE_OBSOLETE20", other),
+        final_curl_row(21, "CURLE_QUOTE_ERROR", other),
+        final_curl_row(22, "CURLE_HTTP_RETURNED_ERROR", other),
+        final_curl_row(23, "CURLE_WRITE_ERROR", client),
+        final_curl_row(24, "CURLE_OBSOLETE24", other),
+        final_curl_row(25, "CURLE_UPLOAD_FAILED", other),
+        final_curl_row(26, "CURLE_READ_ERROR", client),
+        final_curl_row(27, "CURLE_OUT_OF_MEMORY", client),
+        timeout_row,
+        final_curl_row(29, "CURLE_OBSOLETE29", other),
+        final_curl_row(30, "CURLE_FTP_PORT_FAILED", other),
+        final_curl_row(31, "CURLE_FTP_COULDNT_USE_REST", other),
+        final_curl_row(32, "CURLE_OBSOLETE32", other),
+        final_curl_row(33, "CURLE_RANGE_ERROR", other),
+        final_curl_row(34, "CURLE_HTTP_POST_ERROR", other),
+        early_curl_row(35, "CURLE_SSL_CONNECT_ERROR", "the TLS handshake failed: nothing was sent"),
+        final_curl_row(36, "CURLE_BAD_DOWNLOAD_RESUME", other),
+        final_curl_row(37, "CURLE_FILE_COULDNT_READ_FILE", client),
+        final_curl_row(38, "CURLE_LDAP_CANNOT_BIND", other),
+        final_curl_row(39, "CURLE_LDAP_SEARCH_FAILED", other),
+        final_curl_row(40, "CURLE_OBSOLETE40", other),
+        final_curl_row(41, "CURLE_FUNCTION_NOT_FOUND", client),
+        final_curl_row(42, "CURLE_ABORTED_BY_CALLBACK", client),
+        final_curl_row(43, "CURLE_BAD_FUNCTION_ARGUMENT", client),
+        final_curl_row(44, "CURLE_OBSOLETE44", other),
+        final_curl_row(45, "CURLE_INTERFACE_FAILED", client),
+        final_curl_row(46, "CURLE_OBSOLETE46", other),
+        final_curl_row(47, "CURLE_TOO_MANY_REDIRECTS", other),
+        final_curl_row(48, "CURLE_UNKNOWN_OPTION", client),
+        final_curl_row(49, "CURLE_SETOPT_OPTION_SYNTAX", client),
+        final_curl_row(50, "CURLE_OBSOLETE50", other),
+        final_curl_row(51, "CURLE_OBSOLETE51", other),
+        late_curl_row(52, "CURLE_GOT_NOTHING"),
+        final_curl_row(53, "CURLE_SSL_ENGINE_NOTFOUND", client),
+        final_curl_row(54, "CURLE_SSL_ENGINE_SETFAILED", client),
+        late_curl_row(55, "CURLE_SEND_ERROR"),
+        late_curl_row(56, "CURLE_RECV_ERROR"),
+        final_curl_row(57, "CURLE_OBSOLETE57", other),
+        final_curl_row(58, "CURLE_SSL_CERTPROBLEM", client),
+        final_curl_row(59, "CURLE_SSL_CIPHER", client),
+        final_curl_row(60, "CURLE_PEER_FAILED_VERIFICATION", other),
+        final_curl_row(61, "CURLE_BAD_CONTENT_ENCODING", other),
+        final_curl_row(62, "CURLE_OBSOLETE62", other),
+        final_curl_row(63, "CURLE_FILESIZE_EXCEEDED", client),
+        final_curl_row(64, "CURLE_USE_SSL_FAILED", other),
+        final_curl_row(65, "CURLE_SEND_FAIL_REWIND", client),
+        final_curl_row(66, "CURLE_SSL_ENGINE_INITFAILED", client),
+        final_curl_row(67, "CURLE_LOGIN_DENIED", client),
+        final_curl_row(68, "CURLE_TFTP_NOTFOUND", client),
+        final_curl_row(69, "CURLE_TFTP_PERM", client),
+        final_curl_row(70, "CURLE_REMOTE_DISK_FULL", server),
+        final_curl_row(71, "CURLE_TFTP_ILLEGAL", other),
+        final_curl_row(72, "CURLE_TFTP_UNKNOWNID", other),
+        final_curl_row(73, "CURLE_REMOTE_FILE_EXISTS", client),
+        final_curl_row(74, "CURLE_TFTP_NOSUCHUSER", client),
+        final_curl_row(75, "CURLE_OBSOLETE75", other),
+        final_curl_row(76, "CURLE_OBSOLETE76", other),
+        final_curl_row(77, "CURLE_SSL_CACERT_BADFILE", client),
+        final_curl_row(78, "CURLE_REMOTE_FILE_NOT_FOUND", client),
+        final_curl_row(79, "CURLE_SSH", other),
+        final_curl_row(80, "CURLE_SSL_SHUTDOWN_FAILED", other),
+        final_curl_row(81, "CURLE_AGAIN", client),
+        final_curl_row(82, "CURLE_SSL_CRL_BADFILE", client),
+        final_curl_row(83, "CURLE_SSL_ISSUER_ERROR", other),
+        final_curl_row(84, "CURLE_FTP_PRET_FAILED", other),
+        final_curl_row(85, "CURLE_RTSP_CSEQ_ERROR", other),
+        final_curl_row(86, "CURLE_RTSP_SESSION_ERROR", other),
+        final_curl_row(87, "CURLE_FTP_BAD_FILE_LIST", other),
+        final_curl_row(88, "CURLE_CHUNK_FAILED", other),
+        final_curl_row(89, "CURLE_NO_CONNECTION_AVAILABLE", client),
+        final_curl_row(90, "CURLE_SSL_PINNEDPUBKEYNOTMATCH", other),
+        final_curl_row(91, "CURLE_SSL_INVALIDCERTSTATUS", other),
+        late_curl_row(92, "CURLE_HTTP2_STREAM"),
+        final_curl_row(93, "CURLE_RECURSIVE_API_CALL", client),
+        final_curl_row(94, "CURLE_AUTH_ERROR", client),
+        late_curl_row(95, "CURLE_HTTP3"),
+        late_curl_row(96, "CURLE_QUIC_CONNECT_ERROR"),
+        final_curl_row(97, "CURLE_PROXY", other),
+        final_curl_row(98, "CURLE_SSL_CLIENTCERT", client),
+        final_curl_row(99, "CURLE_UNRECOVERABLE_POLL", other),
+        final_curl_row(100, "CURLE_TOO_LARGE", other),
+        final_curl_row(101, "CURLE_ECH_REQUIRED", other),
+    };
+}();
 
 }  // namespace reprise::adapters::detail

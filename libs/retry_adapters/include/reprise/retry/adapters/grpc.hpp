@@ -62,13 +62,15 @@ public:
         const int code = static_cast<int>(status_.error_code());
         failure_facts facts{
             .safety = retry_safety::no,
-            .fault =
-                detail::is_grpc_client_fault(code) ? failure_fault::client : failure_fault::other,
+            .fault = failure_fault::other,
             .code = static_cast<std::uint32_t>(code)};
         const auto retry_info = retry_info_delay(status_.error_details());
         const auto* const row = reprise::detail::find_row(detail::grpc_rows, code);
-        facts.throttling = row != nullptr && row->throttling;
-        facts.timeout = row != nullptr && row->timeout;
+        if (row != nullptr) {
+            facts.throttling = row->throttling;
+            facts.timeout = row->timeout;
+            facts.fault = row->fault;
+        }
         const bool is_transient =
             retry_info.has_value() || (row != nullptr && row->safety == retry_safety::maybe);
         if (is_transient && !is_forbidden_) {

@@ -22,40 +22,76 @@ namespace reprise::adapters {
 namespace detail {
 
 /// All statuses of gRPC. None is `yes`, because no status shows whether the server has acted, and a
-/// proxy may answer UNAVAILABLE after it passed the call on.
+/// proxy may answer UNAVAILABLE after it passed the call on. The client's fault are those that
+/// correspond to HTTP's 4xx, apart from RESOURCE_EXHAUSTED: the call is wrong, in conflict with
+/// another or canceled by its caller, and the service works.
 inline constexpr std::array grpc_rows{
     reprise::detail::error_row{.code = 0, .name = "OK"},
-    reprise::detail::error_row{.code = 1, .name = "CANCELLED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 2, .name = "UNKNOWN", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 3, .name = "INVALID_ARGUMENT", .safety = retry_safety::no},
     reprise::detail::error_row{
-        .code = 4, .name = "DEADLINE_EXCEEDED", .safety = retry_safety::maybe, .timeout = true},
-    reprise::detail::error_row{.code = 5, .name = "NOT_FOUND", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 6, .name = "ALREADY_EXISTS", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 7, .name = "PERMISSION_DENIED", .safety = retry_safety::no},
+        .code = 1, .name = "CANCELLED", .safety = retry_safety::no, .fault = failure_fault::client},
     reprise::detail::error_row{
-        .code = 8, .name = "RESOURCE_EXHAUSTED", .safety = retry_safety::maybe, .throttling = true},
+        .code = 2, .name = "UNKNOWN", .safety = retry_safety::no, .fault = failure_fault::other},
     reprise::detail::error_row{
-        .code = 9, .name = "FAILED_PRECONDITION", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 10, .name = "ABORTED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 11, .name = "OUT_OF_RANGE", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 12, .name = "UNIMPLEMENTED", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 13, .name = "INTERNAL", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 14, .name = "UNAVAILABLE", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 15, .name = "DATA_LOSS", .safety = retry_safety::no},
-    reprise::detail::error_row{.code = 16, .name = "UNAUTHENTICATED", .safety = retry_safety::no},
+        .code = 3,
+        .name = "INVALID_ARGUMENT",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 4,
+        .name = "DEADLINE_EXCEEDED",
+        .safety = retry_safety::maybe,
+        .timeout = true,
+        .fault = failure_fault::server},
+    reprise::detail::error_row{
+        .code = 5, .name = "NOT_FOUND", .safety = retry_safety::no, .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 6,
+        .name = "ALREADY_EXISTS",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 7,
+        .name = "PERMISSION_DENIED",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 8,
+        .name = "RESOURCE_EXHAUSTED",
+        .safety = retry_safety::maybe,
+        .throttling = true,
+        .fault = failure_fault::server},
+    reprise::detail::error_row{
+        .code = 9,
+        .name = "FAILED_PRECONDITION",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 10, .name = "ABORTED", .safety = retry_safety::no, .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 11,
+        .name = "OUT_OF_RANGE",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
+    reprise::detail::error_row{
+        .code = 12,
+        .name = "UNIMPLEMENTED",
+        .safety = retry_safety::no,
+        .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 13, .name = "INTERNAL", .safety = retry_safety::no, .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 14,
+        .name = "UNAVAILABLE",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::server},
+    reprise::detail::error_row{
+        .code = 15, .name = "DATA_LOSS", .safety = retry_safety::no, .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 16,
+        .name = "UNAUTHENTICATED",
+        .safety = retry_safety::no,
+        .fault = failure_fault::client},
 };
-
-/// True for statuses that correspond to HTTP's 4xx, apart from RESOURCE_EXHAUSTED: the call is
-/// wrong, in conflict with another or canceled by its caller, and the service works.
-[[nodiscard]] constexpr bool is_grpc_client_fault(int code) noexcept {
-    constexpr std::array<std::string_view, 9> names{
-        "CANCELLED",      "INVALID_ARGUMENT",  "NOT_FOUND",
-        "ALREADY_EXISTS", "PERMISSION_DENIED", "FAILED_PRECONDITION",
-        "ABORTED",        "OUT_OF_RANGE",      "UNAUTHENTICATED"};
-    const auto* const row = reprise::detail::find_row(grpc_rows, code);
-    return row != nullptr && std::ranges::find(names, row->name) != names.end();
-}
 
 /// "UNAVAILABLE: no healthy upstream", or the name alone if the server sent no text.
 [[nodiscard]] inline std::string grpc_text(int code, std::string_view message) {

@@ -35,4 +35,20 @@ namespace reprise::adapters {
     return nullptr;
 }
 
+/// Why the text of all connection parameters is refused; null if it is not. Of a text with a zero,
+/// libpq would read the part before it. In a URL with two '@' it takes a part of the password for
+/// the host, and would show it.
+[[nodiscard]] constexpr const char* fault_of_pq_text(std::string_view parameters) noexcept {
+    if (parameters.find('\0') != parameters.npos) {
+        return "the connection parameters contain a zero character";
+    }
+    const bool is_url =
+        parameters.starts_with("postgresql://") || parameters.starts_with("postgres://");
+    const std::string_view before_options = parameters.substr(0, parameters.find('?'));
+    if (is_url && before_options.find('@') != before_options.rfind('@')) {
+        return "the URL contains a second '@': percent-encode that of the user or the password";
+    }
+    return nullptr;
+}
+
 }  // namespace reprise::adapters

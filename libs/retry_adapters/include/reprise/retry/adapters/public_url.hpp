@@ -30,8 +30,10 @@ namespace detail {
 /// only one slash after its scheme.
 ///
 /// The text ends where a host with a port that is not a number would begin: that is no URL, but
-/// perhaps a password with a '/', a '?' or a '#' that is not percent-encoded.
+/// perhaps a password with a '/', a '?' or a '#' that is not percent-encoded. For the same reason
+/// it ends before the host that follows a password if the rest of the URL has another '@'.
 [[nodiscard]] inline std::string public_url(std::string_view url) {
+    const std::string_view whole = url;
     url = url.substr(0, std::min(url.find('?'), url.find('#')));
     // libcurl takes any number of slashes after the scheme, and a URL without a scheme.
     const std::size_t scheme = url.find_first_of(":/@");
@@ -44,8 +46,12 @@ namespace detail {
         std::string_view part = url.substr(begin, end - begin);
         if (!has_host || text.ends_with("//") || text.ends_with(":/")) {
             const std::size_t user_end = part.rfind('@');
-            part.remove_prefix(user_end == std::string_view::npos ? 0 : user_end + 1);
-            if (detail::has_bad_port(part)) {
+            const bool has_user = user_end != std::string_view::npos;
+            const bool has_password =
+                has_user && part.substr(0, user_end).find(':') != std::string_view::npos;
+            part.remove_prefix(has_user ? user_end + 1 : 0);
+            if (detail::has_bad_port(part) ||
+                (has_password && whole.find('@', end) != std::string_view::npos)) {
                 return text;
             }
         }

@@ -26,56 +26,90 @@ namespace reprise::adapters {
 
 namespace detail {
 
-/// Error replies that a retry can help with; all others are the command's own fault.
+/// Error replies that a retry can help with, by how they begin; all others are the command's own
+/// fault. A redirection comes from a cluster that works.
 inline constexpr std::array redis_rows{
+    reprise::detail::error_row{
+        .name = "ERR max number of clients",
+        .safety = retry_safety::yes,
+        .throttling = true,
+        .fault = failure_fault::server,
+        .reason = "too many connections: the server closes this one and executed nothing"},
     reprise::detail::error_row{
         .name = "LOADING",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "the server loads its data and executes nothing yet"},
     reprise::detail::error_row{
         .name = "BUSY",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "a script runs; the command was refused"},
     reprise::detail::error_row{
         .name = "MASTERDOWN",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "the replica lost its primary; the command was refused"},
     reprise::detail::error_row{
         .name = "TRYAGAIN",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "the keys are moving between nodes; the command was refused"},
     reprise::detail::error_row{
         .name = "CLUSTERDOWN",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "no node serves the slot; the command was refused"},
     reprise::detail::error_row{
         .name = "MOVED",
         .safety = retry_safety::yes,
+        .fault = failure_fault::client,
         .reason = "another node serves the slot; this one executed nothing"},
     reprise::detail::error_row{
         .name = "ASK",
         .safety = retry_safety::yes,
+        .fault = failure_fault::client,
         .reason = "another node has the key; this one executed nothing"},
     reprise::detail::error_row{
-        .name = "READONLY", .safety = retry_safety::yes, .reason = "a replica refused the write"},
+        .name = "READONLY",
+        .safety = retry_safety::yes,
+        .fault = failure_fault::server,
+        .reason = "a replica refused the write"},
     reprise::detail::error_row{
         .name = "NOREPLICAS",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "too few replicas; the write was refused"},
     reprise::detail::error_row{
         .name = "MISCONF",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "the server cannot persist its data; the write was refused"},
     reprise::detail::error_row{
         .name = "OOM",
         .safety = retry_safety::yes,
+        .fault = failure_fault::server,
         .reason = "the server is out of memory; the write was refused"},
 };
+
+/// The row of an error reply; null if there is none.
+[[nodiscard]] constexpr const reprise::detail::error_row* find_redis_row(
+    std::string_view message) noexcept {
+    for (const reprise::detail::error_row& each : redis_rows) {
+        if (message.starts_with(each.name) &&
+            (message.size() == each.name.size() || message[each.name.size()] == ' ')) {
+            return &each;
+        }
+    }
+    return nullptr;
+}
 
 /// What Redis itself answers before a script starts, apart from redirections. A script can end with
 /// any other error after it has written something, on its own account or because a command inside
 /// it failed; the codes alone are also a script's to choose.
-inline constexpr std::array<std::string_view, 8> redis_errors_before_scripts{
+inline constexpr std::array<std::string_view, 10> redis_errors_before_scripts{
+    "ERR max number of clients reached",
+    "ERR max number of clients + cluster connections reached",
     "LOADING Redis is loading the dataset in memory",
     "LOADING Valkey is loading the dataset in memory",
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
@@ -88,14 +122,37 @@ inline constexpr std::array<std::string_view, 8> redis_errors_before_scripts{
 
 /// The codes of hiredis, after a command was sent. None is `yes`: the command may be executed.
 inline constexpr std::array hiredis_rows{
-    reprise::detail::error_row{.code = 1, .name = "REDIS_ERR_IO", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 2, .name = "REDIS_ERR_OTHER", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 3, .name = "REDIS_ERR_EOF", .safety = retry_safety::maybe},
     reprise::detail::error_row{
-        .code = 4, .name = "REDIS_ERR_PROTOCOL", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.code = 5, .name = "REDIS_ERR_OOM", .safety = retry_safety::maybe},
+        .code = 1,
+        .name = "REDIS_ERR_IO",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::other},
     reprise::detail::error_row{
-        .code = 6, .name = "REDIS_ERR_TIMEOUT", .safety = retry_safety::maybe, .timeout = true},
+        .code = 2,
+        .name = "REDIS_ERR_OTHER",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 3,
+        .name = "REDIS_ERR_EOF",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 4,
+        .name = "REDIS_ERR_PROTOCOL",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 5,
+        .name = "REDIS_ERR_OOM",
+        .safety = retry_safety::maybe,
+        .fault = failure_fault::other},
+    reprise::detail::error_row{
+        .code = 6,
+        .name = "REDIS_ERR_TIMEOUT",
+        .safety = retry_safety::maybe,
+        .timeout = true,
+        .fault = failure_fault::other},
 };
 
 /// What Redis puts around a part of a command that it repeats.
@@ -213,6 +270,7 @@ struct redis_redirection {
 /// LOADING, BUSY, MASTERDOWN, TRYAGAIN, CLUSTERDOWN   passes with time: safe
 /// MOVED, ASK, READONLY                               another node can do it: safe
 /// NOREPLICAS, MISCONF, OOM                           the server lacks something: safe
+/// ERR max number of clients ...                      too many connections: safe, throttling
 /// others                                             the command's own fault: never
 /// ```
 ///
@@ -220,19 +278,21 @@ struct redis_redirection {
 /// command's own faults.
 ///
 /// A script (EVAL, EVALSHA, FCALL) that ends with an error may have written before. It is repeated
-/// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK, each
-/// with the text of Redis itself), and after the others only if you state that it is repeatable.
+/// after the errors that come before it starts (LOADING, MASTERDOWN, CLUSTERDOWN, MOVED, ASK, too
+/// many connections, each with the text of Redis itself), and after the others only if you state
+/// that it is repeatable.
 [[nodiscard]] inline failure_facts redis_reply_facts(
     std::string_view message, std::string_view command = {},
     repeatability stated = repeatability::unspecified) noexcept {
-    const std::string_view code = redis_error_code(message);
-    if (reprise::detail::find_row(detail::redis_rows, code) == nullptr) {
+    const auto* const row = detail::find_redis_row(message);
+    if (row == nullptr) {
         return {.safety = retry_safety::no, .fault = failure_fault::client};
     }
+    failure_facts facts{.safety = row->safety, .throttling = row->throttling, .fault = row->fault};
     const bool is_redirected = parse_redis_redirection(message).has_value();
-    failure_facts facts{
-        .safety = retry_safety::yes,
-        .fault = is_redirected ? failure_fault::client : failure_fault::server};
+    if (facts.fault == failure_fault::client && !is_redirected) {
+        facts.fault = failure_fault::server;  // A redirection to nowhere.
+    }
     const auto& before_scripts = detail::redis_errors_before_scripts;
     if (detail::is_redis_script(command) && !is_redirected &&
         std::ranges::find(before_scripts, message) == before_scripts.end()) {
@@ -240,6 +300,55 @@ struct redis_redirection {
     }
     return facts;
 }
+
+/// The transaction of a connection, from WATCH or MULTI to EXEC. If the connection is lost inside,
+/// nothing is executed on a new one until the program begins again or gives up: a command of it
+/// would be executed on its own, and an EXEC without its WATCH.
+class redis_transaction {
+public:
+    /// True for commands that hold for later ones on the same connection.
+    [[nodiscard]] static constexpr bool is_begun_by(std::string_view command) noexcept {
+        return detail::is_redis_command(command, "WATCH") ||
+               detail::is_redis_command(command, "MULTI");
+    }
+    /// True if the rest of it cannot be executed on another connection.
+    [[nodiscard]] constexpr bool has_begun() const noexcept { return is_watching_ || is_multi_; }
+    /// True if a command that was sent now is executed by a later EXEC, or not at all if the
+    /// connection is lost before.
+    [[nodiscard]] constexpr bool is_queueing() const noexcept { return is_multi_; }
+    /// Before a command is executed, on a new connection if there is no open one. A MULTI is no
+    /// beginning if a WATCH came before it.
+    constexpr void prepare(std::string_view command, bool is_open) noexcept {
+        const bool is_restart = is_given_up_by(command) ||
+                                (is_begun_by(command) && !is_watching_) ||
+                                detail::is_redis_command(command, "WATCH");
+        if (!is_open && is_restart) {
+            *this = {};
+        }
+    }
+    /// The command is sent now. An EXEC whose answer is lost has ended the transaction.
+    constexpr void start(std::string_view command) noexcept {
+        const bool is_queued = is_multi_ && detail::is_redis_command(command, "UNWATCH");
+        if (detail::is_redis_command(command, "EXEC") || (is_given_up_by(command) && !is_queued)) {
+            *this = {};
+        }
+    }
+    /// The command has succeeded.
+    constexpr void succeed(std::string_view command) noexcept {
+        is_watching_ = is_watching_ || detail::is_redis_command(command, "WATCH");
+        is_multi_ = is_multi_ || detail::is_redis_command(command, "MULTI");
+    }
+
+private:
+    [[nodiscard]] static constexpr bool is_given_up_by(std::string_view command) noexcept {
+        return detail::is_redis_command(command, "DISCARD") ||
+               detail::is_redis_command(command, "UNWATCH") ||
+               detail::is_redis_command(command, "RESET");
+    }
+
+    bool is_watching_ = false;
+    bool is_multi_ = false;
+};
 
 /// Finds the server of the next command. MOVED holds for all later commands, until that server
 /// cannot be reached. ASK holds only for the same command in the next attempt of the call: the slot

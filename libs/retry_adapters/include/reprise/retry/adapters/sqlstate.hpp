@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +28,26 @@ enum class sql_stage : std::uint8_t {
 
 /// The protocol counts the parameters of a statement in 16 bits.
 inline constexpr std::size_t sql_parameters_max = 65535;
+
+/// Why a statement is not sent.
+struct sql_refusal {
+    const char* text;
+    const char* state;
+};
+
+/// Empty for a statement that can be sent. Of a text with a zero, libpq would send the part before
+/// it: a statement without its WHERE, for example.
+[[nodiscard]] inline std::optional<sql_refusal> refusal_of_statement(
+    std::string_view statement, std::span<const std::string> values) noexcept {
+    if (values.size() > sql_parameters_max) {
+        return sql_refusal{"a statement has at most 65535 parameters", "54023"};
+    }
+    const auto has_zero = [](std::string_view text) { return text.find('\0') != text.npos; };
+    if (has_zero(statement) || std::ranges::any_of(values, has_zero)) {
+        return sql_refusal{"a text cannot contain a zero character", "22021"};
+    }
+    return std::nullopt;
+}
 
 /// True if the state reports a lost connection: no state at all, class 08, or a server that shuts
 /// down or crashed (57P01, 57P02, 57P05).
@@ -78,48 +100,96 @@ enum class lost_commit_state : std::uint8_t {
 
 namespace detail {
 
-/// States that a retry can help with; all others are the statement's own fault. Two characters
-/// stand for a whole class. `maybe`: the connection is lost or about to be, and the stage decides.
-inline constexpr std::array sqlstate_rows{
-    reprise::detail::error_row{.name = "08", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .name = "40000", .safety = retry_safety::yes, .reason = "the transaction was rolled back"},
-    reprise::detail::error_row{
-        .name = "40001",
-        .safety = retry_safety::yes,
-        .reason = "serialization failure: the transaction was rolled back"},
-    reprise::detail::error_row{.name = "40003", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .name = "40P01",
-        .safety = retry_safety::yes,
-        .reason = "deadlock: the transaction was rolled back"},
-    reprise::detail::error_row{
-        .name = "53300",
-        .safety = retry_safety::yes,
-        .throttling = true,
-        .reason = "too many connections: this one was refused"},
-    reprise::detail::error_row{
-        .name = "53",
-        .safety = retry_safety::yes,
-        .reason = "the server lacked a resource: the statement was undone"},
-    reprise::detail::error_row{
-        .name = "55P03",
-        .safety = retry_safety::yes,
-        .reason = "a lock was not available: the statement was not executed"},
-    reprise::detail::error_row{.name = "57P01", .safety = retry_safety::maybe},
-    reprise::detail::error_row{.name = "57P02", .safety = retry_safety::maybe},
-    reprise::detail::error_row{
-        .name = "57P03",
-        .safety = retry_safety::yes,
-        .reason = "the server starts up or shuts down and accepted no connection"},
-    reprise::detail::error_row{.name = "57P05", .safety = retry_safety::maybe},
-};
+/// Never repeated.
+[[nodiscard]] constexpr reprise::detail::error_row final_sqlstate_row(
+    std::string_view name, failure_fault fault) noexcept {
+    return {.name = name, .safety = retry_safety::no, .fault = fault};
+}
+/// The connection is lost or about to be, or the result of the statement is: the stage decides.
+[[nodiscard]] constexpr reprise::detail::error_row lost_sqlstate_row(
+    std::string_view name) noexcept {
+    return {.name = name, .safety = retry_safety::maybe, .fault = failure_fault::other};
+}
+[[nodiscard]] constexpr reprise::detail::error_row safe_sqlstate_row(
+    std::string_view name, failure_fault fault, std::string_view reason) noexcept {
+    return {.name = name, .safety = retry_safety::yes, .fault = fault, .reason = reason};
+}
 
-/// The row of the state, otherwise that of its class; null if there is neither.
+/// PostgreSQL's classes of SQLSTATEs (two characters), and the states that differ from their class.
+/// What the statement, its values or the rules of the program's own functions caused, and conflicts
+/// with other transactions, are the client's fault. States of no row are not: nothing is known of
+/// them.
+inline constexpr std::array sqlstate_rows = [] {
+    using enum failure_fault;
+    reprise::detail::error_row too_many_connections =
+        safe_sqlstate_row("53300", server, "too many connections: this one was refused");
+    too_many_connections.throttling = true;
+    return std::array{
+        final_sqlstate_row("02", client),  // no data
+        final_sqlstate_row("03", client),  // statement not yet complete
+        lost_sqlstate_row("08"),           // connection
+        final_sqlstate_row("09", client),  // triggered action
+        final_sqlstate_row("0A", client),  // feature not supported
+        final_sqlstate_row("0B", client),  // transaction initiation
+        final_sqlstate_row("0F", client),  // locator
+        final_sqlstate_row("0L", client),  // grantor
+        final_sqlstate_row("0P", client),  // role
+        final_sqlstate_row("0Z", client),  // diagnostics
+        final_sqlstate_row("10", client),  // XQuery
+        final_sqlstate_row("20", client),  // CASE not found
+        final_sqlstate_row("21", client),  // cardinality
+        final_sqlstate_row("22", client),  // data
+        final_sqlstate_row("23", client),  // integrity constraint
+        final_sqlstate_row("24", client),  // cursor state
+        final_sqlstate_row("25", client),  // transaction state
+        final_sqlstate_row("26", client),  // statement name
+        final_sqlstate_row("27", client),  // triggered data change
+        final_sqlstate_row("28", client),  // authorization
+        final_sqlstate_row("2B", client),  // dependent privileges
+        final_sqlstate_row("2D", client),  // transaction termination
+        final_sqlstate_row("2F", client),  // SQL routine
+        final_sqlstate_row("34", client),  // cursor name
+        final_sqlstate_row("38", client),  // external routine
+        final_sqlstate_row("39", client),  // invocation of an external routine
+        final_sqlstate_row("3B", client),  // savepoint
+        final_sqlstate_row("3D", client),  // catalog name
+        final_sqlstate_row("3F", client),  // schema name
+        final_sqlstate_row("40", client),  // transaction rollback: 40002, a deferred constraint
+        safe_sqlstate_row("40000", client, "the transaction was rolled back"),
+        safe_sqlstate_row(
+            "40001", client, "serialization failure: the transaction was rolled back"),
+        lost_sqlstate_row("40003"),
+        safe_sqlstate_row("40P01", client, "deadlock: the transaction was rolled back"),
+        final_sqlstate_row("42", client),  // syntax, names, access
+        final_sqlstate_row("44", client),  // WITH CHECK OPTION
+        safe_sqlstate_row("53", server, "the server lacked a resource: the statement was undone"),
+        too_many_connections,
+        final_sqlstate_row("54", client),  // program limits
+        final_sqlstate_row("55", client),  // state of an object
+        safe_sqlstate_row(
+            "55P03", client, "a lock was not available: the statement was not executed"),
+        final_sqlstate_row("57", server),  // operator intervention
+        lost_sqlstate_row("57P01"),
+        lost_sqlstate_row("57P02"),
+        safe_sqlstate_row(
+            "57P03", server, "the server starts up or shuts down and accepted no connection"),
+        lost_sqlstate_row("57P05"),
+        final_sqlstate_row("58", server),  // system
+        final_sqlstate_row("72", other),   // snapshot too old
+        final_sqlstate_row("F0", server),  // configuration file
+        final_sqlstate_row("HV", other),   // foreign servers
+        final_sqlstate_row("P0", client),  // PL/pgSQL: RAISE
+        final_sqlstate_row("XX", server),  // internal
+    };
+}();
+
+/// The row of the state, otherwise that of its class; null if there is neither. Without a state the
+/// connection was lost.
 [[nodiscard]] constexpr const reprise::detail::error_row* find_sqlstate(
     std::string_view state) noexcept {
-    const auto* const exact = reprise::detail::find_row(sqlstate_rows, state);
-    return exact != nullptr ? exact : reprise::detail::find_row(sqlstate_rows, state.substr(0, 2));
+    const std::string_view known = state.empty() ? "08" : state;
+    const auto* const exact = reprise::detail::find_row(sqlstate_rows, known);
+    return exact != nullptr ? exact : reprise::detail::find_row(sqlstate_rows, known.substr(0, 2));
 }
 
 [[nodiscard]] constexpr bool is_space(char c) noexcept {
@@ -226,6 +296,13 @@ constexpr void skip_noise_word(std::string_view& sql) noexcept {
            !std::ranges::search(sql, concurrently, {}, detail::to_upper).empty();
 }
 
+/// True for a COPY of the rows of a statement, which can change data: INSERT ... RETURNING, or a
+/// SELECT that calls functions.
+[[nodiscard]] constexpr bool is_sql_copy_of_statement(std::string_view sql) noexcept {
+    return detail::is_sql_word(detail::take_word(sql), "COPY") &&
+           detail::from_first_word(sql).starts_with('(');
+}
+
 /// True for a statement that applies the transaction in which it is executed: COMMIT, END and
 /// PREPARE TRANSACTION.
 [[nodiscard]] constexpr bool is_sql_commit(std::string_view sql) noexcept {
@@ -273,6 +350,53 @@ constexpr void skip_noise_word(std::string_view& sql) noexcept {
     return is_sql_program(sql) ? sql_stage::program : sql_stage::alone;
 }
 
+/// True if a COMMIT that succeeded has applied nothing, because a statement before it had failed:
+/// the server reports what it did instead.
+[[nodiscard]] constexpr bool is_rolled_back(
+    sql_stage stage, std::string_view command_tag) noexcept {
+    return stage == sql_stage::committing && command_tag == "ROLLBACK";
+}
+
+/// True if the body of a transaction must not execute the statement: it is outside of the
+/// transaction already, or would end it.
+[[nodiscard]] constexpr bool is_outside_of_body(
+    std::string_view sql, bool is_in_transaction) noexcept {
+    const bool is_chain = is_sql_begin(sql) && !is_sql_restart(sql);
+    return !is_in_transaction || is_chain || is_sql_commit(sql);
+}
+
+/// The transaction that a program begins with a statement of its own. If its connection is lost,
+/// nothing is executed until the program begins again: it would be executed outside of the
+/// transaction.
+class sql_own_transaction {
+public:
+    /// True if the rest of the transaction cannot be executed on a new connection.
+    [[nodiscard]] constexpr bool has_begun() const noexcept { return has_begun_; }
+    /// Before a statement is executed, on a new connection if there is no open one.
+    constexpr void prepare(std::string_view sql, bool is_open) noexcept {
+        has_begun_ = has_begun_ && (is_open || !is_sql_restart(sql));
+    }
+    /// The statement is sent now.
+    constexpr void start(std::string_view sql, sql_stage stage) noexcept {
+        has_begun_ = stage == sql_stage::in_transaction && !is_sql_restart(sql);
+    }
+    /// The statement has succeeded. False if the transaction that it began is lost, because its
+    /// answer was the last one of the connection.
+    [[nodiscard]] constexpr bool succeed(
+        std::string_view sql, sql_stage stage, bool is_open) noexcept {
+        if (!is_sql_begin(sql)) {
+            return true;
+        }
+        has_begun_ = true;
+        return is_open || stage == sql_stage::committing;  // What was committed is not repeated.
+    }
+    /// The program has closed the connection.
+    constexpr void forget() noexcept { has_begun_ = false; }
+
+private:
+    bool has_begun_ = false;
+};
+
 /// The facts of a failed statement, where a retry means to repeat the whole transaction.
 ///
 /// ```
@@ -282,34 +406,32 @@ constexpr void skip_noise_word(std::string_view& sql) noexcept {
 /// 57P03                        the server starts up or shuts down: safe
 /// lost connection              safe before COMMIT. After it, the outcome is unknown: not repeated
 ///                              unless you state that the work is repeatable
-/// others                       the statement's own fault: never
+/// others                       never
 /// ```
 ///
 /// A program may have committed a part of its work before any of them: it is not repeated unless
 /// you state that it is repeatable.
 ///
 /// Conflicts with other transactions (40xxx, 55P03) come from a server that works: a circuit
-/// breaker does not count them, nor the statement's own faults.
+/// breaker does not count them, nor the statement's own faults. It counts what the server is to
+/// blame for (53, 57, 58, XX, ...), lost connections, and states that are unknown here.
 [[nodiscard]] constexpr failure_facts sqlstate_facts(
     std::string_view state, sql_stage stage,
     repeatability stated = repeatability::unspecified) noexcept {
-    failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::client};
+    failure_facts facts{.safety = retry_safety::no, .fault = failure_fault::other};
     facts.code = detail::number_of(state);
     const reprise::detail::error_row* const row = detail::find_sqlstate(state);
-    if (row == nullptr && !state.empty()) {
+    if (row == nullptr) {
         return facts;
     }
-    if (is_commit_unknown(state, stage)) {
+    facts.safety = row->safety;
+    facts.throttling = row->throttling;
+    facts.fault = row->fault;
+    if (facts.safety != retry_safety::no && is_commit_unknown(state, stage)) {
         facts.safety = stated == repeatability::repeatable ? retry_safety::maybe : retry_safety::no;
-        facts.fault = failure_fault::other;
-    } else if (is_lost_connection(state)) {
-        facts.safety = retry_safety::yes;  // Without a COMMIT the server discards the transaction.
-        facts.fault = failure_fault::other;
-    } else if (row->safety == retry_safety::yes) {
-        const bool is_conflict = state.starts_with("40") || state == "55P03";
-        facts.safety = retry_safety::yes;
-        facts.throttling = row->throttling;
-        facts.fault = is_conflict ? failure_fault::client : failure_fault::server;
+    } else if (facts.safety == retry_safety::maybe) {
+        // Without a COMMIT the server discards the transaction.
+        facts.safety = is_lost_connection(state) ? retry_safety::yes : retry_safety::no;
     }
     return facts;
 }
