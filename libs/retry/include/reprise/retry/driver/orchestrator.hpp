@@ -305,6 +305,12 @@ public:
                    ? detail::note_failure(strategy_, question_about(failed, terms, at))
                    : detail::forbids_retry(failed.facts);
     }
+    /// The pause that such a failure asks for, as its strategy or its facts state.
+    [[nodiscard]] std::optional<duration> minimum_wait(
+        const failed_attempt& failed, const request_terms& terms,
+        const decision_context& at) noexcept {
+        return detail::minimum_wait_of(strategy_, question_about(failed, terms, at));
+    }
     /// One of them has succeeded, for observers.
     void on_one_succeeded(std::uint32_t number) noexcept {
         if (attached_) {

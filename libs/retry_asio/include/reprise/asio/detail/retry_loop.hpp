@@ -303,14 +303,16 @@ public:  // The interface of a group of hedged attempts to its driver.
             return verdict;
         }
         verdict.failure->number = ended.number;
-        longest_wait_ = std::max(longest_wait_, verdict.failure->facts.minimum_wait);
         const driver::failed_attempt failed{
             .facts = verdict.failure->facts,
             .failure = view_of_result(result),
             .is_canceled = is_canceled(),
             .is_assumed = verdict.failure->is_assumed,
             .number = ended.number};
-        verdict.is_final = session_.on_one_failed(failed, ended.is_lost, time_.context());
+        const driver::decision_context at = time_.context();
+        verdict.failure->facts.minimum_wait = session_.minimum_wait(failed, at);
+        longest_wait_ = std::max(longest_wait_, verdict.failure->facts.minimum_wait);
+        verdict.is_final = session_.on_one_failed(failed, ended.is_lost, at);
         return verdict;
     }
     /// The group completes next, with a result of this outcome.
