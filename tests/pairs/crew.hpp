@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <reprise/asio/detail/library.hpp>
+#include <reprise/asio/hedge.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
 #if defined(REPRISE_STANDALONE_ASIO)
@@ -103,12 +104,20 @@ private:
     std::atomic<std::size_t> ran_ = 0;
 };
 
+[[nodiscard]] inline hedge_options hedging_of(const call_plan& plan) {
+    return {.delay = plan.hedge_delay, .attempts_max = plan.hedged_attempts_max};
+}
+
 /// Emits the signals of the plan on `where`. A terminal one follows, as from a program that waits
 /// no longer.
 template <class Executor>
 void schedule_signals(
     world& w, testing::virtual_clock& clock, const Executor& where,
     asio::cancellation_signal& signal) {
+    w.emit_signal = [&w, &signal] {
+        w.on_signal(1);
+        signal.emit(asio::cancellation_type::terminal);
+    };
     if (!w.plan().signal_at) {
         return;
     }

@@ -31,13 +31,20 @@ enum class feature : std::uint8_t {
     cancellation,       ///< The caller emits signals of all types.
     threads,            ///< Several threads run the executor, with or without a strand.
     own_context,        ///< The handler has an executor of its own, which timers do not share.
+    minimum_wait,       ///< Failures that ask to wait, for less or more than the backoff.
+    tracer,             ///< Of the strategy; some of its spans are null.
+    late_decision,      ///< A strategy of the user, which answers later.
+    dropped_decision,   ///< A strategy of the user, which sometimes does not answer.
+    throwing_strategy,  ///< A strategy of the user, which throws in one of its calls.
+    stopping_observer,  ///< An observer that asks the call to stop.
+    throwing_observer,  ///< Functions that observe, and throw.
     no_exceptions,      ///< The loop is compiled with -fno-exceptions.
     blocking,           ///< `retry`
     completion_token,   ///< `async_retry<Signature>`
     coroutine,          ///< `async_retry` of a coroutine.
 };
 
-inline constexpr std::size_t feature_count = 23;
+inline constexpr std::size_t feature_count = 30;
 
 inline constexpr std::array<std::string_view, feature_count> feature_names{
     "filter",
@@ -59,24 +66,33 @@ inline constexpr std::array<std::string_view, feature_count> feature_names{
     "cancellation",
     "threads",
     "own context",
+    "minimum wait",
+    "tracer",
+    "late decision",
+    "dropped decision",
+    "throwing strategy",
+    "stopping observer",
+    "throwing observer",
     "no exceptions",
     "blocking",
     "completion token",
     "coroutine",
 };
 
+[[nodiscard]] constexpr std::size_t index_of(feature one) {
+    return static_cast<std::size_t>(one);
+}
+
 /// A set of features.
 class feature_set {
 public:
-    [[nodiscard]] bool has(feature one) const { return bits_.test(index(one)); }
-    void add(feature one) { bits_.set(index(one)); }
+    [[nodiscard]] bool has(feature one) const { return bits_.test(index_of(one)); }
+    void add(feature one) { bits_.set(index_of(one)); }
     [[nodiscard]] bool has_loop() const {
         return has(feature::blocking) || has(feature::completion_token) || has(feature::coroutine);
     }
 
 private:
-    [[nodiscard]] static std::size_t index(feature one) { return static_cast<std::size_t>(one); }
-
     std::bitset<feature_count> bits_;
 };
 

@@ -113,7 +113,7 @@ void spawn_wrapped(stage on, Strategy& strategy, const Operation& operation) {
     const call_plan& plan = on.w.plan();
     const auto recover = [on] { return on.w.recover(); };
     if (plan.has(feature::hedge)) {
-        const auto hedging = hedged(plan.hedge_delay, operation);
+        const auto hedging = hedged(hedging_of(plan), operation);
         plan.has(feature::fallback) ? spawn_call(on, strategy, with_fallback(recover, hedging))
                                     : spawn_call(on, strategy, hedging);
     } else {

@@ -128,7 +128,7 @@ void run_with_token(const call_plan& plan, const std::function<void(world&)>& do
                 call_handler{w, memory, where, signal.slot()});
         };
         if (plan.has(feature::hedge)) {
-            const auto hedging = hedged(plan.hedge_delay, initiate);
+            const auto hedging = hedged(hedging_of(plan), initiate);
             plan.has(feature::fallback) ? start(with_fallback(recover, hedging)) : start(hedging);
         } else {
             plan.has(feature::fallback) ? start(with_fallback(recover, initiate)) : start(initiate);
