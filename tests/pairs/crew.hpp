@@ -6,6 +6,7 @@
 #include <barrier>
 #include <cstddef>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -26,6 +27,11 @@
 namespace reprise::feature_pairs {
 
 namespace asio = detail::asio;
+
+/// Thrown where no result can carry an exception.
+struct failed_start : std::runtime_error {
+    failed_start() : std::runtime_error("the operation cannot be started") {}
+};
 
 /// Two threads that wait for work. It runs on them and on the caller's thread at the same time.
 class helper_threads {
@@ -79,7 +85,7 @@ public:
         handlers_.restart();
     }
     void poll() {
-        const std::function<void()> work = [this] { ran_ += io_.poll() + handlers_.poll(); };
+        const std::function<void()> work = [this] { poll_once(); };
         do {
             ran_ = 0;
             restart();
@@ -96,6 +102,15 @@ public:
     }
 
 private:
+    /// What an operation throws while it is being started may come out here.
+    void poll_once() {
+        try {
+            ran_ += io_.poll() + handlers_.poll();
+        } catch (const failed_start&) {
+            ++ran_;
+        }
+    }
+
     const call_plan& plan_;
     testing::virtual_clock& clock_;
     asio::io_context io_;

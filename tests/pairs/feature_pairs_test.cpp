@@ -29,10 +29,10 @@ struct coverage {
 };
 
 /// What these do depends on the other events of a call.
-constexpr std::array doubtful{feature::minimum_wait,      feature::tracer,
-                              feature::late_decision,     feature::dropped_decision,
-                              feature::throwing_strategy, feature::stopping_observer,
-                              feature::throwing_observer};
+constexpr std::array doubtful{
+    feature::failed_start,      feature::minimum_wait,     feature::tracer,
+    feature::late_decision,     feature::dropped_decision, feature::throwing_strategy,
+    feature::stopping_observer, feature::throwing_observer};
 
 [[nodiscard]] bool can_have(const feature_set& features, feature added) {
     for (std::size_t i = 0; i < feature_count; ++i) {

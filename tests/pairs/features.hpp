@@ -31,6 +31,8 @@ enum class feature : std::uint8_t {
     cancellation,       ///< The caller emits signals of all types.
     threads,            ///< Several threads run the executor, with or without a strand.
     own_context,        ///< The handler has an executor of its own, which timers do not share.
+    failed_start,       ///< Operations that throw while they are being started.
+    awaited_fallback,   ///< A fallback that is a coroutine.
     minimum_wait,       ///< Failures that ask to wait, for less or more than the backoff.
     tracer,             ///< Of the strategy; some of its spans are null.
     late_decision,      ///< A strategy of the user, which answers later.
@@ -44,7 +46,7 @@ enum class feature : std::uint8_t {
     coroutine,          ///< `async_retry` of a coroutine.
 };
 
-inline constexpr std::size_t feature_count = 30;
+inline constexpr std::size_t feature_count = 32;
 
 inline constexpr std::array<std::string_view, feature_count> feature_names{
     "filter",
@@ -66,6 +68,8 @@ inline constexpr std::array<std::string_view, feature_count> feature_names{
     "cancellation",
     "threads",
     "own context",
+    "failed start",
+    "awaited fallback",
     "minimum wait",
     "tracer",
     "late decision",
@@ -103,7 +107,7 @@ struct impossible_pair {
     std::string_view reason;
 };
 
-inline constexpr std::array<impossible_pair, 21> impossible_pairs{{
+inline constexpr std::array<impossible_pair, 29> impossible_pairs{{
     {feature::hedge, feature::blocking,
      "a blocking loop runs one attempt at a time: a hedged operation does not compile there"},
     {feature::named, feature::completion_token,
@@ -123,6 +127,14 @@ inline constexpr std::array<impossible_pair, 21> impossible_pairs{{
     {feature::own_context, feature::blocking, "a blocking loop has no handler"},
     {feature::own_context, feature::no_exceptions, "a blocking loop has no handler"},
     {feature::own_context, feature::coroutine, "a coroutine awaits on its own executor"},
+    {feature::failed_start, feature::blocking, "a blocking operation is not started apart"},
+    {feature::failed_start, feature::no_exceptions, "a blocking operation is not started apart"},
+    {feature::failed_start, feature::at_once, "an attempt that cannot start does not complete"},
+    {feature::awaited_fallback, feature::blocking, "only a coroutine can await it"},
+    {feature::awaited_fallback, feature::no_exceptions, "only a coroutine can await it"},
+    {feature::awaited_fallback, feature::completion_token, "only a coroutine can await it"},
+    {feature::awaited_fallback, feature::own_context, "only a coroutine can await it"},
+    {feature::awaited_fallback, feature::fallback, "a call has one fallback"},
     {feature::no_exceptions, feature::completion_token, "Asio throws its own errors"},
     {feature::no_exceptions, feature::coroutine, "coroutines of Asio report errors by throwing"},
     {feature::blocking, feature::completion_token, "a call runs in one loop"},

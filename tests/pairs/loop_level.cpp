@@ -197,7 +197,8 @@ void loop_level::verify(std::uint32_t succeeded) const {
              .failed_calls = calls - succeeded,
              .attempts = attempts,
              .failed_attempts = failures,
-             .is_hedged = plan.has(feature::hedge)});
+             .is_hedged = plan.has(feature::hedge),
+             .is_abandoned = is_abandoned});
     }
 }
 

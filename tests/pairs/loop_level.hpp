@@ -106,6 +106,7 @@ struct loop_level {
     std::uint32_t reported_successes = 0;
     bool has_no_token = false;  ///< The strategy has failed at the start.
     bool is_given_up = false;   ///< It has failed, or will not answer.
+    bool is_abandoned = false;  ///< The call has ended without a result.
     feature_set acted;          ///< Of those that may stay without effect.
 
     /// When a call of the strategy throws.

@@ -103,6 +103,11 @@ void draw_asynchrony(call_plan& plan, dice& random, const Some& some) {
         if (plan.has(feature::at_once) && random.one_in(2)) {
             script.is_at_once = true;
         }
+        if (plan.has(feature::failed_start) && random.one_in(3)) {
+            script.is_failed_start = true;
+            script.is_success = false;
+            script.is_executed = false;
+        }
     }
 }
 

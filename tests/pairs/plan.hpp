@@ -24,6 +24,7 @@ struct attempt_script {
     bool is_thrown = false;             ///< The failure is an exception, in loops that can see it.
     bool ignores_cancellation = false;  ///< It ends when it would have ended anyway.
     bool is_at_once = false;            ///< It completes while it is being started.
+    bool is_failed_start = false;       ///< It throws while it is being started.
     bool is_late = false;               ///< In blocking loops: it goes on after its limit.
     duration late_by{};       ///< With its own result, so long after it has been canceled.
     std::uint32_t heeds = 7;  ///< The types of cancellation that it supports.
@@ -90,6 +91,9 @@ struct call_plan {
     [[nodiscard]] bool has(feature one) const { return features.has(one); }
     /// True in the loops that cancellation signals reach.
     [[nodiscard]] bool has_signals() const;
+    [[nodiscard]] bool has_fallback() const {
+        return has(feature::fallback) || has(feature::awaited_fallback);
+    }
     /// True if the loop itself may cancel an attempt.
     [[nodiscard]] bool may_cancel_attempts() const {
         return timeout || attempt_timeout || has(feature::hedge);

@@ -46,6 +46,7 @@ public:
         std::size_t attempts = 0;
         std::size_t failed_attempts = 0;
         bool is_hedged = false;
+        bool is_abandoned = false;  ///< Attempts may end after their call.
     };
     void verify(const totals& known) const;
     [[nodiscard]] std::size_t count() const { return spans_.size(); }

@@ -145,14 +145,16 @@ bool world::has_acted(feature one) const {
     if (one == feature::throwing_observer) {
         return level(0).functions.completions != 0;
     }
-    if (one == feature::minimum_wait || one == feature::stopping_observer) {
+    if (one == feature::minimum_wait || one == feature::failed_start ||
+        one == feature::stopping_observer) {
         return acted_.has(one);
     }
     return level(0).acted.has(one) || level(1).acted.has(one);
 }
 
 void world::after(duration time, std::function<void()> action) {
-    at_(clock_.now() + time, std::move(action));
+    at_(clock_.now() + time,
+        [this, action = std::move(action)]() mutable { run_anywhere(std::move(action)); });
 }
 
 void world::on_event() {
@@ -256,9 +258,19 @@ void world::check_retry(const attempt& current) {
     }
 }
 
+bool world::fails_to_start() const {
+    const std::size_t last = plan_.attempts.size() - 1;
+    return plan_.attempts[std::min<std::size_t>(service_calls_, last)].is_failed_start;
+}
+
+void world::abandon(reply& ended) {
+    ended.failure.facts = {.safety = retry_safety::no};
+    is_abandoned_ = true;
+}
+
 const attempt_script& world::call_service(const attempt& current) {
     ++service_calls_;
-    if (completions_ != 0) {
+    if (completions_ != 0 || is_abandoned_) {
         report("an attempt starts after the call has completed");
     }
     // On several threads, one that has been admitted may still be on its way.
@@ -301,6 +313,9 @@ reply world::answer(const attempt_script& script, bool is_cut) {
                                        : facts_of_answer(script, clock_);
         }
         facts = adapters::facts_after_sending(facts, plan_.method, plan_.repeat);
+    }
+    if (script.is_failed_start) {
+        acted_.add(feature::failed_start);
     }
     const bool is_answer = !plan_.has(feature::adapter) || script.status != 0;
     if (script.minimum_wait && is_answer && !is_cut) {
@@ -398,12 +413,13 @@ void world::complete(const reply& result) {
 }
 
 void world::verify() {
-    if (completions_ != 1) {
+    if (completions_ != (is_abandoned_ ? 0 : 1)) {
         report("the call completes " + std::to_string(completions_) + " times");
     }
     if (executions_ > 1 && !plan_.may_be_executed_twice()) {
         report("the service executes the call " + std::to_string(executions_) + " times");
     }
+    level(0).is_abandoned = is_abandoned_;
     level(0).verify(succeeded_calls(0));
     if (plan_.has(feature::nested)) {
         level(1).verify(succeeded_calls(1));
@@ -416,11 +432,14 @@ void world::verify() {
 
 std::uint32_t world::succeeded_calls(std::size_t index) const {
     // An attempt of the outer loop is a call of the inner one.
-    return index == 1 ? level(0).successes : level(0).successes != 0 ? 1U : 0U;
+    return index == 1 ? level(0).successes : result_.from == reply::source::service ? 1U : 0U;
 }
 
 void world::verify_result() {
     const loop_level& outer = level(0);
+    if (is_abandoned_) {
+        return;
+    }
     if (outer.successes != 0) {
         if (result_.from != reply::source::service) {
             report("a success is lost");
@@ -428,7 +447,7 @@ void world::verify_result() {
         return;
     }
     const bool is_recovered = result_.from == reply::source::fallback;
-    if (is_recovered != plan_.has(feature::fallback) && !has_asked_to_stop()) {
+    if (is_recovered != plan_.has_fallback() && !has_asked_to_stop()) {
         report("the fallback is not used as it should be");
     }
     if (result_.from == reply::source::failure && !plan_.has(feature::hedge) &&

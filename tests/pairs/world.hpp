@@ -140,6 +140,8 @@ public:
     [[nodiscard]] const loop_level& level(std::size_t index) const { return *levels_[index]; }
     [[nodiscard]] time_point now() const { return clock_.now(); }
     void after(duration time, std::function<void()> action);
+    /// Runs an action that uses nothing of the world, on any thread.
+    std::function<void(std::function<void()>)> run_anywhere = [](const auto& action) { action(); };
     /// Until everything has ended.
     void keep(std::shared_ptr<void> kept) { kept_.push_back(std::move(kept)); }
     /// Emits a terminal signal of the caller.
@@ -151,6 +153,10 @@ public:
 
     /// The service is called. Returns the script of this attempt.
     [[nodiscard]] const attempt_script& call_service(const attempt& current);
+    /// True if the next attempt that calls it throws while it is being started.
+    [[nodiscard]] bool fails_to_start() const;
+    /// What was thrown there is no result: the call ends without one.
+    void abandon(reply& ended);
     /// Its answer; `is_cut`: it was canceled or has reached its limit.
     [[nodiscard]] reply answer(const attempt_script& script, bool is_cut);
     [[noreturn]] void throw_failure(const reply& failed) const;
@@ -219,6 +225,7 @@ private:
     std::optional<time_point> asked_at_;  ///< When the service asked to wait, last,
     time_point not_before_{};             ///< until then.
     std::uint32_t events_ = 0;
+    bool is_abandoned_ = false;
     feature_set acted_;
     std::vector<std::shared_ptr<void>> kept_;
     std::atomic<std::uint32_t> starting_ = 0;
