@@ -18,12 +18,12 @@ namespace reprise::feature_pairs {
 inline namespace REPRISE_VARIANT {
 
 template <class Use>
-void with_throwing_strategy(world& w, std::size_t level, const Use& use) {
+void with_user_strategy(world& w, std::size_t level, const Use& use) {
     if (w.plan().has(feature::virtual_interface)) {
-        driver::virtual_strategy<throwing_strategy> strategy(w, level);
+        driver::virtual_strategy<user_strategy> strategy(w, level);
         use(static_cast<driver::retry_strategy&>(strategy));
     } else {
-        throwing_strategy strategy(w, level);
+        user_strategy strategy(w, level);
         use(strategy);
     }
 }
@@ -34,8 +34,8 @@ void with_strategy(world& w, std::size_t level, const Use& use) {
     if (w.plan().has_deferring_strategy()) {
         deferring_strategy strategy(w, level);
         use(static_cast<driver::retry_strategy&>(strategy));
-    } else if (w.plan().has(feature::throwing_strategy)) {
-        with_throwing_strategy(w, level, use);
+    } else if (w.plan().has_user_strategy()) {
+        with_user_strategy(w, level, use);
     } else if (w.plan().has(feature::virtual_interface)) {
         driver::virtual_strategy<strategy_type> strategy(w.strategy(level));
         use(static_cast<driver::retry_strategy&>(strategy));

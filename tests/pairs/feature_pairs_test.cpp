@@ -103,7 +103,7 @@ TEST(feature_pairs, every_pair_keeps_every_promise_in_every_loop) {
             feature_set both;
             both.add(first);
             both.add(second);
-            const coverage covered = play_in_loops(both, 50);
+            const coverage covered = play_in_loops(both, 40);
             ASSERT_FALSE(HasFailure());
             EXPECT_GT(covered.with_retries, 0U);
             EXPECT_GT(covered.successes, 0U);
@@ -129,7 +129,7 @@ TEST(feature_pairs, every_three_features_keep_every_promise_in_every_loop) {
                     three.add(added);
                 }
                 if (is_possible) {
-                    static_cast<void>(play_in_loops(three, 6));
+                    static_cast<void>(play_in_loops(three, 5));
                     ASSERT_FALSE(HasFailure());
                 }
             }

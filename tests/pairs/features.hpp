@@ -38,6 +38,7 @@ enum class feature : std::uint8_t {
     late_decision,      ///< A strategy of the user, which answers later.
     dropped_decision,   ///< A strategy of the user, which sometimes does not answer.
     throwing_strategy,  ///< A strategy of the user, which throws in one of its calls.
+    eager_strategy,     ///< A strategy of the user, which proposes every retry.
     stopping_observer,  ///< An observer that asks the call to stop.
     throwing_observer,  ///< Functions that observe, and throw.
     no_exceptions,      ///< The loop is compiled with -fno-exceptions.
@@ -46,7 +47,7 @@ enum class feature : std::uint8_t {
     coroutine,          ///< `async_retry` of a coroutine.
 };
 
-inline constexpr std::size_t feature_count = 32;
+inline constexpr std::size_t feature_count = 33;
 
 inline constexpr std::array<std::string_view, feature_count> feature_names{
     "filter",
@@ -75,6 +76,7 @@ inline constexpr std::array<std::string_view, feature_count> feature_names{
     "late decision",
     "dropped decision",
     "throwing strategy",
+    "eager strategy",
     "stopping observer",
     "throwing observer",
     "no exceptions",

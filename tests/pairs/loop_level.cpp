@@ -219,8 +219,7 @@ void loop_level::verify_strategy(std::uint32_t succeeded) const {
     if (charges.success_count() != (is_reported_first ? reports : 0)) {
         violate("the budget does not see each success once");
     }
-    const bool is_users = plan.thrown || plan.has_deferring_strategy();
-    if (is_users && reported_successes != reports) {
+    if (plan.has_user_strategy() && reported_successes != reports) {
         violate("the strategy does not see each success once");
     }
     if (has_no_token && questions != 0) {

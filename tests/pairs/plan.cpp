@@ -182,6 +182,10 @@ bool call_plan::has_signals() const {
 
 bool call_plan::may_be_executed_twice() const {
     const bool is_marked = repeat == repeatability::repeatable;
+    if (has(feature::eager_strategy) && repeat == repeatability::unspecified) {
+        // Of exceptions that only a filter names, this strategy sees nothing.
+        return !has(feature::adapter) || method == "GET" || has(feature::named);
+    }
     if (repeat == repeatability::not_repeatable ||
         (!is_marked && unmarked_calls == when_unstated::refuse)) {
         return false;

@@ -2,6 +2,8 @@
 
 /// One call that is played: its features, its options and the behaviour of the service.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -91,6 +93,10 @@ struct call_plan {
     [[nodiscard]] bool has(feature one) const { return features.has(one); }
     /// True in the loops that cancellation signals reach.
     [[nodiscard]] bool has_signals() const;
+    /// Of an attempt at the service, counted from zero.
+    [[nodiscard]] const attempt_script& script_of(std::size_t attempt) const {
+        return attempts[std::min(attempt, attempts.size() - 1)];
+    }
     [[nodiscard]] bool has_fallback() const {
         return has(feature::fallback) || has(feature::awaited_fallback);
     }
@@ -101,6 +107,10 @@ struct call_plan {
     /// True if several inner loops may run at the same time.
     [[nodiscard]] bool has_hedged_nest() const {
         return has(feature::hedge) && has(feature::nested);
+    }
+    /// True if the strategy is the user's own.
+    [[nodiscard]] bool has_user_strategy() const {
+        return thrown || has_deferring_strategy() || has(feature::eager_strategy);
     }
     /// True if a strategy may answer later: it is then always behind the virtual interface.
     [[nodiscard]] bool has_deferring_strategy() const { return !answers.empty(); }

@@ -50,7 +50,7 @@ asio::awaitable<reply> call_once(stage on, std::size_t level, attempt current) {
 
 /// The same; it may throw before it is a coroutine.
 asio::awaitable<reply> start_once(stage on, std::size_t level, attempt current) {
-    if (on.w.fails_to_start()) {
+    if (on.w.plan().script_of(on.w.service_calls()).is_failed_start) {
         on.w.start(level, current);
         const reply ended = on.w.answer(on.w.call_service(current), false);
         on.w.finish(level, ended);

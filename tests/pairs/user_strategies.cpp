@@ -1,5 +1,6 @@
 #include "user_strategies.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
@@ -29,28 +30,40 @@ auto call_or_throw(world& w, std::size_t level, strategy_call which, const Call&
     }
 }
 
+/// Looks at the number of attempts, but not at the failure.
+[[nodiscard]] driver::retry_action propose_all(
+    const world& w, strategy_type& own, const driver::retry_question& question) {
+    if (question.token.attempt >= w.plan().attempts_max) {
+        return driver::retry_action::no(refusal_reason::attempts_exhausted);
+    }
+    const duration asked = own.minimum_wait(question).value_or(duration::zero());
+    return driver::retry_action::after(std::max(w.plan().delay, asked));
+}
+
 }  // namespace
 
-driver::decision throwing_strategy::on_start(
+driver::decision user_strategy::on_start(
     driver::token_state& token, const driver::decision_context& at) {
     return call_or_throw(
         *world_, level_, strategy_call::start, [&] { return strategy_type::on_start(token, at); });
 }
 
-driver::retry_action throwing_strategy::retry_after(
+driver::retry_action user_strategy::retry_after(
     driver::token_state& token, const driver::retry_question& question) {
     return call_or_throw(*world_, level_, strategy_call::question, [&] {
-        return strategy_type::retry_after(token, question);
+        return world_->plan().has(feature::eager_strategy)
+                   ? propose_all(*world_, *this, question)
+                   : strategy_type::retry_after(token, question);
     });
 }
 
-bool throwing_strategy::note_failure(const driver::retry_question& question) {
+bool user_strategy::note_failure(const driver::retry_question& question) {
     return call_or_throw(*world_, level_, strategy_call::note, [&] {
         return strategy_type::note_failure(question);
     });
 }
 
-void throwing_strategy::on_success(
+void user_strategy::on_success(
     const driver::token_state& token, const driver::decision_context& at) {
     call_or_throw(
         *world_, level_, strategy_call::success, [&] { strategy_type::on_success(token, at); });
@@ -65,7 +78,9 @@ void deferring_strategy::retry_after(
     const driver::retry_question& question, driver::retry_sink& sink) {
     call_or_throw(world_, level_, strategy_call::question, [&] {
         driver::token_state token = question.token;
-        const driver::retry_action action = inner_.retry_after(token, question);
+        const driver::retry_action action = world_.plan().has(feature::eager_strategy)
+                                                ? propose_all(world_, inner_, question)
+                                                : inner_.retry_after(token, question);
         answer(world_.level(level_).next_answer(), action.remembering(token.memory), sink);
     });
 }

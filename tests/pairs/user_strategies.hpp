@@ -1,8 +1,8 @@
 #pragma once
 
-/// Strategies as users write them against `reprise::driver`: one that throws in its calls, and one
-/// that answers late or not at all. Both propose what the strategy of the plan proposes, and report
-/// to the world what they have done instead.
+/// Strategies as users write them against `reprise::driver`: one that answers at once, and one that
+/// answers late or not at all. Both may throw in their calls, and propose either what the strategy
+/// of the plan proposes or every retry. They report to the world what they do.
 
 #include <cstddef>
 #include <optional>
@@ -14,9 +14,9 @@
 namespace reprise::feature_pairs {
 
 /// Throws in the call that the plan names.
-class throwing_strategy : public strategy_type {
+class user_strategy : public strategy_type {
 public:
-    throwing_strategy(world& w, std::size_t level)
+    user_strategy(world& w, std::size_t level)
         : strategy_type(w.strategy(level)), world_(&w), level_(level) {}
 
     [[nodiscard]] driver::decision on_start(

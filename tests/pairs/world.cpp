@@ -24,6 +24,14 @@ constexpr std::uint32_t breaker_volume = 3;
     return http_facts(script.status, std::to_string(seconds.count()), clock.calendar_time());
 }
 
+/// What no strategy may overrule: a stated `no`, and the mark of the call. Of exceptions that only
+/// a filter names, the loop sees nothing.
+[[nodiscard]] bool allows_eager_retry(const call_plan& plan, const failure_facts& facts) {
+    return plan.repeat == repeatability::not_repeatable
+               ? facts.safety == retry_safety::yes
+               : facts.safety != retry_safety::no || plan.has(feature::named);
+}
+
 }  // namespace
 
 failure_facts retry_facts(const reply_error& error) {
@@ -225,6 +233,9 @@ void world::finish(std::size_t index, const reply& ended) {
 }
 
 bool world::allows_retry(const failure_facts& facts) const {
+    if (plan_.has(feature::eager_strategy)) {
+        return allows_eager_retry(plan_, facts);
+    }
     driver::retry_question question;
     question.facts = facts;
     if (!code_selection{plan_.selected_codes}(question)) {
@@ -258,11 +269,6 @@ void world::check_retry(const attempt& current) {
     }
 }
 
-bool world::fails_to_start() const {
-    const std::size_t last = plan_.attempts.size() - 1;
-    return plan_.attempts[std::min<std::size_t>(service_calls_, last)].is_failed_start;
-}
-
 void world::abandon(reply& ended) {
     ended.failure.facts = {.safety = retry_safety::no};
     is_abandoned_ = true;
@@ -291,8 +297,7 @@ const attempt_script& world::call_service(const attempt& current) {
         }
     }
     ++running_;
-    const std::size_t last = plan_.attempts.size() - 1;
-    return plan_.attempts[std::min<std::size_t>(service_calls_ - 1, last)];
+    return plan_.script_of(service_calls_ - 1);
 }
 
 reply world::answer(const attempt_script& script, bool is_cut) {

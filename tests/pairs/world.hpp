@@ -153,8 +153,6 @@ public:
 
     /// The service is called. Returns the script of this attempt.
     [[nodiscard]] const attempt_script& call_service(const attempt& current);
-    /// True if the next attempt that calls it throws while it is being started.
-    [[nodiscard]] bool fails_to_start() const;
     /// What was thrown there is no result: the call ends without one.
     void abandon(reply& ended);
     /// Its answer; `is_cut`: it was canceled or has reached its limit.
