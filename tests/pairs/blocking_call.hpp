@@ -113,7 +113,7 @@ void run_and_complete(world& w, const Result& result) {
 
 template <class Done>
 void play_blocking(const call_plan& plan, const Done& done) {
-    testing::virtual_clock clock;
+    testing::virtual_clock clock(plan.start);
     world w(plan, clock, [&](time_point when, std::function<void()> action) {
         clock.at(when, std::move(action));
     });

@@ -137,7 +137,7 @@ void schedule_signals(
         return;
     }
     const auto emit_at = [&](duration when, std::uint32_t type) {
-        clock.at(time_point{} + when, [&w, &signal, where, type] {
+        clock.at(clock.now() + when, [&w, &signal, where, type] {
             asio::post(where, [&w, &signal, type] {
                 w.on_signal(type);
                 signal.emit(static_cast<asio::cancellation_type_t>(type));

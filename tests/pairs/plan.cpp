@@ -218,9 +218,9 @@ call_plan draw_plan(const feature_set& features, std::uint64_t seed) {
         plan.budget_units = static_cast<std::uint32_t>(random.below(4));
     }
     if (features.has(feature::deadline)) {
-        plan.timeout = some(300);
+        plan.timeout = some(301) - 1ms;
         if (random.one_in(2)) {
-            plan.attempt_timeout = 1ms + some(100);
+            plan.attempt_timeout = some(102) - 1ms;
         }
     }
     if (features.has(feature::stop)) {
@@ -229,9 +229,11 @@ call_plan draw_plan(const feature_set& features, std::uint64_t seed) {
     if (features.has(feature::breaker) && random.one_in(2)) {
         plan.breaker_opens_at = some(60);
     }
-    plan.hedge_delay = 1ms + some(40);
+    plan.hedge_delay = some(42);
     draw_asynchrony(plan, random, some);
     draw_users_code(plan, random);
+    plan.start = random.one_of(
+        std::array<time_point, 3>{time_point{}, time_point{} - 1h, time_point{} + 24h * 365 * 100});
     if (features.has(feature::minimum_wait)) {
         draw_minimum_waits(plan, random);
     }

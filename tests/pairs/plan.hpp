@@ -66,6 +66,7 @@ struct throw_script {
 struct call_plan {
     feature_set features;
     std::uint64_t seed = 0;
+    time_point start{};
     std::vector<attempt_script> attempts;  ///< The last one repeats.
     std::uint32_t attempts_max = 4;
     duration delay{};  ///< Before each retry.

@@ -142,7 +142,7 @@ void spawn_wrapped(stage on, Strategy& strategy, const Operation& operation) {
 }  // namespace
 
 void run_in_coroutine(const call_plan& plan, const std::function<void(world&)>& done) {
-    testing::virtual_clock clock;
+    testing::virtual_clock clock(plan.start);
     crew all(plan, clock);
     world w(plan, clock, [&](time_point when, std::function<void()> action) {
         clock.at(when, std::move(action));

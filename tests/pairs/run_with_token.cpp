@@ -103,7 +103,7 @@ void call_once(
 }  // namespace
 
 void run_with_token(const call_plan& plan, const std::function<void(world&)>& done) {
-    testing::virtual_clock clock;
+    testing::virtual_clock clock(plan.start);
     crew all(plan, clock);
     world w(plan, clock, [&](time_point when, std::function<void()> action) {
         clock.at(when, std::move(action));

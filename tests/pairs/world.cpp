@@ -59,16 +59,20 @@ bool named_selection::operator()(const named_reply& failed) const {
 }
 
 world::world(const call_plan& plan, retry_clock& clock, const scheduler& at)
-    : plan_(plan), clock_(clock), at_(at), levels_{make_level(0), make_level(1)} {
+    : plan_(plan),
+      clock_(clock),
+      at_(at),
+      levels_{make_level(0), make_level(1)},
+      not_before_(clock.now()) {
     if (plan_.has(feature::breaker)) {
         breaker_ = std::make_shared<circuit_breaker>(driver::circuit_breaker_options{
             .volume_threshold = breaker_volume, .sleep_window = 50ms, .probe_timeout = 1s});
     }
     if (plan_.stop_at) {
-        at(time_point{} + *plan_.stop_at, [this] { request_stop(); });
+        at(clock_.now() + *plan_.stop_at, [this] { request_stop(); });
     }
     if (plan_.breaker_opens_at) {
-        at(time_point{} + *plan_.breaker_opens_at, [this] {
+        at(clock_.now() + *plan_.breaker_opens_at, [this] {
             for (std::uint32_t i = 0; i < 4 * breaker_volume; ++i) {
                 breaker_->on_failure(driver::breaker_permit::regular(), {}, clock_.now());
             }
@@ -136,9 +140,10 @@ call_options world::options(std::size_t index, const attempt* current) {
     }
     const time_point now = clock_.now();
     own.first_at =
-        now + std::min(
-                  {plan_.first_delay, options.timeout.value_or(duration::max()),
-                   driver::time_left(now, options.deadline.value_or(driver::no_deadline))});
+        now +
+        std::min(
+            {plan_.first_delay, driver::at_least_zero(options.timeout.value_or(duration::max())),
+             driver::time_left(now, options.deadline.value_or(driver::no_deadline))});
     own.deadline =
         options.deadline.value_or(options.timeout ? now + *options.timeout : driver::no_deadline);
     own.failed_at = own.answered_at = own.next_at = own.first_at;

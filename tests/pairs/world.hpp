@@ -221,7 +221,7 @@ private:
     std::optional<time_point> ends_at_;
     std::optional<time_point> stopped_at_;
     std::optional<time_point> asked_at_;  ///< When the service asked to wait, last,
-    time_point not_before_{};             ///< until then.
+    time_point not_before_;               ///< until then.
     std::uint32_t events_ = 0;
     bool is_abandoned_ = false;
     feature_set acted_;
