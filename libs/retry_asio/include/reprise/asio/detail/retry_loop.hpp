@@ -308,6 +308,7 @@ public:  // The interface of a group of hedged attempts to its driver.
             .failure = view_of_result(result),
             .is_canceled = is_canceled(),
             .is_assumed = verdict.failure->is_assumed,
+            .reached_limit = ended.timed_out,
             .number = ended.number};
         const driver::decision_context at = time_.context();
         verdict.failure->facts.minimum_wait = session_.minimum_wait(failed, at);
@@ -367,6 +368,7 @@ private:
             .is_canceled = self->is_canceled(),
             .is_noted = self->hedged_outcome_.has_value(),
             .is_assumed = failure->is_assumed,
+            .reached_limit = self->timed_out_ && !self->hedged_outcome_,
             .number = failure->number};
         failed.facts.minimum_wait = std::max(failed.facts.minimum_wait, self->longest_wait_);
         const driver::retry_step next = session.on_failed_attempt(failed, failed_at);
