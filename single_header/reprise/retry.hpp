@@ -2616,6 +2616,23 @@ template <class Strategy>
     return is_forbidden;
 }
 
+/// The pause that a failure asks for. A strategy may recognise more failures than the loop; without
+/// a word from it, or if it throws, the pause in the facts.
+template <class Strategy>
+[[nodiscard]] std::optional<duration> minimum_wait_of(
+    Strategy& strategy, const driver::retry_question& question) noexcept {
+    if constexpr (requires {
+                      { strategy.minimum_wait(question) } -> std::same_as<std::optional<duration>>;
+                  }) {
+        return guarded(
+            question.facts.minimum_wait, [&]() noexcept(noexcept(strategy.minimum_wait(question))) {
+                return strategy.minimum_wait(question);
+            });
+    } else {
+        return question.facts.minimum_wait;
+    }
+}
+
 /// Asks through the virtual interface where nothing can wait for a late answer.
 [[nodiscard]] REPRISE_EXPORT driver::retry_action ask(
     driver::retry_strategy& strategy, const driver::retry_question& question) noexcept;
@@ -2898,6 +2915,9 @@ struct failed_attempt {
     bool is_noted = false;
     /// The facts have a safety that the failure does not state: the attempt was cut short.
     bool is_assumed = false;
+    /// It had reached its time limit: evidence about the service, also if the caller has canceled
+    /// it meanwhile.
+    bool reached_limit = false;
     std::uint32_t number = 0;  ///< Of the attempt; 0: the one that started last.
 };
 
@@ -3009,7 +3029,8 @@ public:
         const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
         if (attached_) {
             if (!failed.is_noted || failed.is_canceled) {
-                attached_->count_failure(failed.facts, failed.is_canceled, at.now);
+                const bool is_no_evidence = failed.is_canceled && !failed.reached_limit;
+                attached_->count_failure(failed.facts, is_no_evidence, at.now);
             }
             attached_->on_failure(failed.facts, failed.failure);
         }
@@ -3102,16 +3123,21 @@ public:
     [[nodiscard]] bool on_one_failed(
         const failed_attempt& failed, bool is_lost, request_terms& terms,
         const decision_context& at) noexcept {
-        const bool is_evidence = !is_lost && !failed.is_canceled;
         if (attached_) {
             attached_->observation.on_one_ended(number_of(failed), &failed.facts, is_lost);
-            if (is_evidence) {
+            if (!is_lost && (!failed.is_canceled || failed.reached_limit)) {
                 attached_->count_failure(failed.facts, false, at.now);
             }
         }
-        return is_evidence && progress_.is_granted()
+        return !is_lost && !failed.is_canceled && progress_.is_granted()
                    ? detail::note_failure(strategy_, question_about(failed, terms, at))
                    : detail::forbids_retry(failed.facts);
+    }
+    /// The pause that such a failure asks for, as its strategy or its facts state.
+    [[nodiscard]] std::optional<duration> minimum_wait(
+        const failed_attempt& failed, const request_terms& terms,
+        const decision_context& at) noexcept {
+        return detail::minimum_wait_of(strategy_, question_about(failed, terms, at));
     }
     /// One of them has succeeded, for observers.
     void on_one_succeeded(std::uint32_t number) noexcept {
@@ -3519,6 +3545,10 @@ public:
     /// follows for one of them, with `is_noted` set. False unless overridden; a stated
     /// `retry_safety::no` is final in any case.
     virtual bool note_failure(const retry_question& question);
+    /// The pause that the failure of one of several attempts asks for: no other attempt of a hedged
+    /// call is added before, and none of its failures forgets it. That of the facts unless
+    /// overridden, for strategies that know failures which the loop does not.
+    [[nodiscard]] virtual std::optional<duration> minimum_wait(const retry_question& question);
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
     /// overridden: the client's budget pays, if there is one. Loops charge it and return what a
     /// retry that is not made has cost. The strategy itself reports everything else to it: requests
@@ -3574,6 +3604,9 @@ public:
     }
     bool note_failure(const retry_question& question) override {
         return detail::note_failure(inner_, question);
+    }
+    [[nodiscard]] std::optional<duration> minimum_wait(const retry_question& question) override {
+        return detail::minimum_wait_of(inner_, question);
     }
     [[nodiscard]] retry_budget* paying_budget() noexcept override {
         return detail::budget_of(inner_);
@@ -3804,6 +3837,12 @@ public:
         const failed_attempt& failed, bool is_lost, const decision_context& at) noexcept {
         return with_terms(
             [&](request_terms& terms) { return core().on_one_failed(failed, is_lost, terms, at); });
+    }
+    /// The pause that such a failure asks for, as its strategy or its facts state.
+    [[nodiscard]] std::optional<duration> minimum_wait(
+        const failed_attempt& failed, const decision_context& at) noexcept {
+        return with_terms(
+            [&](request_terms& terms) { return core().minimum_wait(failed, terms, at); });
     }
     /// One of them has succeeded, for observers.
     void on_one_succeeded(std::uint32_t number) noexcept { core().on_one_succeeded(number); }
@@ -5461,6 +5500,16 @@ namespace detail {
 
 }  // namespace detail
 
+namespace detail {
+
+/// A first policy that knows how long failures ask to wait.
+template <class Retryable>
+concept knows_minimum_wait = requires(Retryable& policy, const driver::retry_question& question) {
+    { policy.minimum_wait(question) } -> std::same_as<std::optional<duration>>;
+};
+
+}  // namespace detail
+
 namespace driver {
 
 /// The number of attempts of a composed strategy.
@@ -5523,6 +5572,16 @@ public:
         return check_retryable(question) != refusal_reason::none;
     }
 
+    /// A policy may know of a pause that the facts do not show.
+    [[nodiscard]] std::optional<duration> minimum_wait(const retry_question& question) noexcept(
+        has_nothrow_policies) {
+        if constexpr (detail::knows_minimum_wait<Retryable>) {
+            return retryable_.minimum_wait(question);
+        } else {
+            return question.facts.minimum_wait;
+        }
+    }
+
     void on_success(const token_state& token, const decision_context& at) noexcept {
         budget_.on_success(token.cost, token.attempt, at.now);
     }
@@ -5569,9 +5628,7 @@ private:
         using question_type = const retry_question&;
         bool is_so = noexcept(std::declval<Backoff&>().wait(
             std::declval<token_state&>(), std::declval<question_type>()));
-        if constexpr (requires(asked policy, question_type question) {
-                          policy.minimum_wait(question);
-                      }) {
+        if constexpr (detail::knows_minimum_wait<Retryable>) {
             is_so &= noexcept(std::declval<asked>().minimum_wait(std::declval<question_type>()));
         }
         if constexpr (requires(asked policy, question_type question) { policy.check(question); }) {
@@ -5584,11 +5641,7 @@ private:
 
     [[nodiscard]] duration delay_of(token_state& token, const retry_question& question) noexcept(
         has_nothrow_policies) {
-        if constexpr (requires {
-                          {
-                              retryable_.minimum_wait(question)
-                          } -> std::same_as<std::optional<duration>>;
-                      }) {
+        if constexpr (detail::knows_minimum_wait<Retryable>) {
             retry_question hinted = question;
             hinted.facts.minimum_wait = retryable_.minimum_wait(question);
             return backoff_.wait(token, hinted);
@@ -6515,6 +6568,10 @@ public:
     }
     [[nodiscard]] bool note_failure(const driver::retry_question& question) noexcept {
         return policies_.note_failure(question);
+    }
+    [[nodiscard]] std::optional<duration> minimum_wait(
+        const driver::retry_question& question) noexcept {
+        return policies_.minimum_wait(question);
     }
     void on_success(const driver::token_state& token, const driver::decision_context& at) noexcept {
         policies_.on_success(token, at);
@@ -10949,6 +11006,11 @@ void driver::retry_strategy::on_success(
 
 bool driver::retry_strategy::note_failure(const driver::retry_question&) {
     return false;
+}
+
+std::optional<duration> driver::retry_strategy::minimum_wait(
+    const driver::retry_question& question) {
+    return question.facts.minimum_wait;
 }
 
 driver::retry_budget* driver::retry_strategy::paying_budget() noexcept {

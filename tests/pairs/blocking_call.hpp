@@ -10,16 +10,33 @@
 #include <reprise/retry/detail/compiler.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
+#include "user_strategies.hpp"
 #include "world.hpp"
 
 namespace reprise::feature_pairs {
 
 inline namespace REPRISE_VARIANT {
 
+template <class Use>
+void with_user_strategy(world& w, std::size_t level, const Use& use) {
+    if (w.plan().has(feature::virtual_interface)) {
+        driver::virtual_strategy<user_strategy> strategy(w, level);
+        use(static_cast<driver::retry_strategy&>(strategy));
+    } else {
+        user_strategy strategy(w, level);
+        use(strategy);
+    }
+}
+
 /// Calls `use` with the strategy of this level, in the form that the plan asks for.
 template <class Use>
 void with_strategy(world& w, std::size_t level, const Use& use) {
-    if (w.plan().has(feature::virtual_interface)) {
+    if (w.plan().has_deferring_strategy()) {
+        deferring_strategy strategy(w, level);
+        use(static_cast<driver::retry_strategy&>(strategy));
+    } else if (w.plan().has_user_strategy()) {
+        with_user_strategy(w, level, use);
+    } else if (w.plan().has(feature::virtual_interface)) {
         driver::virtual_strategy<strategy_type> strategy(w.strategy(level));
         use(static_cast<driver::retry_strategy&>(strategy));
     } else {
@@ -96,7 +113,7 @@ void run_and_complete(world& w, const Result& result) {
 
 template <class Done>
 void play_blocking(const call_plan& plan, const Done& done) {
-    testing::virtual_clock clock;
+    testing::virtual_clock clock(plan.start);
     world w(plan, clock, [&](time_point when, std::function<void()> action) {
         clock.at(when, std::move(action));
     });

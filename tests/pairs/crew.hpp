@@ -6,10 +6,12 @@
 #include <barrier>
 #include <cstddef>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include <reprise/asio/detail/library.hpp>
+#include <reprise/asio/hedge.hpp>
 #include <reprise/testing/virtual_clock.hpp>
 
 #if defined(REPRISE_STANDALONE_ASIO)
@@ -25,6 +27,11 @@
 namespace reprise::feature_pairs {
 
 namespace asio = detail::asio;
+
+/// Thrown where no result can carry an exception.
+struct failed_start : std::runtime_error {
+    failed_start() : std::runtime_error("the operation cannot be started") {}
+};
 
 /// Two threads that wait for work. It runs on them and on the caller's thread at the same time.
 class helper_threads {
@@ -78,7 +85,7 @@ public:
         handlers_.restart();
     }
     void poll() {
-        const std::function<void()> work = [this] { ran_ += io_.poll() + handlers_.poll(); };
+        const std::function<void()> work = [this] { poll_once(); };
         do {
             ran_ = 0;
             restart();
@@ -95,6 +102,15 @@ public:
     }
 
 private:
+    /// What an operation throws while it is being started may come out here.
+    void poll_once() {
+        try {
+            ran_ += io_.poll() + handlers_.poll();
+        } catch (const failed_start&) {
+            ++ran_;
+        }
+    }
+
     const call_plan& plan_;
     testing::virtual_clock& clock_;
     asio::io_context io_;
@@ -103,17 +119,25 @@ private:
     std::atomic<std::size_t> ran_ = 0;
 };
 
+[[nodiscard]] inline hedge_options hedging_of(const call_plan& plan) {
+    return {.delay = plan.hedge_delay, .attempts_max = plan.hedged_attempts_max};
+}
+
 /// Emits the signals of the plan on `where`. A terminal one follows, as from a program that waits
 /// no longer.
 template <class Executor>
 void schedule_signals(
     world& w, testing::virtual_clock& clock, const Executor& where,
     asio::cancellation_signal& signal) {
+    w.emit_signal = [&w, &signal] {
+        w.on_signal(1);
+        signal.emit(asio::cancellation_type::terminal);
+    };
     if (!w.plan().signal_at) {
         return;
     }
     const auto emit_at = [&](duration when, std::uint32_t type) {
-        clock.at(time_point{} + when, [&w, &signal, where, type] {
+        clock.at(clock.now() + when, [&w, &signal, where, type] {
             asio::post(where, [&w, &signal, type] {
                 w.on_signal(type);
                 signal.emit(static_cast<asio::cancellation_type_t>(type));

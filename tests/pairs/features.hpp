@@ -31,13 +31,23 @@ enum class feature : std::uint8_t {
     cancellation,       ///< The caller emits signals of all types.
     threads,            ///< Several threads run the executor, with or without a strand.
     own_context,        ///< The handler has an executor of its own, which timers do not share.
+    failed_start,       ///< Operations that throw while they are being started.
+    awaited_fallback,   ///< A fallback that is a coroutine.
+    minimum_wait,       ///< Failures that ask to wait, for less or more than the backoff.
+    tracer,             ///< Of the strategy; some of its spans are null.
+    late_decision,      ///< A strategy of the user, which answers later.
+    dropped_decision,   ///< A strategy of the user, which sometimes does not answer.
+    throwing_strategy,  ///< A strategy of the user, which throws in one of its calls.
+    eager_strategy,     ///< A strategy of the user, which proposes every retry.
+    stopping_observer,  ///< An observer that asks the call to stop.
+    throwing_observer,  ///< Functions that observe, and throw.
     no_exceptions,      ///< The loop is compiled with -fno-exceptions.
     blocking,           ///< `retry`
     completion_token,   ///< `async_retry<Signature>`
     coroutine,          ///< `async_retry` of a coroutine.
 };
 
-inline constexpr std::size_t feature_count = 23;
+inline constexpr std::size_t feature_count = 33;
 
 inline constexpr std::array<std::string_view, feature_count> feature_names{
     "filter",
@@ -59,24 +69,36 @@ inline constexpr std::array<std::string_view, feature_count> feature_names{
     "cancellation",
     "threads",
     "own context",
+    "failed start",
+    "awaited fallback",
+    "minimum wait",
+    "tracer",
+    "late decision",
+    "dropped decision",
+    "throwing strategy",
+    "eager strategy",
+    "stopping observer",
+    "throwing observer",
     "no exceptions",
     "blocking",
     "completion token",
     "coroutine",
 };
 
+[[nodiscard]] constexpr std::size_t index_of(feature one) {
+    return static_cast<std::size_t>(one);
+}
+
 /// A set of features.
 class feature_set {
 public:
-    [[nodiscard]] bool has(feature one) const { return bits_.test(index(one)); }
-    void add(feature one) { bits_.set(index(one)); }
+    [[nodiscard]] bool has(feature one) const { return bits_.test(index_of(one)); }
+    void add(feature one) { bits_.set(index_of(one)); }
     [[nodiscard]] bool has_loop() const {
         return has(feature::blocking) || has(feature::completion_token) || has(feature::coroutine);
     }
 
 private:
-    [[nodiscard]] static std::size_t index(feature one) { return static_cast<std::size_t>(one); }
-
     std::bitset<feature_count> bits_;
 };
 
@@ -87,7 +109,7 @@ struct impossible_pair {
     std::string_view reason;
 };
 
-inline constexpr std::array<impossible_pair, 21> impossible_pairs{{
+inline constexpr std::array<impossible_pair, 29> impossible_pairs{{
     {feature::hedge, feature::blocking,
      "a blocking loop runs one attempt at a time: a hedged operation does not compile there"},
     {feature::named, feature::completion_token,
@@ -107,6 +129,14 @@ inline constexpr std::array<impossible_pair, 21> impossible_pairs{{
     {feature::own_context, feature::blocking, "a blocking loop has no handler"},
     {feature::own_context, feature::no_exceptions, "a blocking loop has no handler"},
     {feature::own_context, feature::coroutine, "a coroutine awaits on its own executor"},
+    {feature::failed_start, feature::blocking, "a blocking operation is not started apart"},
+    {feature::failed_start, feature::no_exceptions, "a blocking operation is not started apart"},
+    {feature::failed_start, feature::at_once, "an attempt that cannot start does not complete"},
+    {feature::awaited_fallback, feature::blocking, "only a coroutine can await it"},
+    {feature::awaited_fallback, feature::no_exceptions, "only a coroutine can await it"},
+    {feature::awaited_fallback, feature::completion_token, "only a coroutine can await it"},
+    {feature::awaited_fallback, feature::own_context, "only a coroutine can await it"},
+    {feature::awaited_fallback, feature::fallback, "a call has one fallback"},
     {feature::no_exceptions, feature::completion_token, "Asio throws its own errors"},
     {feature::no_exceptions, feature::coroutine, "coroutines of Asio report errors by throwing"},
     {feature::blocking, feature::completion_token, "a call runs in one loop"},

@@ -103,13 +103,89 @@ void draw_asynchrony(call_plan& plan, dice& random, const Some& some) {
         if (plan.has(feature::at_once) && random.one_in(2)) {
             script.is_at_once = true;
         }
+        if (plan.has(feature::failed_start) && random.one_in(3)) {
+            script.is_failed_start = true;
+            script.is_success = false;
+            script.is_executed = false;
+        }
+    }
+}
+
+void draw_answers(call_plan& plan, dice& random) {
+    constexpr std::array kinds{
+        answer_kind::late, answer_kind::late, answer_kind::at_once, answer_kind::prompt};
+    constexpr std::array drops{
+        answer_kind::dropped, answer_kind::dropped_later, answer_kind::failed_later,
+        answer_kind::silent, answer_kind::kept};
+    const bool has_end = plan.timeout || plan.stop_at;
+    plan.answers.resize(1 + random.below(4));
+    for (answer_script& answer : plan.answers) {
+        if (plan.has(feature::late_decision)) {
+            answer.kind = random.one_of(kinds);
+        }
+        if (plan.has(feature::dropped_decision) && random.one_in(3)) {
+            answer.kind = random.one_of(drops);
+        }
+        if (answer.kind == answer_kind::kept && !has_end) {
+            answer.kind = answer_kind::dropped;  // Such a call would never end.
+        }
+        answer.after = std::chrono::milliseconds{1 + static_cast<std::int64_t>(random.below(50))};
+    }
+}
+
+/// Draws what strategies and observers of the user do.
+void draw_users_code(call_plan& plan, dice& random) {
+    constexpr std::array calls{
+        strategy_call::question, strategy_call::question, strategy_call::success,
+        strategy_call::note, strategy_call::start};
+    if (plan.has(feature::late_decision) || plan.has(feature::dropped_decision)) {
+        draw_answers(plan, random);
+    }
+    if (plan.has(feature::throwing_strategy)) {
+        throw_script thrown{.in = random.one_of(calls)};
+        thrown.level = plan.has(feature::nested) ? random.below(2) : 0;
+        thrown.number = 1 + static_cast<std::uint32_t>(random.below(3));
+        thrown.is_after_all = random.one_in(2);
+        plan.thrown = thrown;
+    }
+    if (plan.has(feature::stopping_observer)) {
+        plan.stops_at_event = 1 + static_cast<std::uint32_t>(random.below(4));
+        plan.stops_by_signal = plan.has_signals() && random.one_in(2);
+        // Signals must be emitted where the handler runs.
+        plan.has_strand = plan.has_strand || plan.stops_by_signal;
+    }
+    if (plan.has(feature::tracer) && random.one_in(3)) {
+        plan.untraced = 2 + static_cast<std::uint32_t>(random.below(3));
+    }
+    if (random.one_in(3)) {
+        plan.hedged_attempts_max = 3;
+    }
+}
+
+/// Draws how long failures ask to wait: some for less than the delays of the plan, some for more.
+void draw_minimum_waits(call_plan& plan, dice& random) {
+    constexpr std::array<duration, 6> waits{-5ms, 0ms, 5ms, 25ms, 60ms, 120ms};
+    for (attempt_script& script : plan.attempts) {
+        if (random.one_in(2)) {
+            script.minimum_wait =
+                plan.has(feature::adapter) ? 1s * random.below(2) : random.one_of(waits);
+            script.facts.minimum_wait = script.minimum_wait;
+        }
     }
 }
 
 }  // namespace
 
+bool call_plan::has_signals() const {
+    return has(feature::completion_token) || has(feature::coroutine);
+}
+
 bool call_plan::may_be_executed_twice() const {
     const bool is_marked = repeat == repeatability::repeatable;
+    if (has(feature::eager_strategy) && repeat == repeatability::unspecified) {
+        // Of exceptions that only a filter names, this strategy sees nothing.
+        return !has(feature::adapter) || method == "GET" || has(feature::named);
+    }
     if (repeat == repeatability::not_repeatable ||
         (!is_marked && unmarked_calls == when_unstated::refuse)) {
         return false;
@@ -142,9 +218,9 @@ call_plan draw_plan(const feature_set& features, std::uint64_t seed) {
         plan.budget_units = static_cast<std::uint32_t>(random.below(4));
     }
     if (features.has(feature::deadline)) {
-        plan.timeout = some(300);
+        plan.timeout = some(301) - 1ms;
         if (random.one_in(2)) {
-            plan.attempt_timeout = 1ms + some(100);
+            plan.attempt_timeout = some(102) - 1ms;
         }
     }
     if (features.has(feature::stop)) {
@@ -153,8 +229,14 @@ call_plan draw_plan(const feature_set& features, std::uint64_t seed) {
     if (features.has(feature::breaker) && random.one_in(2)) {
         plan.breaker_opens_at = some(60);
     }
-    plan.hedge_delay = 1ms + some(40);
+    plan.hedge_delay = some(42);
     draw_asynchrony(plan, random, some);
+    draw_users_code(plan, random);
+    plan.start = random.one_of(
+        std::array<time_point, 3>{time_point{}, time_point{} - 1h, time_point{} + 24h * 365 * 100});
+    if (features.has(feature::minimum_wait)) {
+        draw_minimum_waits(plan, random);
+    }
     return plan;
 }
 

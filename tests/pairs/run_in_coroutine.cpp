@@ -48,11 +48,27 @@ asio::awaitable<reply> call_once(stage on, std::size_t level, attempt current) {
     co_return ended;
 }
 
+/// The same; it may throw before it is a coroutine.
+asio::awaitable<reply> start_once(stage on, std::size_t level, attempt current) {
+    if (on.w.plan().script_of(on.w.service_calls()).is_failed_start) {
+        on.w.start(level, current);
+        const reply ended = on.w.answer(on.w.call_service(current), false);
+        on.w.finish(level, ended);
+        on.w.throw_failure(ended);
+    }
+    return call_once(on, level, current);
+}
+
+/// A fallback that is a coroutine.
+asio::awaitable<reply> recover_later(stage on) {
+    co_return on.w.recover();
+}
+
 /// The inner loop of a nested call.
 template <class Strategy>
 asio::awaitable<reply> call_in_loop(stage on, Strategy& strategy, attempt outer) {
     const async_call_options options = borrowed(on.w.options(1, &outer));
-    const auto operation = [on](attempt current) { return call_once(on, 1, current); };
+    const auto operation = [on](attempt current) { return start_once(on, 1, current); };
     auto pending = async_retry(strategy, options, operation);
     co_return co_await std::move(pending);
 }
@@ -111,21 +127,22 @@ void spawn_call(stage on, Strategy& strategy, Operation operation) {
 template <class Strategy, class Operation>
 void spawn_wrapped(stage on, Strategy& strategy, const Operation& operation) {
     const call_plan& plan = on.w.plan();
-    const auto recover = [on] { return on.w.recover(); };
-    if (plan.has(feature::hedge)) {
-        const auto hedging = hedged(plan.hedge_delay, operation);
-        plan.has(feature::fallback) ? spawn_call(on, strategy, with_fallback(recover, hedging))
-                                    : spawn_call(on, strategy, hedging);
-    } else {
-        plan.has(feature::fallback) ? spawn_call(on, strategy, with_fallback(recover, operation))
-                                    : spawn_call(on, strategy, operation);
-    }
+    const auto spawn = [&](const auto& wrapped) {
+        if (plan.has(feature::fallback)) {
+            spawn_call(on, strategy, with_fallback([on] { return on.w.recover(); }, wrapped));
+        } else if (plan.has(feature::awaited_fallback)) {
+            spawn_call(on, strategy, with_fallback([on] { return recover_later(on); }, wrapped));
+        } else {
+            spawn_call(on, strategy, wrapped);
+        }
+    };
+    plan.has(feature::hedge) ? spawn(hedged(hedging_of(plan), operation)) : spawn(operation);
 }
 
 }  // namespace
 
 void run_in_coroutine(const call_plan& plan, const std::function<void(world&)>& done) {
-    testing::virtual_clock clock;
+    testing::virtual_clock clock(plan.start);
     crew all(plan, clock);
     world w(plan, clock, [&](time_point when, std::function<void()> action) {
         clock.at(when, std::move(action));
@@ -135,6 +152,7 @@ void run_in_coroutine(const call_plan& plan, const std::function<void(world&)>& 
     const asio::any_io_executor where =
         plan.has_strand ? asio::any_io_executor(strand) : all.io().get_executor();
     w.is_in_place = [&] { return !plan.has_strand || strand.running_in_this_thread(); };
+    w.run_anywhere = [&](std::function<void()> action) { asio::post(all.io(), std::move(action)); };
     schedule_signals(w, clock, where, signal);
     const stage on{w, all, clock, where, signal};
     with_strategy(w, 0, [&](auto& outer) {
@@ -144,7 +162,7 @@ void run_in_coroutine(const call_plan& plan, const std::function<void(world&)>& 
                 const std::function<asio::awaitable<reply>(attempt)> operation =
                     [on, &plan, &inner](attempt current) {
                         return plan.has(feature::nested) ? call_nested_loop(on, inner, current)
-                                                         : call_once(on, 0, current);
+                                                         : start_once(on, 0, current);
                     };
                 spawn_wrapped(on, outer, operation);
             }

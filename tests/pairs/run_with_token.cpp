@@ -82,6 +82,13 @@ void call_once(
     world& w, crew& all, testing::virtual_clock& clock, const attempt& current, Handler handler) {
     w.enter_start();
     const attempt_script& script = w.call_service(current);
+    if (script.is_failed_start) {
+        reply ended = w.answer(script, false);
+        w.abandon(ended);
+        w.finish(0, ended);
+        w.leave_start();
+        throw failed_start();
+    }
     if (script.is_at_once) {
         const reply ended = w.answer(script, false);
         w.finish(0, ended);
@@ -96,7 +103,7 @@ void call_once(
 }  // namespace
 
 void run_with_token(const call_plan& plan, const std::function<void(world&)>& done) {
-    testing::virtual_clock clock;
+    testing::virtual_clock clock(plan.start);
     crew all(plan, clock);
     world w(plan, clock, [&](time_point when, std::function<void()> action) {
         clock.at(when, std::move(action));
@@ -110,6 +117,9 @@ void run_with_token(const call_plan& plan, const std::function<void(world&)>& do
         return plan.has_strand ? strand.running_in_this_thread()
                                : all.handlers().get_executor().running_in_this_thread();
     };
+    if (!plan.has(feature::nested)) {  // The inner loop blocks the executor.
+        w.run_anywhere = [&](std::function<void()> run) { asio::post(all.io(), std::move(run)); };
+    }
     schedule_signals(w, clock, where, signal);
     const auto initiate = [&](const attempt& current, auto handler) {
         w.start(0, current);
@@ -123,18 +133,24 @@ void run_with_token(const call_plan& plan, const std::function<void(world&)>& do
     with_strategy(w, 0, [&](auto& strategy) {
         const async_call_options options = borrowed(w.options(0));
         const auto start = [&](auto operation) {
-            async_retry<void(reply)>(
-                all.io(), strategy, options, std::move(operation),
-                call_handler{w, memory, where, signal.slot()});
+            try {
+                async_retry<void(reply)>(
+                    all.io(), strategy, options, std::move(operation),
+                    call_handler{w, memory, where, signal.slot()});
+            } catch (const failed_start&) {  // The first attempt starts in here.
+            }
         };
         if (plan.has(feature::hedge)) {
-            const auto hedging = hedged(plan.hedge_delay, initiate);
+            const auto hedging = hedged(hedging_of(plan), initiate);
             plan.has(feature::fallback) ? start(with_fallback(recover, hedging)) : start(hedging);
         } else {
             plan.has(feature::fallback) ? start(with_fallback(recover, initiate)) : start(initiate);
         }
         clock.run(all);
     });
+    if (memory.is_in_use()) {
+        w.report("the handler's memory is not returned after the call");
+    }
     w.verify();
     done(w);
 }

@@ -14,8 +14,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t price = 5000;  // milli-units
 constexpr std::uint32_t breaker_volume = 3;
+
+[[nodiscard]] failure_facts facts_of_answer(const attempt_script& script, retry_clock& clock) {
+    if (!script.minimum_wait) {
+        return http_facts(script.status);
+    }
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*script.minimum_wait);
+    return http_facts(script.status, std::to_string(seconds.count()), clock.calendar_time());
+}
+
+/// What no strategy may overrule: a stated `no`, and the mark of the call. Of exceptions that only
+/// a filter names, the loop sees nothing.
+[[nodiscard]] bool allows_eager_retry(const call_plan& plan, const failure_facts& facts) {
+    return plan.repeat == repeatability::not_repeatable
+               ? facts.safety == retry_safety::yes
+               : facts.safety != retry_safety::no || plan.has(feature::named);
+}
 
 }  // namespace
 
@@ -34,56 +49,6 @@ failure_facts named_reply::retry_facts() const noexcept {
     return failed().failure.facts;
 }
 
-driver::payment ledger::try_pay() {
-    if (units_ == 0) {
-        return {false, price, 0};
-    }
-    --units_;
-    ++paid_count_;
-    last_cost_ = price;
-    return {true, price, std::int64_t{units_} * price};
-}
-
-void ledger::give_back(std::uint32_t cost) {
-    if (cost != price || paid_count_ == 0) {
-        owner_.report("something is returned that was not paid");
-        return;
-    }
-    ++units_;
-    --paid_count_;
-}
-
-void ledger::on_success(std::uint32_t cost, std::uint32_t attempt) {
-    ++success_count_;
-    if (cost != (attempt > 1 ? last_cost_ : 0)) {
-        owner_.report("a success does not return what its last retry cost");
-    }
-}
-
-driver::payment ledger_budget::try_pay(const failure_facts&, time_point) noexcept {
-    return shared_->try_pay();
-}
-void ledger_budget::give_back(std::uint32_t cost, time_point) noexcept {
-    shared_->give_back(cost);
-}
-void ledger_budget::on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept {
-    shared_->on_success(cost, attempt);
-}
-
-void watcher::on_decision(const decision_event& event) noexcept {
-    if (event.entry.is_attempt() && !event.entry.is_hedge()) {
-        ++failed_attempts;
-        timeouts += event.entry.is_timeout() ? 1U : 0U;
-    }
-}
-
-void watcher::on_completion(const call_summary& summary) noexcept {
-    ++completions;
-    successes += summary.is_success ? 1U : 0U;
-    attempts += summary.attempts;
-    last_refusal = summary.refusal;
-}
-
 bool code_selection::operator()(const driver::retry_question& question) const {
     return question.failure.get_if<named_reply>() == nullptr &&
            ((selected >> (question.facts.code % 8U)) & 1U) != 0;
@@ -96,21 +61,18 @@ bool named_selection::operator()(const named_reply& failed) const {
 world::world(const call_plan& plan, retry_clock& clock, const scheduler& at)
     : plan_(plan),
       clock_(clock),
-      levels_{
-          std::make_unique<loop_level>(*this, plan.budget_units),
-          std::make_unique<loop_level>(*this, plan.budget_units)} {
+      at_(at),
+      levels_{make_level(0), make_level(1)},
+      not_before_(clock.now()) {
     if (plan_.has(feature::breaker)) {
         breaker_ = std::make_shared<circuit_breaker>(driver::circuit_breaker_options{
             .volume_threshold = breaker_volume, .sleep_window = 50ms, .probe_timeout = 1s});
     }
     if (plan_.stop_at) {
-        at(time_point{} + *plan_.stop_at, [this] {
-            stop_.request_stop();
-            on_stop();
-        });
+        at(clock_.now() + *plan_.stop_at, [this] { request_stop(); });
     }
     if (plan_.breaker_opens_at) {
-        at(time_point{} + *plan_.breaker_opens_at, [this] {
+        at(clock_.now() + *plan_.breaker_opens_at, [this] {
             for (std::uint32_t i = 0; i < 4 * breaker_volume; ++i) {
                 breaker_->on_failure(driver::breaker_permit::regular(), {}, clock_.now());
             }
@@ -120,6 +82,16 @@ world::world(const call_plan& plan, retry_clock& clock, const scheduler& at)
     if (plan_.timeout) {
         deadline_ = clock_.now() + *plan_.timeout;
     }
+    if (plan_.has(feature::stopping_observer)) {
+        for (const auto& each : levels_) {
+            each->observer->after_event = [this] { on_event(); };
+        }
+    }
+}
+
+std::unique_ptr<loop_level> world::make_level(std::size_t index) {
+    return std::make_unique<loop_level>(
+        plan_, index, [this](const std::string& violation) { report(violation); });
 }
 
 strategy_type world::strategy(std::size_t index) {
@@ -133,7 +105,15 @@ strategy_type world::strategy(std::size_t index) {
                                  .when(named_selection{plan_.selected_codes})
                                  .budget(ledger_budget(&own.charges))
                                  .breaker(index == innermost ? breaker_ : nullptr)
-                                 .observer(plan_.has(feature::observer) ? own.observer : nullptr);
+                                 .observer(plan_.has_watcher() ? own.observer : nullptr);
+    if (plan_.has(feature::tracer)) {
+        prompt = prompt.tracer(own.spans);
+    }
+    if (plan_.has(feature::throwing_observer)) {
+        throwing_functions& heard = own.functions;
+        prompt = prompt.on_decision([&heard](const decision_event& e) { heard.on_decision(e); })
+                     .on_completion([&heard](const call_summary&) { heard.on_completion(); });
+    }
     return {std::move(prompt), plan_.first_delay};
 }
 
@@ -143,7 +123,7 @@ call_options world::options(std::size_t index, const attempt* current) {
     call_options options;
     options.repeat = plan_.repeat;
     options.clock = &clock_;
-    if (plan_.has(feature::stop)) {
+    if (plan_.has(feature::stop) || plan_.has(feature::stopping_observer)) {
         options.stop = stop_.get_token();
     }
     if (plan_.has(feature::observer)) {
@@ -160,10 +140,52 @@ call_options world::options(std::size_t index, const attempt* current) {
     }
     const time_point now = clock_.now();
     own.first_at =
-        now + std::min(
-                  {plan_.first_delay, options.timeout.value_or(duration::max()),
-                   driver::time_left(now, options.deadline.value_or(driver::no_deadline))});
+        now +
+        std::min(
+            {plan_.first_delay, driver::at_least_zero(options.timeout.value_or(duration::max())),
+             driver::time_left(now, options.deadline.value_or(driver::no_deadline))});
+    own.deadline =
+        options.deadline.value_or(options.timeout ? now + *options.timeout : driver::no_deadline);
+    own.failed_at = own.answered_at = own.next_at = own.first_at;
+    own.is_given_up = false;
     return options;
+}
+
+bool world::has_acted(feature one) const {
+    if (one == feature::tracer) {
+        return level(0).spans->count() != 0;
+    }
+    if (one == feature::throwing_observer) {
+        return level(0).functions.completions != 0;
+    }
+    if (one == feature::minimum_wait || one == feature::failed_start ||
+        one == feature::stopping_observer) {
+        return acted_.has(one);
+    }
+    return level(0).acted.has(one) || level(1).acted.has(one);
+}
+
+void world::after(duration time, std::function<void()> action) {
+    at_(clock_.now() + time,
+        [this, action = std::move(action)]() mutable { run_anywhere(std::move(action)); });
+}
+
+void world::on_event() {
+    if (++events_ != plan_.stops_at_event) {
+        return;
+    }
+    acted_.add(feature::stopping_observer);
+    if (plan_.stops_by_signal) {
+        emit_signal();
+    } else {
+        request_stop();
+    }
+}
+
+void world::request_stop() {
+    stopped_at_ = stopped_at_.value_or(clock_.now());
+    stop_.request_stop();
+    on_stop();
 }
 
 void world::start(std::size_t index, const attempt& current) {
@@ -173,16 +195,30 @@ void world::start(std::size_t index, const attempt& current) {
     if (index == 0) {
         outer_allowance_ = current.allowance;
     }
-    const bool is_alone = index == 0 || !plan_.has(feature::hedge);
-    const time_point now = clock_.now();
-    if (is_alone && current.number == 1 && now != own.first_at) {
-        report("the first attempt starts before or after its delay");
-    }
     own.limit = current.deadline;
+    if (index == 0 || !plan_.has(feature::hedge)) {
+        own.check_start(current, clock_.now());
+    }
     // The blocking loop inside an operation with a completion token sees no signals.
     if (signaled_at_ && (index == 0 || !plan_.has(feature::completion_token))) {
+        check_start_after_signal(index);
+    }
+    // On several threads, one that has been admitted may still be on its way.
+    const bool has_just_stopped = plan_.has(feature::threads) && stopped_at_ == clock_.now();
+    if (stopped_at_ && current.number > 1 && !has_just_stopped) {
+        report("an attempt starts after the caller has asked to stop");
+    }
+}
+
+/// On several threads, a signal may still be on its way through the outer loop's strand to an inner
+/// loop, which then starts one more attempt (docs/design/loop_rules.md).
+void world::check_start_after_signal(std::size_t index) {
+    const bool crosses_strand =
+        index == 1 && plan_.has(feature::threads) && plan_.may_cancel_attempts();
+    if (!crosses_strand || signaled_at_ != clock_.now()) {
         report("an attempt starts after a signal");
     }
+    ends_at_.reset();
 }
 
 void world::finish(std::size_t index, const reply& ended) {
@@ -192,10 +228,19 @@ void world::finish(std::size_t index, const reply& ended) {
     if (!ended.has_value()) {
         last_failure_ = ended.failure.facts;
         own.late_failures += clock_.now() > own.limit ? 1U : 0U;
+        own.failed_at = clock_.now();
+        own.answered_at = own.failed_at;
+        own.next_at = own.failed_at + std::max(plan_.delay, ended.failure.minimum_wait);
+    }
+    if (index == 0 && plan_.has(feature::nested) && !ended.has_value()) {
+        level(1).check_end(clock_.now());
     }
 }
 
 bool world::allows_retry(const failure_facts& facts) const {
+    if (plan_.has(feature::eager_strategy)) {
+        return allows_eager_retry(plan_, facts);
+    }
     driver::retry_question question;
     question.facts = facts;
     if (!code_selection{plan_.selected_codes}(question)) {
@@ -216,9 +261,6 @@ void world::check_retry(const attempt& current) {
     if (!is_hedged && last_failure_ && !allows_retry(*last_failure_)) {
         report("a failure that forbids a retry is retried");
     }
-    if (stop_.stop_requested() && current.number > 1) {
-        report("an attempt starts after the caller has asked to stop");
-    }
     if (deadline_ && clock_.now() >= *deadline_ && current.number > 1) {
         report("a retry starts after the deadline");
     }
@@ -232,9 +274,14 @@ void world::check_retry(const attempt& current) {
     }
 }
 
+void world::abandon(reply& ended) {
+    ended.failure.facts = {.safety = retry_safety::no};
+    is_abandoned_ = true;
+}
+
 const attempt_script& world::call_service(const attempt& current) {
     ++service_calls_;
-    if (completions_ != 0) {
+    if (completions_ != 0 || is_abandoned_) {
         report("an attempt starts after the call has completed");
     }
     // On several threads, one that has been admitted may still be on its way.
@@ -245,6 +292,9 @@ const attempt_script& world::call_service(const attempt& current) {
     if (starting_ > 1) {
         report("an attempt starts inside the initiating function of another");
     }
+    if (clock_.now() < not_before_ && !(plan_.has_hedged_nest() || asked_at_ == clock_.now())) {
+        report("an attempt starts before the pause is over that the service asked for");
+    }
     if (service_calls_ > 1) {
         check_retry(current);
         if (!is_in_place()) {
@@ -252,8 +302,7 @@ const attempt_script& world::call_service(const attempt& current) {
         }
     }
     ++running_;
-    const std::size_t last = plan_.attempts.size() - 1;
-    return plan_.attempts[std::min<std::size_t>(service_calls_ - 1, last)];
+    return plan_.script_of(service_calls_ - 1);
 }
 
 reply world::answer(const attempt_script& script, bool is_cut) {
@@ -271,9 +320,19 @@ reply world::answer(const attempt_script& script, bool is_cut) {
     if (plan_.has(feature::adapter)) {
         if (!is_cut) {
             facts = script.status == 0 ? failure_facts{.safety = retry_safety::maybe}
-                                       : http_facts(script.status);
+                                       : facts_of_answer(script, clock_);
         }
         facts = adapters::facts_after_sending(facts, plan_.method, plan_.repeat);
+    }
+    if (script.is_failed_start) {
+        acted_.add(feature::failed_start);
+    }
+    const bool is_answer = !plan_.has(feature::adapter) || script.status != 0;
+    if (script.minimum_wait && is_answer && !is_cut) {
+        acted_.add(feature::minimum_wait);
+        out.failure.minimum_wait = *script.minimum_wait;
+        asked_at_ = clock_.now();
+        not_before_ = std::max(not_before_, clock_.now() + *script.minimum_wait);
     }
     return out;
 }
@@ -286,7 +345,7 @@ void world::throw_failure(const reply& failed) const {
 }
 
 reply world::canceled_reply() {
-    if (!has_asked_to_stop() && !may_be_canceled_by_the_loop()) {
+    if (!has_asked_to_stop() && !plan_.may_cancel_attempts()) {
         report("the call ends with an exception that the operation did not throw");
     }
     reply out;
@@ -297,10 +356,6 @@ reply world::canceled_reply() {
 
 bool world::has_asked_to_stop() const {
     return stop_.stop_requested() || signaled_at_;
-}
-
-bool world::may_be_canceled_by_the_loop() const {
-    return plan_.timeout || plan_.attempt_timeout || plan_.has(feature::hedge);
 }
 
 void world::on_stop() {
@@ -327,7 +382,7 @@ void world::on_attempt_signal(std::uint32_t type, bool has_ended) {
         report("a signal reaches an attempt that has ended");
     }
     const bool is_callers = std::has_single_bit(type) && (type & signals_) != 0;
-    if (!is_callers && !may_be_canceled_by_the_loop()) {
+    if (!is_callers && !plan_.may_cancel_attempts()) {
         report("a signal reaches an attempt with another type");
     }
 }
@@ -359,21 +414,25 @@ void world::complete(const reply& result) {
     if (ends_at_ && clock_.now() != *ends_at_) {
         report("the call goes on waiting after the caller has asked to stop");
     }
+    if (!has_succeeded()) {
+        level(0).check_end(clock_.now());
+    }
     if (!is_in_place()) {
         report("the call completes on another executor than that of the handler");
     }
 }
 
 void world::verify() {
-    if (completions_ != 1) {
+    if (completions_ != (is_abandoned_ ? 0 : 1)) {
         report("the call completes " + std::to_string(completions_) + " times");
     }
     if (executions_ > 1 && !plan_.may_be_executed_twice()) {
         report("the service executes the call " + std::to_string(executions_) + " times");
     }
-    verify_level(0);
+    level(0).is_abandoned = is_abandoned_;
+    level(0).verify(succeeded_calls(0));
     if (plan_.has(feature::nested)) {
-        verify_level(1);
+        level(1).verify(succeeded_calls(1));
     }
     verify_result();
     if (breaker_ && breaker_->try_acquire(clock_.now() + 1h).is_refused()) {
@@ -381,47 +440,16 @@ void world::verify() {
     }
 }
 
-void world::verify_level(std::size_t index) {
-    const loop_level& own = level(index);
-    const std::string where = index == 0 ? "" : " (inner loop)";
-    if (own.charges.paid_count() != own.retries) {
-        report(
-            std::to_string(own.charges.paid_count()) + " retries are paid for, " +
-            std::to_string(own.retries) + " are made" + where);
-    }
-    if (own.charges.success_count() > own.successes ||
-        (own.successes != 0 && own.charges.success_count() == 0)) {
-        report("the budget does not see each success once" + where);
-    }
-    if (!plan_.has(feature::observer)) {
-        return;
-    }
-    const watcher& seen = *own.observer;
-    if (seen.completions != own.calls) {
-        report("an observer does not see each call end once" + where);
-    }
-    if (seen.successes != own.charges.success_count()) {
-        report("an observer does not see each success" + where);
-    }
-    if (seen.attempts != own.attempts) {
-        report("an observer does not see each attempt" + where);
-    }
-    if (!plan_.has(feature::hedge) && seen.failed_attempts != own.failures) {
-        report("an observer does not see each decision" + where);
-    }
-    const bool has_blocking_loop = plan_.has(feature::blocking) ||
-                                   plan_.has(feature::no_exceptions) ||
-                                   (plan_.has(feature::nested) && !plan_.has(feature::coroutine));
-    if (!plan_.has(feature::hedge) && !has_blocking_loop && seen.timeouts < own.late_failures) {
-        report("an observer does not see that an attempt reached its limit" + where);
-    }
-    if (!plan_.has(feature::hedge) && own.history.refusal() != seen.last_refusal) {
-        report("history and observer name different ends" + where);
-    }
+std::uint32_t world::succeeded_calls(std::size_t index) const {
+    // An attempt of the outer loop is a call of the inner one.
+    return index == 1 ? level(0).successes : result_.from == reply::source::service ? 1U : 0U;
 }
 
 void world::verify_result() {
     const loop_level& outer = level(0);
+    if (is_abandoned_) {
+        return;
+    }
     if (outer.successes != 0) {
         if (result_.from != reply::source::service) {
             report("a success is lost");
@@ -429,7 +457,7 @@ void world::verify_result() {
         return;
     }
     const bool is_recovered = result_.from == reply::source::fallback;
-    if (is_recovered != plan_.has(feature::fallback) && !has_asked_to_stop()) {
+    if (is_recovered != plan_.has_fallback() && !has_asked_to_stop()) {
         report("the fallback is not used as it should be");
     }
     if (result_.from == reply::source::failure && !plan_.has(feature::hedge) &&

@@ -6,10 +6,12 @@
 /// ```
 /// executed twice       by a call that may not be, or after a failure that forbids it
 /// completed            twice, never, while an attempt still runs, or long after a stop or a signal
-/// started              too early, after a stop or a signal, inside the start of another attempt
+/// started              too early, too late, after a stop or a signal, inside the start of another
+///                      attempt, without the strategy's answer
 /// canceled             with another type, after its end, or not although the caller asked to
 /// charged              for a retry that is not made, or without a refund after a success
 /// observer not called  for a failed attempt or for the end of a call
+/// span                 missing, not ended, ended twice or with another result
 /// ```
 ///
 /// All of it is compiled once, with exceptions: both variants of the library share it.
@@ -32,6 +34,7 @@
 #include <reprise/retry/outcome.hpp>
 #include <reprise/retry/simple_strategy.hpp>
 
+#include "loop_level.hpp"
 #include "plan.hpp"
 
 namespace reprise::feature_pairs {
@@ -40,6 +43,7 @@ struct reply_error {
     failure_facts facts{};
     bool is_unattempted = false;
     std::uint32_t attempt = 0;  ///< Counts all attempts at the service.
+    duration minimum_wait{};    ///< As the service asked; the facts have it from elsewhere.
 };
 [[nodiscard]] failure_facts retry_facts(const reply_error& error);
 
@@ -79,71 +83,6 @@ public:
     [[nodiscard]] failure_facts retry_facts() const noexcept;
 };
 
-class world;
-
-/// A loop's charges.
-class ledger {
-public:
-    ledger(world& owner, std::uint32_t units) : owner_(owner), units_(units) {}
-
-    [[nodiscard]] driver::payment try_pay();
-    void give_back(std::uint32_t cost);
-    void on_success(std::uint32_t cost, std::uint32_t attempt);
-
-    [[nodiscard]] std::uint32_t paid_count() const { return paid_count_; }
-    [[nodiscard]] std::uint32_t success_count() const { return success_count_; }
-
-private:
-    world& owner_;
-    std::uint32_t units_;
-    std::uint32_t paid_count_ = 0;  ///< What was returned is subtracted.
-    std::uint32_t last_cost_ = 0;
-    std::uint32_t success_count_ = 0;
-};
-
-/// The budget of a strategy; copies share the ledger.
-class ledger_budget final : public driver::retry_budget {
-public:
-    explicit ledger_budget(ledger* shared) : shared_(shared) {}
-    [[nodiscard]] driver::payment try_pay(const failure_facts&, time_point) noexcept override;
-    void give_back(std::uint32_t cost, time_point) noexcept override;
-    void on_success(std::uint32_t cost, std::uint32_t attempt, time_point) noexcept override;
-
-private:
-    ledger* shared_;
-};
-
-/// Counts what an observer sees.
-class watcher final : public retry_observer {
-public:
-    void on_decision(const decision_event& event) noexcept override;
-    void on_completion(const call_summary& summary) noexcept override;
-
-    std::uint32_t failed_attempts = 0;
-    std::uint32_t completions = 0;
-    std::uint32_t timeouts = 0;  ///< Of the failed attempts.
-    std::uint32_t successes = 0;
-    std::uint32_t attempts = 0;  ///< As summaries report them.
-    refusal_reason last_refusal = refusal_reason::none;
-};
-
-/// One of two loops: 0 is the outer one, 1 the one inside its operation.
-struct loop_level {
-    loop_level(world& owner, std::uint32_t units) : charges(owner, units) {}
-
-    ledger charges;
-    std::shared_ptr<watcher> observer = std::make_shared<watcher>();
-    retry_history history;
-    std::uint32_t calls = 0;
-    std::uint32_t attempts = 0;
-    std::uint32_t retries = 0;
-    std::uint32_t failures = 0;
-    std::uint32_t late_failures = 0;  ///< After the limit of their attempt.
-    std::uint32_t successes = 0;
-    time_point first_at{};                   ///< When the first attempt of the call must start.
-    time_point limit = driver::no_deadline;  ///< Of the attempt that started last.
-};
-
 /// The filter: selects codes. It leaves the failures of `named_selection` alone.
 struct code_selection {
     std::uint32_t selected = 0xff;
@@ -163,7 +102,8 @@ using prompt_strategy = decltype(attempts(1)
                                      .when(base_selection{})
                                      .when(named_selection{})
                                      .budget(ledger_budget(nullptr))
-                                     .observer(std::shared_ptr<retry_observer>()));
+                                     .observer(std::shared_ptr<retry_observer>())
+                                     .tracer(std::shared_ptr<retry_tracer>()));
 
 /// The strategy of a loop: delays the first attempt, too.
 class strategy_type : public prompt_strategy {
@@ -195,12 +135,26 @@ public:
     /// The options of the next call at this level; `current` is the outer attempt of a nested one.
     [[nodiscard]] call_options options(std::size_t level, const attempt* current = nullptr);
 
+    /// Of two loops: 0 is the outer one, 1 the one inside its operation.
+    [[nodiscard]] loop_level& level(std::size_t index) { return *levels_[index]; }
+    [[nodiscard]] const loop_level& level(std::size_t index) const { return *levels_[index]; }
+    [[nodiscard]] time_point now() const { return clock_.now(); }
+    void after(duration time, std::function<void()> action);
+    /// Runs an action that uses nothing of the world, on any thread.
+    std::function<void(std::function<void()>)> run_anywhere = [](const auto& action) { action(); };
+    /// Until everything has ended.
+    void keep(std::shared_ptr<void> kept) { kept_.push_back(std::move(kept)); }
+    /// Emits a terminal signal of the caller.
+    std::function<void()> emit_signal = [] {};
+
     /// An attempt of the loop at `level` starts, and ends.
     void start(std::size_t level, const attempt& current);
     void finish(std::size_t level, const reply& ended);
 
     /// The service is called. Returns the script of this attempt.
     [[nodiscard]] const attempt_script& call_service(const attempt& current);
+    /// What was thrown there is no result: the call ends without one.
+    void abandon(reply& ended);
     /// Its answer; `is_cut`: it was canceled or has reached its limit.
     [[nodiscard]] reply answer(const attempt_script& script, bool is_cut);
     [[noreturn]] void throw_failure(const reply& failed) const;
@@ -230,21 +184,27 @@ public:
     [[nodiscard]] std::uint32_t service_calls() const { return service_calls_; }
     [[nodiscard]] std::uint32_t retries() const { return level(0).retries + level(1).retries; }
     [[nodiscard]] bool has_succeeded() const { return level(0).successes != 0; }
+    /// True if a feature that may stay without effect has had one.
+    [[nodiscard]] bool has_acted(feature one) const;
 
 private:
-    [[nodiscard]] loop_level& level(std::size_t index) { return *levels_[index]; }
-    [[nodiscard]] const loop_level& level(std::size_t index) const { return *levels_[index]; }
+    [[nodiscard]] std::unique_ptr<loop_level> make_level(std::size_t index);
     [[nodiscard]] bool allows_retry(const failure_facts& facts) const;
     void check_retry(const attempt& current);
+    void check_start_after_signal(std::size_t index);
+    /// An observer has been called.
+    void on_event();
+    void request_stop();
     /// The caller has asked to stop: a call without a running attempt ends at once.
     void on_stop();
     [[nodiscard]] bool has_asked_to_stop() const;
-    [[nodiscard]] bool may_be_canceled_by_the_loop() const;
-    void verify_level(std::size_t index);
+    /// The calls of this loop that have ended with a success of the service.
+    [[nodiscard]] std::uint32_t succeeded_calls(std::size_t index) const;
     void verify_result();
 
     call_plan plan_;
     retry_clock& clock_;
+    scheduler at_;
     std::shared_ptr<circuit_breaker> breaker_;
     std::stop_source stop_;
     std::array<std::unique_ptr<loop_level>, 2> levels_;
@@ -259,6 +219,13 @@ private:
     std::optional<time_point> breaker_opened_at_;
     std::optional<time_point> signaled_at_;
     std::optional<time_point> ends_at_;
+    std::optional<time_point> stopped_at_;
+    std::optional<time_point> asked_at_;  ///< When the service asked to wait, last,
+    time_point not_before_;               ///< until then.
+    std::uint32_t events_ = 0;
+    bool is_abandoned_ = false;
+    feature_set acted_;
+    std::vector<std::shared_ptr<void>> kept_;
     std::atomic<std::uint32_t> starting_ = 0;
     reply result_;
     std::vector<std::string> violations_;

@@ -1,5 +1,6 @@
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <reprise/retry/driver/retry_strategy.hpp>
@@ -21,6 +22,11 @@ void driver::retry_strategy::on_success(
 
 bool driver::retry_strategy::note_failure(const driver::retry_question&) {
     return false;
+}
+
+std::optional<duration> driver::retry_strategy::minimum_wait(
+    const driver::retry_question& question) {
+    return question.facts.minimum_wait;
 }
 
 driver::retry_budget* driver::retry_strategy::paying_budget() noexcept {

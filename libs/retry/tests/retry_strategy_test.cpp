@@ -263,6 +263,9 @@ TEST(plugin, a_policy_that_throws_is_a_refusal) {
     run(waiting);
     run(hinting);
     EXPECT_TRUE(detail::note_failure(asked, {})) << "of a hedge";
+    driver::retry_question paused;
+    paused.facts.minimum_wait = 2s;
+    EXPECT_EQ(detail::minimum_wait_of(hinting, paused), 2s) << "of a hedge";
 }
 
 TEST(plugin, composition_changes_one_question_and_leaves_the_others) {

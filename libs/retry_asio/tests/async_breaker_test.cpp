@@ -125,4 +125,78 @@ TEST(async_breaker, an_initiating_function_that_throws_ends_the_call_for_observe
     }
 }
 
+/// A service that does not answer.
+[[nodiscard]] auto silent_service(outage& o) {
+    return throws_on_failure([&o]() -> asio::awaitable<int> {
+        ++o.calls;
+        asio::steady_timer timer(o.io, std::chrono::steady_clock::time_point::max());
+        auto pending = timer.async_wait(asio::use_awaitable);
+        co_await std::move(pending);
+        co_return 1;
+    });
+}
+
+/// Runs until idle. What is due at the same time is noticed at the same time.
+void run_together(outage& o) {
+    do {
+        o.time.advance({});
+        o.io.restart();
+        o.io.poll();
+    } while (o.time.advance_to_next());
+}
+
+// Both limits were reached at the same time, and the inner loop took the signal of the outer one
+// for its caller's: the breaker never saw a timeout.
+TEST(async_breaker, a_limit_that_an_outer_loop_shares_counts_as_a_timeout) {
+    outage o;
+    const auto inner = attempts(1).breaker(o.breaker);
+    const auto call = [&](const attempt& outer) -> asio::awaitable<int> {
+        const async_call_options options{
+            .deadline = outer.deadline, .history = o.options.history, .clock = o.options.clock};
+        const auto fetch = silent_service(o);
+        auto pending = async_retry(inner, options, fetch);
+        co_return co_await std::move(pending);
+    };
+    const auto play = [&]() -> asio::awaitable<void> {
+        const async_call_options options{.attempt_timeout = 100ms, .clock = o.options.clock};
+        const auto fetch = throws_on_failure(call);
+        auto pending = async_retry(attempts(1), options, fetch);
+        o.value = co_await std::move(pending);
+    };
+    for (int failed = 1; failed <= 2; ++failed) {
+        asio::co_spawn(o.io, play, [](std::exception_ptr error) { EXPECT_NE(error, nullptr); });
+        run_together(o);
+        EXPECT_EQ(o.calls, failed);
+        EXPECT_TRUE(o.trace.entries.back().is_timeout());
+    }
+    EXPECT_EQ(o.breaker->state(), circuit_state::open);
+}
+
+// The limit was reached, but the loop noticed the signal first.
+TEST(async_breaker, a_signal_at_the_limit_of_an_attempt_does_not_hide_the_timeout) {
+    outage o;
+    o.options.attempt_timeout = 100ms;
+    const auto rule = attempts(3).every(1s).breaker(o.breaker);
+    const auto play = [&]() -> asio::awaitable<void> {
+        const auto fetch = silent_service(o);
+        auto pending = async_retry(rule, o.options, fetch);
+        o.value = co_await std::move(pending);
+    };
+    for (int failed = 1; failed <= 2; ++failed) {
+        asio::cancellation_signal signal;
+        o.time.after(100ms, [&] {
+            asio::post(o.io, [&signal] { signal.emit(asio::cancellation_type::terminal); });
+        });
+        asio::co_spawn(
+            o.io, play, asio::bind_cancellation_slot(signal.slot(), [](std::exception_ptr error) {
+                EXPECT_NE(error, nullptr);
+            }));
+        run_together(o);
+        EXPECT_EQ(o.calls, failed) << "no retry follows a signal";
+        EXPECT_TRUE(o.trace.entries.back().is_timeout());
+        EXPECT_EQ(o.trace.refusal(), refusal_reason::canceled);
+    }
+    EXPECT_EQ(o.breaker->state(), circuit_state::open);
+}
+
 }  // namespace reprise::async_breaker_test

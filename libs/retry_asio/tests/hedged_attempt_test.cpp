@@ -355,4 +355,54 @@ TEST(hedge, SM_09_the_longest_minimum_wait_of_all_attempts_counts) {
     EXPECT_EQ(later.elapsed(), 110ms + 10s + 110ms + 1s + 1ms) << "it counts once";
 }
 
+/// Only a filter knows what it states.
+struct busy_replica : std::runtime_error {
+    busy_replica() : std::runtime_error("busy") {}
+    [[nodiscard]] failure_facts retry_facts() const {
+        return {.safety = retry_safety::yes, .minimum_wait = 10s};
+    }
+};
+
+/// Reads in hedged coroutines, which report `try_again` as `busy_replica`.
+template <class Strategy>
+void ask_while_busy(replica& r, Strategy& strategy, const hedge_options& hedging) {
+    const auto read = [&r]() -> asio::awaitable<int> {
+        try {
+            auto pending = r.read_in_coroutine();
+            co_return co_await std::move(pending);
+        } catch (const testing::system_error& error) {
+            if (error.code() == asio::error::try_again) {
+                throw busy_replica();
+            }
+            throw;
+        }
+    };
+    const auto play = [&]() -> asio::awaitable<void> {
+        const auto fetch = hedged(hedging, throws_on_failure(read));
+        auto pending = async_retry(strategy, r.options, fetch);
+        r.value = co_await std::move(pending);
+    };
+    r.thrown = testing::play(r.io, r.time, play);
+}
+
+// The hint of an exception that only the filter named was seen when the last attempt had failed
+// with it, but not when another one failed after it: the retry came too early, and a third attempt
+// was added before.
+TEST(hedge, SM_09_the_minimum_wait_of_a_named_exception_counts_in_every_attempt) {
+    const error_code busy = asio::error::try_again;
+    auto named = attempts(5).every(1s).on<busy_replica, testing::system_error>();
+    driver::virtual_strategy<decltype(named)> plugin(named);
+    const auto play = [&](auto& strategy) {
+        replica r({{60ms, busy}, {60ms, refused}, {1ms}});
+        ask_while_busy(r, strategy, {.delay = 50ms});
+        EXPECT_EQ(r.value, 3);
+        EXPECT_EQ(r.elapsed(), 110ms + 10s + 1ms);
+        replica three({{60ms, busy}, {100ms, refused}, {1ms}});
+        ask_while_busy(three, strategy, {.delay = 50ms, .attempts_max = 3});
+        EXPECT_EQ(three.elapsed(), 150ms + 10s + 1ms) << "no attempt is added before that";
+    };
+    play(named);
+    play(plugin);
+}
+
 }  // namespace reprise::hedge_test

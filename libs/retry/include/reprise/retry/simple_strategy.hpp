@@ -455,6 +455,10 @@ public:
     [[nodiscard]] bool note_failure(const driver::retry_question& question) noexcept {
         return policies_.note_failure(question);
     }
+    [[nodiscard]] std::optional<duration> minimum_wait(
+        const driver::retry_question& question) noexcept {
+        return policies_.minimum_wait(question);
+    }
     void on_success(const driver::token_state& token, const driver::decision_context& at) noexcept {
         policies_.on_success(token, at);
     }

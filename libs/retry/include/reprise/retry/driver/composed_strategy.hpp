@@ -351,6 +351,16 @@ namespace detail {
 
 }  // namespace detail
 
+namespace detail {
+
+/// A first policy that knows how long failures ask to wait.
+template <class Retryable>
+concept knows_minimum_wait = requires(Retryable& policy, const driver::retry_question& question) {
+    { policy.minimum_wait(question) } -> std::same_as<std::optional<duration>>;
+};
+
+}  // namespace detail
+
 namespace driver {
 
 /// The number of attempts of a composed strategy.
@@ -413,6 +423,16 @@ public:
         return check_retryable(question) != refusal_reason::none;
     }
 
+    /// A policy may know of a pause that the facts do not show.
+    [[nodiscard]] std::optional<duration> minimum_wait(const retry_question& question) noexcept(
+        has_nothrow_policies) {
+        if constexpr (detail::knows_minimum_wait<Retryable>) {
+            return retryable_.minimum_wait(question);
+        } else {
+            return question.facts.minimum_wait;
+        }
+    }
+
     void on_success(const token_state& token, const decision_context& at) noexcept {
         budget_.on_success(token.cost, token.attempt, at.now);
     }
@@ -459,9 +479,7 @@ private:
         using question_type = const retry_question&;
         bool is_so = noexcept(std::declval<Backoff&>().wait(
             std::declval<token_state&>(), std::declval<question_type>()));
-        if constexpr (requires(asked policy, question_type question) {
-                          policy.minimum_wait(question);
-                      }) {
+        if constexpr (detail::knows_minimum_wait<Retryable>) {
             is_so &= noexcept(std::declval<asked>().minimum_wait(std::declval<question_type>()));
         }
         if constexpr (requires(asked policy, question_type question) { policy.check(question); }) {
@@ -474,11 +492,7 @@ private:
 
     [[nodiscard]] duration delay_of(token_state& token, const retry_question& question) noexcept(
         has_nothrow_policies) {
-        if constexpr (requires {
-                          {
-                              retryable_.minimum_wait(question)
-                          } -> std::same_as<std::optional<duration>>;
-                      }) {
+        if constexpr (detail::knows_minimum_wait<Retryable>) {
             retry_question hinted = question;
             hinted.facts.minimum_wait = retryable_.minimum_wait(question);
             return backoff_.wait(token, hinted);

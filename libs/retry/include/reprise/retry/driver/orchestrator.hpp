@@ -90,6 +90,9 @@ struct failed_attempt {
     bool is_noted = false;
     /// The facts have a safety that the failure does not state: the attempt was cut short.
     bool is_assumed = false;
+    /// It had reached its time limit: evidence about the service, also if the caller has canceled
+    /// it meanwhile.
+    bool reached_limit = false;
     std::uint32_t number = 0;  ///< Of the attempt; 0: the one that started last.
 };
 
@@ -201,7 +204,8 @@ public:
         const failed_attempt& failed, request_terms& terms, const decision_context& at) noexcept {
         if (attached_) {
             if (!failed.is_noted || failed.is_canceled) {
-                attached_->count_failure(failed.facts, failed.is_canceled, at.now);
+                const bool is_no_evidence = failed.is_canceled && !failed.reached_limit;
+                attached_->count_failure(failed.facts, is_no_evidence, at.now);
             }
             attached_->on_failure(failed.facts, failed.failure);
         }
@@ -294,16 +298,21 @@ public:
     [[nodiscard]] bool on_one_failed(
         const failed_attempt& failed, bool is_lost, request_terms& terms,
         const decision_context& at) noexcept {
-        const bool is_evidence = !is_lost && !failed.is_canceled;
         if (attached_) {
             attached_->observation.on_one_ended(number_of(failed), &failed.facts, is_lost);
-            if (is_evidence) {
+            if (!is_lost && (!failed.is_canceled || failed.reached_limit)) {
                 attached_->count_failure(failed.facts, false, at.now);
             }
         }
-        return is_evidence && progress_.is_granted()
+        return !is_lost && !failed.is_canceled && progress_.is_granted()
                    ? detail::note_failure(strategy_, question_about(failed, terms, at))
                    : detail::forbids_retry(failed.facts);
+    }
+    /// The pause that such a failure asks for, as its strategy or its facts state.
+    [[nodiscard]] std::optional<duration> minimum_wait(
+        const failed_attempt& failed, const request_terms& terms,
+        const decision_context& at) noexcept {
+        return detail::minimum_wait_of(strategy_, question_about(failed, terms, at));
     }
     /// One of them has succeeded, for observers.
     void on_one_succeeded(std::uint32_t number) noexcept {

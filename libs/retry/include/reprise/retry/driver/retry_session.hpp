@@ -208,6 +208,12 @@ public:
         return with_terms(
             [&](request_terms& terms) { return core().on_one_failed(failed, is_lost, terms, at); });
     }
+    /// The pause that such a failure asks for, as its strategy or its facts state.
+    [[nodiscard]] std::optional<duration> minimum_wait(
+        const failed_attempt& failed, const decision_context& at) noexcept {
+        return with_terms(
+            [&](request_terms& terms) { return core().minimum_wait(failed, terms, at); });
+    }
     /// One of them has succeeded, for observers.
     void on_one_succeeded(std::uint32_t number) noexcept { core().on_one_succeeded(number); }
 

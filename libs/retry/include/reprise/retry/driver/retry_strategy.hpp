@@ -199,6 +199,10 @@ public:
     /// follows for one of them, with `is_noted` set. False unless overridden; a stated
     /// `retry_safety::no` is final in any case.
     virtual bool note_failure(const retry_question& question);
+    /// The pause that the failure of one of several attempts asks for: no other attempt of a hedged
+    /// call is added before, and none of its failures forgets it. That of the facts unless
+    /// overridden, for strategies that know failures which the loop does not.
+    [[nodiscard]] virtual std::optional<duration> minimum_wait(const retry_question& question);
     /// The budget that pays for the retries of this strategy, in place of the client's. Null unless
     /// overridden: the client's budget pays, if there is one. Loops charge it and return what a
     /// retry that is not made has cost. The strategy itself reports everything else to it: requests
@@ -254,6 +258,9 @@ public:
     }
     bool note_failure(const retry_question& question) override {
         return detail::note_failure(inner_, question);
+    }
+    [[nodiscard]] std::optional<duration> minimum_wait(const retry_question& question) override {
+        return detail::minimum_wait_of(inner_, question);
     }
     [[nodiscard]] retry_budget* paying_budget() noexcept override {
         return detail::budget_of(inner_);

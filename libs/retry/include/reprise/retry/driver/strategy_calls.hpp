@@ -201,6 +201,23 @@ template <class Strategy>
     return is_forbidden;
 }
 
+/// The pause that a failure asks for. A strategy may recognise more failures than the loop; without
+/// a word from it, or if it throws, the pause in the facts.
+template <class Strategy>
+[[nodiscard]] std::optional<duration> minimum_wait_of(
+    Strategy& strategy, const driver::retry_question& question) noexcept {
+    if constexpr (requires {
+                      { strategy.minimum_wait(question) } -> std::same_as<std::optional<duration>>;
+                  }) {
+        return guarded(
+            question.facts.minimum_wait, [&]() noexcept(noexcept(strategy.minimum_wait(question))) {
+                return strategy.minimum_wait(question);
+            });
+    } else {
+        return question.facts.minimum_wait;
+    }
+}
+
 /// Asks through the virtual interface where nothing can wait for a late answer.
 [[nodiscard]] REPRISE_EXPORT driver::retry_action ask(
     driver::retry_strategy& strategy, const driver::retry_question& question) noexcept;

@@ -303,14 +303,17 @@ public:  // The interface of a group of hedged attempts to its driver.
             return verdict;
         }
         verdict.failure->number = ended.number;
-        longest_wait_ = std::max(longest_wait_, verdict.failure->facts.minimum_wait);
         const driver::failed_attempt failed{
             .facts = verdict.failure->facts,
             .failure = view_of_result(result),
             .is_canceled = is_canceled(),
             .is_assumed = verdict.failure->is_assumed,
+            .reached_limit = ended.timed_out,
             .number = ended.number};
-        verdict.is_final = session_.on_one_failed(failed, ended.is_lost, time_.context());
+        const driver::decision_context at = time_.context();
+        verdict.failure->facts.minimum_wait = session_.minimum_wait(failed, at);
+        longest_wait_ = std::max(longest_wait_, verdict.failure->facts.minimum_wait);
+        verdict.is_final = session_.on_one_failed(failed, ended.is_lost, at);
         return verdict;
     }
     /// The group completes next, with a result of this outcome.
@@ -365,6 +368,7 @@ private:
             .is_canceled = self->is_canceled(),
             .is_noted = self->hedged_outcome_.has_value(),
             .is_assumed = failure->is_assumed,
+            .reached_limit = self->timed_out_ && !self->hedged_outcome_,
             .number = failure->number};
         failed.facts.minimum_wait = std::max(failed.facts.minimum_wait, self->longest_wait_);
         const driver::retry_step next = session.on_failed_attempt(failed, failed_at);
