@@ -133,6 +133,19 @@ document* find_alive(request& current, vbucket& in, const wire::document_key& ke
     return nullptr;
 }
 
+std::optional<opened_document> open_document(request& current, const wire::document_key& key) {
+    vbucket* in = open_vbucket(current, key, vbucket_state::active, access_kind::change);
+    if (in == nullptr) {
+        return std::nullopt;
+    }
+    document* existing = find_alive(current, *in, key);
+    if (existing == nullptr) {
+        current.fail(status::key_enoent);
+        return std::nullopt;
+    }
+    return opened_document{*in, *existing};
+}
+
 status check_cas(const document& existing, std::uint64_t cas, time_point now) noexcept {
     if (existing.is_locked(now)) {
         return cas == existing.cas ? status::success : status::locked;
