@@ -208,9 +208,8 @@ TEST_F(contention, an_old_configuration_that_is_pushed_again_changes_nothing) {
         }
     });
     for (int number = 0; number < 20; ++number) {
-        const auto read = at_.get("k");
-        ASSERT_TRUE(read) << words(read);
-        EXPECT_EQ(read->trace.retry_attempts, 0U) << "the old map was used";
+        const auto read = must(at_.get("k"));
+        EXPECT_EQ(read.trace.retry_attempts, 0U) << "the old map was used";
     }
 }
 

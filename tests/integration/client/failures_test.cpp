@@ -114,10 +114,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(failures, an_unknown_authority_is_not_trusted) {
     const auto server = start_tls();
-    const auto other = sandbox::certificate_authority::make();
-    ASSERT_TRUE(other);
+    const auto other = must(sandbox::certificate_authority::make());
     auto options = app_options();
-    options.tls.ca_pem = other->certificate();
+    options.tls.ca_pem = other.certificate();
     const auto failed = first_error(server->addresses().connection_string_tls, options);
     EXPECT_EQ(failed.code(), couchbase::errc::tls_failure) << failed;
 }

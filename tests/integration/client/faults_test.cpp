@@ -39,14 +39,12 @@ protected:
 TEST_F(faults, RH_19_temporary_failures_are_retried_by_both) {
     disturb(opcode::get, sandbox::fault_status{status::etmpfail, {}}, 3);
     disturb(opcode::set, sandbox::fault_status{status::etmpfail, {}}, 3);
-    const auto read = at_.get("old");
-    ASSERT_TRUE(read) << words(read);
-    EXPECT_EQ(read->trace.retry_attempts, 3U);
-    ASSERT_NE(read->trace.history, nullptr);
-    EXPECT_EQ(read->trace.history->entries.total(), 3U);
-    const auto stored = at_.upsert("new", "1");
-    ASSERT_TRUE(stored) << words(stored);
-    EXPECT_EQ(stored->trace.retry_attempts, 3U);
+    const auto read = must(at_.get("old"));
+    EXPECT_EQ(read.trace.retry_attempts, 3U);
+    ASSERT_NE(read.trace.history, nullptr);
+    EXPECT_EQ(read.trace.history->entries.total(), 3U);
+    const auto stored = must(at_.upsert("new", "1"));
+    EXPECT_EQ(stored.trace.retry_attempts, 3U);
     EXPECT_EQ(applied_count(*server_, opcode::set, "new"), 1U);
 }
 
@@ -73,12 +71,11 @@ TEST_F(faults, RH_16_a_connection_closed_before_the_write_is_ambiguous_too) {
 
 TEST_F(faults, RH_16_a_read_is_repeated_after_its_connection_closed) {
     disturb(opcode::get, sandbox::fault_close_before{}, 1);
-    const auto read = at_.get("old");
-    ASSERT_TRUE(read) << words(read);
-    EXPECT_GE(read->trace.retry_attempts, 1U);
-    ASSERT_NE(read->trace.history, nullptr);
+    const auto read = must(at_.get("old"));
+    EXPECT_GE(read.trace.retry_attempts, 1U);
+    ASSERT_NE(read.trace.history, nullptr);
     EXPECT_EQ(
-        read->trace.history->entries[0].reason_as<couchbase::retry_reason>(),
+        read.trace.history->entries[0].reason_as<couchbase::retry_reason>(),
         couchbase::retry_reason::socket_closed_while_in_flight);
 }
 
@@ -102,9 +99,8 @@ TEST_F(faults, a_late_answer_is_an_orphan_and_does_no_harm) {
     EXPECT_EQ(late.error().code(), couchbase::errc::unambiguous_timeout);
     const auto until = std::chrono::steady_clock::now() + 20s;
     while (cluster_.statistics()->orphans == 0 && std::chrono::steady_clock::now() < until) {
-        const auto read = at_.get("old");
-        ASSERT_TRUE(read) << words(read);
-        EXPECT_EQ(read->text(), "value");
+        const auto read = must(at_.get("old"));
+        EXPECT_EQ(read.text(), "value");
     }
     EXPECT_EQ(cluster_.statistics()->orphans, 1U);
 }
@@ -119,10 +115,8 @@ TEST_F(faults, a_moved_vbucket_is_found_again_by_both) {
             ASSERT_TRUE(cluster.topology().move_vbucket(bucket_name, vbucket, to));
         }
     });
-    const auto read = at_.get("old");
-    ASSERT_TRUE(read) << words(read);
-    const auto stored = at_.upsert("moved", "1");
-    ASSERT_TRUE(stored) << words(stored);
+    must(at_.get("old"));
+    must(at_.upsert("moved", "1"));
     EXPECT_EQ(applied_count(*server_, opcode::set, "moved"), 1U);
 }
 
@@ -134,8 +128,7 @@ TEST_F(faults, a_failed_over_node_is_no_longer_used) {
         ASSERT_TRUE(cluster.topology().failover(cluster.topology().nodes().back()));
     });
     for (int number = 0; number < 16; ++number) {
-        const auto read = at_.get("f" + std::to_string(number));
-        ASSERT_TRUE(read) << words(read);
+        must(at_.get("f" + std::to_string(number)));
     }
 }
 

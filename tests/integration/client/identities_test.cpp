@@ -144,10 +144,9 @@ TEST(buckets, RH_27_an_open_bucket_is_not_missing_while_its_nodes_restart) {
     });
     // A write could be lost with its connection.
     for (int index = 0; index < 20; ++index) {
-        const auto read = at.get("k", {.timeout = 20s});
-        ASSERT_TRUE(read) << words(read);
+        const auto read = must(at.get("k", {.timeout = 20s}));
         if (index == 0) {
-            EXPECT_GT(read->trace.retry_attempts, 0U) << "the restart was not met";
+            EXPECT_GT(read.trace.retry_attempts, 0U) << "the restart was not met";
         }
     }
 }

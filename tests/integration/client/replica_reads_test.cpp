@@ -51,14 +51,13 @@ TEST_P(replica_reads, all_copies_are_listed_the_active_one_first) {
     EXPECT_EQ(missing.error().code(), errc::document_unretrievable) << missing.error();
     EXPECT_NE(missing.error().message().find("replica 2"), std::string::npos) << missing.error();
     ASSERT_TRUE(at().upsert("k", "v"));
-    const auto all = at().get_all_replicas("k");
-    ASSERT_TRUE(all) << words(all);
-    ASSERT_EQ(all->size(), 3U);
-    EXPECT_FALSE((*all)[0].is_replica);
-    EXPECT_TRUE((*all)[1].is_replica);
-    for (const auto& copy : *all) {
+    const auto all = must(at().get_all_replicas("k"));
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_FALSE(all[0].is_replica);
+    EXPECT_TRUE(all[1].is_replica);
+    for (const auto& copy : all) {
         EXPECT_EQ(copy.text(), "v");
-        EXPECT_EQ(copy.cas, (*all)[0].cas);
+        EXPECT_EQ(copy.cas, all[0].cas);
     }
     EXPECT_EQ(requests(opcode::get_replica), 4U);
 }
@@ -67,10 +66,9 @@ TEST_P(replica_reads, copies_that_cannot_be_read_are_omitted) {
     ASSERT_TRUE(at().upsert("k", "v"));
     add_fault(
         *server_, fault(opcode::get, sandbox::fault_status{reprise::wire::status::einternal, {}}));
-    const auto all = at().get_all_replicas("k");
-    ASSERT_TRUE(all) << words(all);
-    ASSERT_EQ(all->size(), 2U);
-    EXPECT_TRUE((*all)[0].is_replica);
+    const auto all = must(at().get_all_replicas("k"));
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_TRUE(all[0].is_replica);
 }
 
 TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
@@ -79,10 +77,9 @@ TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
     auto rule = fault(opcode::get_replica, sandbox::fault_no_answer{});
     rule.when.limit = 1;  // one of the replicas
     add_fault(*server_, rule);
-    const auto any = at().get_any_replica("k", {.timeout = 60s});
-    ASSERT_TRUE(any) << words(any);
-    EXPECT_EQ(any->text(), "v");
-    EXPECT_TRUE(any->is_replica);
+    const auto any = must(at().get_any_replica("k", {.timeout = 60s}));
+    EXPECT_EQ(any.text(), "v");
+    EXPECT_TRUE(any.is_replica);
     // The others are canceled, not waited for.
     const auto until = std::chrono::steady_clock::now() + 30s;
     while (cluster_.statistics()->operations_open > 0 && std::chrono::steady_clock::now() < until) {
@@ -168,22 +165,19 @@ TEST_P(replica_reads, lookups_read_all_copies_or_the_first_one) {
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().code(), errc::document_unretrievable) << missing.error();
     EXPECT_EQ(missing.error().info().operation, "lookup_in_all_replicas");
-    const auto stored = at().upsert("k", json_text{R"({"a":1,"b":{"c":"x"}})"});
-    ASSERT_TRUE(stored);
-    const auto all = at().lookup_in_all_replicas(
-        "k", {look::get("b.c"), look::get("$document.CAS", {.is_xattr = true}), look::get("no")});
-    ASSERT_TRUE(all) << words(all);
-    ASSERT_EQ(all->size(), 3U);
-    for (const auto& copy : *all) {
-        EXPECT_EQ(copy.is_replica, &copy != &all->front());
+    const auto stored = must(at().upsert("k", json_text{R"({"a":1,"b":{"c":"x"}})"}));
+    const auto all = must(at().lookup_in_all_replicas(
+        "k", {look::get("b.c"), look::get("$document.CAS", {.is_xattr = true}), look::get("no")}));
+    ASSERT_EQ(all.size(), 3U);
+    for (const auto& copy : all) {
+        EXPECT_EQ(copy.is_replica, &copy != &all.front());
         EXPECT_EQ(copy.content_as<std::string>(0).value(), "x");
         EXPECT_TRUE(copy.content_as<std::string>(1));
         EXPECT_EQ(copy.content(2).error().code(), errc::path_not_found);
-        EXPECT_EQ(copy.cas, stored->cas);
+        EXPECT_EQ(copy.cas, stored.cas);
     }
-    const auto any = at().lookup_in_any_replica("k", {look::get("a")});
-    ASSERT_TRUE(any) << words(any);
-    EXPECT_EQ(any->content_as<int>(0).value(), 1);
+    const auto any = must(at().lookup_in_any_replica("k", {look::get("a")}));
+    EXPECT_EQ(any.content_as<int>(0).value(), 1);
     EXPECT_EQ(at().lookup_in_any_replica("k", {}).error().code(), errc::invalid_argument);
 }
 
@@ -192,9 +186,8 @@ TEST_P(replica_reads, RH_18_a_lookup_of_a_replica_is_sent_again_when_its_connect
     auto rule = fault(opcode::subdoc_multi_lookup, sandbox::fault_close_after{});
     rule.when.limit = 2;
     add_fault(*server_, rule);
-    const auto all = at().lookup_in_all_replicas("k", {look::get("a")});
-    ASSERT_TRUE(all) << words(all);
-    EXPECT_EQ(all->size(), 3U);
+    const auto all = must(at().lookup_in_all_replicas("k", {look::get("a")}));
+    EXPECT_EQ(all.size(), 3U);
     add_fault(*server_, fault(opcode::subdoc_multi_lookup, sandbox::fault_no_answer{}));
     const auto any = at().lookup_in_any_replica("k", {look::get("a")}, {.timeout = 200ms});
     ASSERT_FALSE(any);

@@ -103,23 +103,21 @@ TEST_P(several_threads, RH_50_have_their_own_connections_and_one_report) {
     for (int number = 0; number < key_count; ++number) {
         ASSERT_TRUE(documents(cluster).upsert(key_of(number), "v"));
     }
-    const auto report = cluster.diagnostics();
-    ASSERT_TRUE(report) << words(report);
-    EXPECT_EQ(report->state, couchbase::cluster_state::online);
+    const auto report = must(cluster.diagnostics());
+    EXPECT_EQ(report.state, couchbase::cluster_state::online);
     std::size_t open_count = 0;
     std::set<std::string> ids;
-    for (const auto& each : report->endpoints) {
+    for (const auto& each : report.endpoints) {
         if (each.bucket == bucket_name) {
             open_count += each.state == couchbase::endpoint_state::connected ? 1U : 0U;
             EXPECT_TRUE(ids.insert(each.id).second) << each.id;
-            EXPECT_TRUE(each.id.starts_with(report->id)) << each.id << " of " << report->id;
+            EXPECT_TRUE(each.id.starts_with(report.id)) << each.id << " of " << report.id;
         }
     }
     EXPECT_EQ(open_count, 2 * GetParam()) << "two nodes";
     EXPECT_GE(cluster.statistics()->connections_open, open_count);
-    const auto answers = cluster.bucket(bucket_name).ping();
-    ASSERT_TRUE(answers) << words(answers);
-    EXPECT_TRUE(answers->is_well());
+    const auto answers = must(cluster.bucket(bucket_name).ping());
+    EXPECT_TRUE(answers.is_well());
 }
 
 TEST_P(several_threads, RH_50_keep_the_order_of_writes_to_one_key_from_one_caller) {
@@ -139,8 +137,7 @@ TEST_P(several_threads, RH_50_keep_the_order_of_writes_to_one_key_from_one_calle
         }
     }
     for (auto& each : writes) {
-        const auto written = each.get();
-        ASSERT_TRUE(written) << words(written);
+        must(each.get());
     }
     for (int number = 0; number < key_count; ++number) {
         EXPECT_EQ(at.get(key_of(number))->text(), expected[static_cast<std::size_t>(number)]);
@@ -155,18 +152,16 @@ TEST_P(several_threads, RH_50_serve_scans_replica_reads_and_queries) {
         EXPECT_TRUE(at.get_any_replica(key_of(number)));
     }
     for (std::size_t round = 0; round < GetParam(); ++round) {  // the next thread each time
-        auto found = at.scan(couchbase::range_scan{}, {.keys_only = true});
-        ASSERT_TRUE(found) << words(found);
+        auto found = must(at.scan(couchbase::range_scan{}, {.keys_only = true}));
         int seen_count = 0;
-        for (const auto& document : *found) {
+        for (const auto& document : found) {
             ASSERT_TRUE(document) << words(document);
             seen_count += document->key.empty() ? 0 : 1;
         }
         EXPECT_EQ(seen_count, key_count);
-        EXPECT_TRUE(found->finish());
+        EXPECT_TRUE(found.finish());
     }
-    const auto rows = cluster.query("SELECT RAW 1", {.readonly = true});
-    ASSERT_TRUE(rows) << words(rows);
+    must(cluster.query("SELECT RAW 1", {.readonly = true}));
 }
 
 TEST_P(several_threads, RH_50_refuse_blocking_calls_on_each_of_them) {

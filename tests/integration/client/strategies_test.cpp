@@ -85,9 +85,8 @@ TEST(strategies, RH_02_an_answer_from_another_thread_continues_the_request) {
     slow->await_questions(1);
     EXPECT_TRUE(at.upsert("other", "v")) << "the client keeps working";
     slow->answer_all(couchbase::retry_action::after(1ms));
-    const auto done = read.get();
-    ASSERT_TRUE(done) << words(done);
-    EXPECT_EQ(done->trace.retry_attempts, 1U);
+    const auto done = must(read.get());
+    EXPECT_EQ(done.trace.retry_attempts, 1U);
 }
 
 TEST(
@@ -142,8 +141,7 @@ TEST(strategies, RH_36_a_reason_overridden_for_the_client_leaves_the_others_unch
     const auto [server, cluster] = connected(start(), options);
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
-    const auto locked = at.get_and_lock("k", 15s);
-    ASSERT_TRUE(locked) << words(locked);
+    must(at.get_and_lock("k", 15s));
     const auto refused = at.upsert("k", "w");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code(), errc::document_locked);

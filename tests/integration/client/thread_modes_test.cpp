@@ -118,8 +118,7 @@ TEST(thread_modes, callers_drive_and_nothing_runs_between_calls) {
     std::optional<read_result> seen;
     at.async_get("k", {}, [&](read_result result) { seen = std::move(result); });
     EXPECT_FALSE(seen) << "the client was not driven yet";
-    const auto stored = at.upsert("k", "v");
-    ASSERT_TRUE(stored) << words(stored);
+    must(at.upsert("k", "v"));
     EXPECT_TRUE(seen) << "the next call drains first";
     EXPECT_EQ(at.get("k")->text(), "v");
 

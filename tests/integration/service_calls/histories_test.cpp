@@ -47,43 +47,36 @@ protected:
 
 TEST_F(service_histories, RH_30_streamed_rows_have_one) {
     fail_next_query();
-    auto rows = cluster_.query_stream("SELECT RAW 1", {.readonly = true});
-    ASSERT_TRUE(rows) << words(rows);
-    EXPECT_EQ(rows->trace().history, nullptr) << "not known yet";
-    const auto row = rows->next();
-    ASSERT_TRUE(row) << words(row);
-    const auto end = rows->next();
-    ASSERT_TRUE(end) << words(end);
-    ASSERT_FALSE(*end);
-    expect_one_retry(rows->trace(), retry_reason::service_response_code_indicated, "stream");
+    auto rows = must(cluster_.query_stream("SELECT RAW 1", {.readonly = true}));
+    EXPECT_EQ(rows.trace().history, nullptr) << "not known yet";
+    must(rows.next());
+    const auto end = must(rows.next());
+    ASSERT_FALSE(end);
+    expect_one_retry(rows.trace(), retry_reason::service_response_code_indicated, "stream");
 }
 
 TEST_F(service_histories, RH_30_rows_that_failed_have_one_in_their_error) {
     fail_next_query();
     add_rule(*server_, disturb(service::query, query_error(3000, "syntax")));
-    auto rows = cluster_.query_stream("SELECT RAW 1", {.readonly = true});
-    ASSERT_TRUE(rows) << words(rows);
-    const auto row = rows->next();
+    auto rows = must(cluster_.query_stream("SELECT RAW 1", {.readonly = true}));
+    const auto row = rows.next();
     ASSERT_FALSE(row);
     expect_one_retry(row.error(), retry_reason::service_response_code_indicated, "error");
-    expect_one_retry(rows->trace(), retry_reason::service_response_code_indicated, "stream");
+    expect_one_retry(rows.trace(), retry_reason::service_response_code_indicated, "stream");
 }
 
 TEST_F(service_histories, RH_30_managers_of_query_indexes_have_one) {
     constexpr auto reason = retry_reason::service_response_code_indicated;
     const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
     fail_next_query();
-    const auto made = indexes.create({.is_primary = true});
-    ASSERT_TRUE(made) << words(made);
-    expect_one_retry(made->trace, reason, "create");
+    const auto made = must(indexes.create({.is_primary = true}));
+    expect_one_retry(made.trace, reason, "create");
     fail_next_query();
-    const auto listed = indexes.list();
-    ASSERT_TRUE(listed) << words(listed);
-    expect_one_retry(listed->trace, reason, "list");
+    const auto listed = must(indexes.list());
+    expect_one_retry(listed.trace, reason, "list");
     fail_next_query();
-    const auto dropped = indexes.drop_primary();
-    ASSERT_TRUE(dropped) << words(dropped);
-    expect_one_retry(dropped->trace, reason, "drop");
+    const auto dropped = must(indexes.drop_primary());
+    expect_one_retry(dropped.trace, reason, "drop");
 }
 
 TEST_F(service_histories, RH_30_managers_of_buckets_and_collections_have_one) {
@@ -93,17 +86,14 @@ TEST_F(service_histories, RH_30_managers_of_buckets_and_collections_have_one) {
     ASSERT_TRUE(buckets) << words(buckets);
     expect_one_retry(buckets->trace, reason, "buckets");
     lose_next_management_request();
-    const auto one = cluster_.buckets().get(bucket_name);
-    ASSERT_TRUE(one) << words(one);
-    expect_one_retry(one->trace, reason, "bucket");
+    const auto one = must(cluster_.buckets().get(bucket_name));
+    expect_one_retry(one.trace, reason, "bucket");
     lose_next_management_request();
-    const auto scopes = cluster_.bucket(bucket_name).collections().list();
-    ASSERT_TRUE(scopes) << words(scopes);
-    expect_one_retry(scopes->trace, reason, "scopes");
-    const auto made = cluster_.bucket(bucket_name).collections().create_scope("fresh");
-    ASSERT_TRUE(made) << words(made);
-    EXPECT_EQ(made->trace.retry_attempts, 0U);
-    EXPECT_EQ(made->trace.history, nullptr) << "nothing was retried";
+    const auto scopes = must(cluster_.bucket(bucket_name).collections().list());
+    expect_one_retry(scopes.trace, reason, "scopes");
+    const auto made = must(cluster_.bucket(bucket_name).collections().create_scope("fresh"));
+    EXPECT_EQ(made.trace.retry_attempts, 0U);
+    EXPECT_EQ(made.trace.history, nullptr) << "nothing was retried";
 }
 
 TEST_F(service_histories, asynchronous_managers_return_what_the_blocking_ones_do) {
@@ -111,9 +101,9 @@ TEST_F(service_histories, asynchronous_managers_return_what_the_blocking_ones_do
     const auto buckets = cluster_.buckets().async_list({}, boost::asio::use_future).get();
     ASSERT_TRUE(buckets) << words(buckets);
     expect_one_retry(buckets->trace, retry_reason::socket_closed_while_in_flight, "buckets");
-    const auto one = cluster_.buckets().async_get(bucket_name, {}, boost::asio::use_future).get();
-    ASSERT_TRUE(one) << words(one);
-    EXPECT_EQ(one->bucket.name, bucket_name);
+    const auto one =
+        must(cluster_.buckets().async_get(bucket_name, {}, boost::asio::use_future).get());
+    EXPECT_EQ(one.bucket.name, bucket_name);
     const auto collections = cluster_.bucket(bucket_name).collections();
     const couchbase::collection_settings settings{.scope = "later", .name = "made"};
     ASSERT_TRUE(collections.async_create_scope("later", {}, boost::asio::use_future).get());
