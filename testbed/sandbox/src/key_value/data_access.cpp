@@ -196,17 +196,7 @@ document& commit(request& current, vbucket& in, const wire::document_key& key, d
 
 std::uint32_t absolute_expiry(
     const request& current, std::uint32_t field, wire::collection_id collection) {
-    const auto now = std::chrono::floor<std::chrono::seconds>(current.now);
-    const auto when = wire::decode_expiry(field, now);
-    const auto seconds = when ? static_cast<std::uint32_t>(
-                                    std::max<std::int64_t>(when->time_since_epoch().count(), 1))
-                              : 0u;
-    const std::uint32_t limit = current.conv.bucket->ttl_max(collection.value);
-    if (limit == 0) {
-        return seconds;
-    }
-    const std::uint32_t latest = seconds_of(current.now) + limit;
-    return seconds == 0 ? latest : std::min(seconds, latest);
+    return current.conv.bucket->absolute_expiry(collection.value, field, current.now);
 }
 
 std::expected<taken_value, status> take_value(
