@@ -63,9 +63,8 @@ TEST_P(operations, a_string_that_was_stored_is_read) {
     EXPECT_EQ(read.format(), couchbase::document_format::string);
     EXPECT_EQ(read.cas, stored.cas);
     EXPECT_EQ(read.content_as<std::string>().value(), "first");
-    const auto wrong = read.content_as<couchbase::json_text>();
-    ASSERT_FALSE(wrong);
-    EXPECT_EQ(wrong.error().code(), couchbase::errc::decoding_failure);
+    const auto wrong = must_fail(read.content_as<couchbase::json_text>());
+    EXPECT_EQ(wrong.code(), couchbase::errc::decoding_failure);
 }
 
 TEST_P(operations, json_and_binary_keep_their_format_and_bytes) {
@@ -99,11 +98,10 @@ TEST_P(operations, a_large_value_keeps_its_bytes_when_it_is_sent_twice) {
 }
 
 TEST_P(operations, a_missing_document_is_not_found_and_does_not_exist) {
-    const auto read = documents_.get(key());
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), couchbase::errc::document_not_found);
-    EXPECT_FALSE(read.error().is_ambiguous());
-    EXPECT_EQ(read.error().info().key, key());
+    const auto read = must_fail(documents_.get(key()));
+    EXPECT_EQ(read.code(), couchbase::errc::document_not_found);
+    EXPECT_FALSE(read.is_ambiguous());
+    EXPECT_EQ(read.info().key, key());
     const auto found = must(documents_.exists(key()));
     EXPECT_FALSE(found.exists);
 }
@@ -151,13 +149,12 @@ TEST_P(operations, append_and_prepend_add_bytes) {
 TEST_P(operations, a_lock_keeps_writers_out_until_it_is_released) {
     ASSERT_TRUE(documents_.upsert(key(), "1"));
     const auto locked = must(documents_.get_and_lock(key(), 30s));
-    const auto refused = documents_.upsert(key(), "2", {.timeout = 200ms});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), couchbase::errc::unambiguous_timeout);
-    EXPECT_TRUE(refused.error().retry_reasons().contains(couchbase::retry_reason::kv_locked));
-    EXPECT_GT(refused.error().retry_attempts(), 2U);
-    ASSERT_NE(refused.error().history(), nullptr);
-    EXPECT_GT(refused.error().history()->entries.total(), 2U);
+    const auto refused = must_fail(documents_.upsert(key(), "2", {.timeout = 200ms}));
+    EXPECT_EQ(refused.code(), couchbase::errc::unambiguous_timeout);
+    EXPECT_TRUE(refused.retry_reasons().contains(couchbase::retry_reason::kv_locked));
+    EXPECT_GT(refused.retry_attempts(), 2U);
+    ASSERT_NE(refused.history(), nullptr);
+    EXPECT_GT(refused.history()->entries.total(), 2U);
 
     EXPECT_EQ(
         documents_.unlock(key(), couchbase::cas{locked.cas.value + 1}).error().code(),

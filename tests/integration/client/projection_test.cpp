@@ -117,10 +117,9 @@ TEST_F(projections, the_expiry_comes_with_the_document_as_it_was_stored) {
 }
 
 TEST_F(projections, errors_are_those_of_a_get) {
-    const auto missing = at_.get("no", {.with_expiry = true});
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::document_not_found);
-    EXPECT_EQ(missing.error().info().operation, "get");
+    const auto missing = must_fail(at_.get("no", {.with_expiry = true}));
+    EXPECT_EQ(missing.code(), errc::document_not_found);
+    EXPECT_EQ(missing.info().operation, "get");
     EXPECT_EQ(code_of(at_.get("airline", {.project = {"a["}})), errc::path_invalid);
     EXPECT_EQ(code_of(at_.get("airline", {.project = {""}})), errc::path_invalid);
     EXPECT_EQ(code_of(at_.get("", {.project = {"a"}})), errc::invalid_argument);

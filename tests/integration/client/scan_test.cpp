@@ -209,9 +209,8 @@ TEST_P(scans, RH_49_a_sample_that_breaks_after_its_first_document_fails) {
     auto some = must(at().scan(
         couchbase::sampling_scan{.limit = 10'000}, {.keys_only = true, .batch_byte_limit = 1}));
     EXPECT_EQ(read_all(some).size(), 1U);
-    const auto end = some.finish();
-    ASSERT_FALSE(end);
-    EXPECT_EQ(end.error().code(), errc::request_canceled);
+    const auto end = must_fail(some.finish());
+    EXPECT_EQ(end.code(), errc::request_canceled);
 }
 
 TEST_P(scans, a_stream_that_is_dropped_cancels_its_scans) {
@@ -232,9 +231,8 @@ TEST_P(scans, a_canceled_stream_ends_with_that_error_and_stays_so) {
     const auto read = read_all(found);
     EXPECT_LT(read.size(), keys_.size());
     for (int round = 0; round < 2; ++round) {
-        const auto next = found.next();
-        ASSERT_FALSE(next);
-        EXPECT_EQ(next.error().code(), errc::request_canceled);
+        const auto next = must_fail(found.next());
+        EXPECT_EQ(next.code(), errc::request_canceled);
     }
 }
 
@@ -242,11 +240,9 @@ TEST_P(scans, a_scan_that_takes_too_long_times_out) {
     add_fault(opcode::range_scan_create, sandbox::fault_status{status::etmpfail}, 0, 1'000'000);
     auto found = must(at().scan(couchbase::range_scan{}, {.timeout = 50ms}));
     read_all(found);
-    const auto end = found.finish();
-    ASSERT_FALSE(end);
-    EXPECT_EQ(end.error().code(), errc::unambiguous_timeout);
-    EXPECT_TRUE(
-        end.error().retry_reasons().contains(couchbase::retry_reason::kv_temporary_failure));
+    const auto end = must_fail(found.finish());
+    EXPECT_EQ(end.code(), errc::unambiguous_timeout);
+    EXPECT_TRUE(end.retry_reasons().contains(couchbase::retry_reason::kv_temporary_failure));
 }
 
 TEST_P(scans, an_unknown_collection_and_wrong_options_are_reported) {
@@ -259,9 +255,8 @@ TEST_P(scans, an_unknown_collection_and_wrong_options_are_reported) {
     }
     EXPECT_EQ(errors, std::vector{errc::collection_not_found});
     EXPECT_EQ(found.finish().error().code(), errc::collection_not_found);
-    const auto refused = at().scan(couchbase::sampling_scan{});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), errc::invalid_argument);
+    const auto refused = must_fail(at().scan(couchbase::sampling_scan{}));
+    EXPECT_EQ(refused.code(), errc::invalid_argument);
 }
 
 TEST_P(scans, a_collection_contains_only_its_own_documents) {
@@ -321,13 +316,11 @@ TEST(scan_tokens, a_second_read_is_refused_and_a_signal_cancels_the_scan) {
     auto found = must(documents(cluster).scan(couchbase::range_scan{}, {.timeout = 60s}));
     asio::cancellation_signal signal;
     auto first = found.async_next(asio::bind_cancellation_slot(signal.slot(), asio::use_future));
-    const auto second = found.next();
-    ASSERT_FALSE(second);
-    EXPECT_EQ(second.error().code(), couchbase::errc::read_in_progress);
+    const auto second = must_fail(found.next());
+    EXPECT_EQ(second.code(), couchbase::errc::read_in_progress);
     signal.emit(asio::cancellation_type::terminal);
-    const auto ended = first.get();
-    ASSERT_FALSE(ended);
-    EXPECT_EQ(ended.error().code(), errc::request_canceled);
+    const auto ended = must_fail(first.get());
+    EXPECT_EQ(ended.code(), errc::request_canceled);
 }
 
 }  // namespace scan_test

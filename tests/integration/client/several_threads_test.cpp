@@ -65,9 +65,8 @@ protected:
     static void expect_canceled(std::vector<std::future<read_result>>& reads) {
         for (auto& each : reads) {
             ASSERT_EQ(each.wait_for(30s), std::future_status::ready);
-            const auto read = each.get();
-            ASSERT_FALSE(read);
-            EXPECT_EQ(read.error().code(), errc::request_canceled) << read.error();
+            const auto read = must_fail(each.get());
+            EXPECT_EQ(read.code(), errc::request_canceled) << read;
         }
     }
 
@@ -230,9 +229,8 @@ TEST_P(several_threads, RH_50_close_ends_every_operation_once_under_load) {
     }
     EXPECT_TRUE(await([&] { return ended_count > 2000; }));
     cluster.close();
-    const auto late = documents(cluster).get("k");
-    ASSERT_FALSE(late);
-    EXPECT_EQ(late.error().code(), errc::request_canceled);
+    const auto late = must_fail(documents(cluster).get("k"));
+    EXPECT_EQ(late.code(), errc::request_canceled);
     is_closed = true;
     callers.clear();
     EXPECT_TRUE(await([&] { return started_count == ended_count; }));
@@ -319,9 +317,8 @@ TEST_P(
         reads.push_back(at.async_get(key_of(number), {.timeout = 60s}, asio::use_future));
     }
     for (auto& each : reads) {
-        const auto read = each.get();
-        ASSERT_FALSE(read);
-        EXPECT_EQ(read.error().code(), errc::authentication_failure) << read.error();
+        const auto read = must_fail(each.get());
+        EXPECT_EQ(read.code(), errc::authentication_failure) << read;
     }
     ASSERT_TRUE(cluster.replace_credentials({.username = "app", .password = "secret"}));
     // Calls fail at once until the first login of a thread succeeds.
@@ -362,14 +359,13 @@ TEST(several_threads_refused, with_an_executor_or_callers_that_drive) {
         options.io_threads = is_in_string ? 1 : 2;
         const std::string where =
             std::string("couchbase://127.0.0.1:1") + (is_in_string ? "?io_threads=2" : "");
-        const auto on_executor = couchbase::connect(context.get_executor(), where, options);
-        ASSERT_FALSE(on_executor);
-        EXPECT_EQ(on_executor.error().code(), couchbase::errc::option_invalid);
+        const auto on_executor =
+            must_fail(couchbase::connect(context.get_executor(), where, options));
+        EXPECT_EQ(on_executor.code(), couchbase::errc::option_invalid);
         EXPECT_NE(
-            on_executor.error().message().find(
-                "io_threads must be 1 if the client runs on an executor"),
+            on_executor.message().find("io_threads must be 1 if the client runs on an executor"),
             std::string::npos)
-            << on_executor.error();
+            << on_executor;
     }
     options.io_threads = 2;
     options.threads = couchbase::thread_mode::caller_drives;

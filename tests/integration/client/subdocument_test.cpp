@@ -103,14 +103,13 @@ TEST_F(subdocument, every_change_does_what_it_is_named_after) {
 
 TEST_F(subdocument, a_path_that_fails_undoes_all_and_has_its_place_in_the_callers_order) {
     const auto before = text();
-    const auto changed = at_.mutate_in(
+    const auto changed = must_fail(at_.mutate_in(
         "airline", {change::upsert("name", "Other"), change::insert("flights", 1),
-                    change::upsert("mark", 1, {.is_xattr = true})});
-    ASSERT_FALSE(changed);
-    EXPECT_EQ(changed.error().code(), errc::path_exists) << changed.error();
-    EXPECT_EQ(changed.error().info().failed_path, 1);
-    EXPECT_NE(changed.error().message().find("'flights'"), std::string::npos) << changed.error();
-    EXPECT_FALSE(changed.error().is_ambiguous());
+                    change::upsert("mark", 1, {.is_xattr = true})}));
+    EXPECT_EQ(changed.code(), errc::path_exists) << changed;
+    EXPECT_EQ(changed.info().failed_path, 1);
+    EXPECT_NE(changed.message().find("'flights'"), std::string::npos) << changed;
+    EXPECT_FALSE(changed.is_ambiguous());
     EXPECT_EQ(text(), before);
     EXPECT_EQ(applied_count(*server_, opcode::subdoc_multi_mutation, "airline"), 0U);
 }
@@ -180,10 +179,9 @@ TEST_F(subdocument, RH_16_RH_18_lookups_are_sent_again_and_changes_are_not) {
     rule = fault(opcode::subdoc_multi_mutation, sandbox::fault_close_after{});
     rule.when.limit = 1;
     add_fault(*server_, rule);
-    const auto changed = at_.mutate_in("airline", {change::increment("flights")});
-    ASSERT_FALSE(changed);
-    EXPECT_EQ(changed.error().code(), errc::request_canceled);
-    EXPECT_TRUE(changed.error().is_ambiguous());
+    const auto changed = must_fail(at_.mutate_in("airline", {change::increment("flights")}));
+    EXPECT_EQ(changed.code(), errc::request_canceled);
+    EXPECT_TRUE(changed.is_ambiguous());
     EXPECT_EQ(applied_count(*server_, opcode::subdoc_multi_mutation, "airline"), 1U);
     EXPECT_EQ(at_.lookup_in("airline", {look::get("flights")})->content_as<int>(0).value(), 8);
 }

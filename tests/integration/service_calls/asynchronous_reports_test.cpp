@@ -135,9 +135,8 @@ TEST_F(asynchronous_reports, a_client_that_ends_completes_them) {
         report = own.async_ping({}, asio::use_future);
     }
     EXPECT_TRUE(figures.get());
-    const auto no_report = report.get();
-    ASSERT_FALSE(no_report);
-    EXPECT_EQ(no_report.error().code(), errc::request_canceled) << no_report.error();
+    const auto no_report = must_fail(report.get());
+    EXPECT_EQ(no_report.code(), errc::request_canceled) << no_report;
 }
 
 TEST_F(asynchronous_reports, an_executor_that_ends_completes_them) {
@@ -212,12 +211,10 @@ TEST_F(asynchronous_reports, an_executor_that_is_gone_refuses_them) {
                   context.get_executor(), server_->addresses().connection_string, app_options())
                   .value();
     }
-    const auto figures = own->async_statistics(asio::use_future).get();
-    ASSERT_FALSE(figures);
-    EXPECT_EQ(figures.error().code(), errc::executor_gone) << figures.error();
-    const auto report = own->async_ping({}, asio::use_future).get();
-    ASSERT_FALSE(report);
-    EXPECT_EQ(report.error().code(), errc::executor_gone) << report.error();
+    const auto figures = must_fail(own->async_statistics(asio::use_future).get());
+    EXPECT_EQ(figures.code(), errc::executor_gone) << figures;
+    const auto report = must_fail(own->async_ping({}, asio::use_future).get());
+    EXPECT_EQ(report.code(), errc::executor_gone) << report;
 }
 
 TEST_F(asynchronous_reports, index_managers_return_what_the_blocking_calls_do) {
@@ -225,9 +222,8 @@ TEST_F(asynchronous_reports, index_managers_return_what_the_blocking_calls_do) {
     const couchbase::query_index deferred{.name = "a", .keys = {"a"}, .is_deferred = true};
     ASSERT_TRUE(indexes.async_create_primary({}, asio::use_future).get());
     ASSERT_TRUE(indexes.async_create(deferred, {}, asio::use_future).get());
-    const auto again = indexes.async_create(deferred, {}, asio::use_future).get();
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code(), errc::index_exists) << again.error();
+    const auto again = must_fail(indexes.async_create(deferred, {}, asio::use_future).get());
+    EXPECT_EQ(again.code(), errc::index_exists) << again;
     must(indexes.async_build_deferred({}, asio::use_future).get());
     const auto online = must(indexes.async_watch({"a", ""}, 10s, {}, asio::use_future).get());
     EXPECT_EQ(online.indexes.size(), 2U);
@@ -238,21 +234,18 @@ TEST_F(asynchronous_reports, index_managers_return_what_the_blocking_calls_do) {
     EXPECT_EQ(listed.indexes[1].name, "a");
     ASSERT_TRUE(indexes.async_drop("a", {}, asio::use_future).get());
     ASSERT_TRUE(indexes.async_drop_primary({}, asio::use_future).get());
-    const auto missing = indexes.async_drop("a", {}, asio::use_future).get();
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
+    const auto missing = must_fail(indexes.async_drop("a", {}, asio::use_future).get());
+    EXPECT_EQ(missing.code(), errc::index_not_found) << missing;
     EXPECT_FALSE(indexes.async_build({"a"}, {}, asio::use_future).get()) << "no such index";
 }
 
 TEST_F(asynchronous_reports, a_watch_ends_with_its_time_or_its_cancellation) {
     const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
     ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
-    const auto early = indexes.async_watch({"a"}, 200ms, {}, asio::use_future).get();
-    ASSERT_FALSE(early);
-    EXPECT_EQ(early.error().code(), errc::unambiguous_timeout) << early.error();
-    const auto unnamed = indexes.async_watch({}, 1s, {}, asio::use_future).get();
-    ASSERT_FALSE(unnamed);
-    EXPECT_EQ(unnamed.error().code(), errc::invalid_argument) << unnamed.error();
+    const auto early = must_fail(indexes.async_watch({"a"}, 200ms, {}, asio::use_future).get());
+    EXPECT_EQ(early.code(), errc::unambiguous_timeout) << early;
+    const auto unnamed = must_fail(indexes.async_watch({}, 1s, {}, asio::use_future).get());
+    EXPECT_EQ(unnamed.code(), errc::invalid_argument) << unnamed;
     asio::cancellation_signal signal;
     const auto before = requests_to(*server_, service::query);
     auto watching = indexes.async_watch(
@@ -261,9 +254,8 @@ TEST_F(asynchronous_reports, a_watch_ends_with_its_time_or_its_cancellation) {
         std::this_thread::yield();  // it has listed once, waited and listed again
     }
     signal.emit(asio::cancellation_type::terminal);
-    const auto ended = watching.get();
-    ASSERT_FALSE(ended);
-    EXPECT_EQ(ended.error().code(), errc::request_canceled) << ended.error();
+    const auto ended = must_fail(watching.get());
+    EXPECT_EQ(ended.code(), errc::request_canceled) << ended;
 }
 
 TEST_F(asynchronous_reports, a_cancellation_between_two_requests_of_a_call_is_kept) {
@@ -275,13 +267,12 @@ TEST_F(asynchronous_reports, a_cancellation_between_two_requests_of_a_call_is_ke
     ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
     between->is_armed = true;
     const auto watched =
-        indexes
-            .async_watch(
-                {"a"}, 2s, {},
-                asio::bind_cancellation_slot(between->signal.slot(), asio::use_future))
-            .get();
-    ASSERT_FALSE(watched);
-    EXPECT_EQ(watched.error().code(), errc::request_canceled) << watched.error();
+        must_fail(indexes
+                      .async_watch(
+                          {"a"}, 2s, {},
+                          asio::bind_cancellation_slot(between->signal.slot(), asio::use_future))
+                      .get());
+    EXPECT_EQ(watched.code(), errc::request_canceled) << watched;
     between->is_armed = true;
     const auto built =
         indexes
@@ -342,9 +333,8 @@ TEST_F(asynchronous_reports, both_requests_of_build_deferred_share_its_timeout) 
 TEST_F(asynchronous_reports, a_failed_list_is_the_error_of_build_deferred) {
     add_rule(*server_, disturb(service::query, query_error(3000, "syntax")));
     const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
-    const auto built = indexes.async_build_deferred({}, asio::use_future).get();
-    ASSERT_FALSE(built);
-    EXPECT_EQ(built.error().code(), errc::parsing_failure) << built.error();
+    const auto built = must_fail(indexes.async_build_deferred({}, asio::use_future).get());
+    EXPECT_EQ(built.code(), errc::parsing_failure) << built;
 }
 
 }  // namespace asynchronous_reports_test

@@ -59,9 +59,8 @@ TEST_F(service_histories, RH_30_rows_that_failed_have_one_in_their_error) {
     fail_next_query();
     add_rule(*server_, disturb(service::query, query_error(3000, "syntax")));
     auto rows = must(cluster_.query_stream("SELECT RAW 1", {.readonly = true}));
-    const auto row = rows.next();
-    ASSERT_FALSE(row);
-    expect_one_retry(row.error(), retry_reason::service_response_code_indicated, "error");
+    const auto row = must_fail(rows.next());
+    expect_one_retry(row, retry_reason::service_response_code_indicated, "error");
     expect_one_retry(rows.trace(), retry_reason::service_response_code_indicated, "stream");
 }
 
@@ -113,9 +112,9 @@ TEST_F(service_histories, asynchronous_managers_return_what_the_blocking_ones_do
     EXPECT_EQ(
         std::ranges::count(scopes->scopes, std::string("later"), &couchbase::scope_settings::name),
         1);
-    const auto again = collections.async_create_scope("later", {}, boost::asio::use_future).get();
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code(), couchbase::errc::scope_exists) << again.error();
+    const auto again =
+        must_fail(collections.async_create_scope("later", {}, boost::asio::use_future).get());
+    EXPECT_EQ(again.code(), couchbase::errc::scope_exists) << again;
 }
 
 // The second attempt was answered, but not with a list of buckets.
@@ -124,30 +123,27 @@ TEST_F(service_histories, RH_30_an_unreadable_answer_has_one) {
     add_rule(
         *server_,
         disturb(service::management, sandbox::service_fault_answer{200, {}, "\x1b[2J not JSON"}));
-    const auto buckets = cluster_.buckets().list();
-    ASSERT_FALSE(buckets);
-    EXPECT_EQ(buckets.error().code(), errc::decoding_failure) << buckets.error();
-    expect_one_retry(buckets.error(), retry_reason::socket_closed_while_in_flight, "unreadable");
+    const auto buckets = must_fail(cluster_.buckets().list());
+    EXPECT_EQ(buckets.code(), errc::decoding_failure) << buckets;
+    expect_one_retry(buckets, retry_reason::socket_closed_while_in_flight, "unreadable");
 }
 
 // The server's text is shown, but it must not control the terminal.
 TEST_F(service_histories, text_of_a_service_cannot_control_a_terminal) {
     add_rule(
         *server_, disturb(service::query, query_error(3000, "no\\u001b[2J\\nsuch \\u009b thing")));
-    const auto rows = cluster_.query("SELEKT", {.readonly = true});
-    ASSERT_FALSE(rows);
-    const std::string text = rows.error().message();
+    const auto rows = must_fail(cluster_.query("SELEKT", {.readonly = true}));
+    const std::string text = rows.message();
     EXPECT_NE(text.find("no\\x1b[2J\\nsuch \\u009b thing"), std::string::npos) << text;
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
 TEST_F(service_histories, a_long_statement_is_cut_in_its_error) {
     const std::string statement = "SELEKT " + std::string(100'000, 'x');
-    const auto rows = cluster_.query(statement, {.readonly = true});
-    ASSERT_FALSE(rows);
-    EXPECT_EQ(rows.error().info().key.substr(0, 1024), statement.substr(0, 1024));
-    EXPECT_NE(rows.error().info().key.find("more bytes)"), std::string::npos);
-    EXPECT_LT(rows.error().message().size(), 4096U);
+    const auto rows = must_fail(cluster_.query(statement, {.readonly = true}));
+    EXPECT_EQ(rows.info().key.substr(0, 1024), statement.substr(0, 1024));
+    EXPECT_NE(rows.info().key.find("more bytes)"), std::string::npos);
+    EXPECT_LT(rows.message().size(), 4096U);
 }
 
 TEST_F(service_histories, names_with_a_meaning_in_paths_are_refused_before_anything_is_sent) {
@@ -156,12 +152,10 @@ TEST_F(service_histories, names_with_a_meaning_in_paths_are_refused_before_anyth
     ASSERT_FALSE(bucket);
     EXPECT_EQ(bucket.error().code(), errc::invalid_argument) << bucket.error();
     EXPECT_NE(bucket.error().message().find("dot_segment: bucket"), std::string::npos);
-    const auto scope = cluster_.bucket(bucket_name).collections().drop_scope(".");
-    ASSERT_FALSE(scope);
-    EXPECT_EQ(scope.error().code(), errc::invalid_argument) << scope.error();
-    const auto view = cluster_.bucket(bucket_name).view_query("..", "all");
-    ASSERT_FALSE(view);
-    EXPECT_EQ(view.error().code(), errc::invalid_argument) << view.error();
+    const auto scope = must_fail(cluster_.bucket(bucket_name).collections().drop_scope("."));
+    EXPECT_EQ(scope.code(), errc::invalid_argument) << scope;
+    const auto view = must_fail(cluster_.bucket(bucket_name).view_query("..", "all"));
+    EXPECT_EQ(view.code(), errc::invalid_argument) << view;
     EXPECT_EQ(requests_to(*server_, service::management), before);
     EXPECT_EQ(requests_to(*server_, service::views), 0U);
 }

@@ -32,9 +32,8 @@ TEST(analytics, runs_statements_and_streams_rows) {
     }
     EXPECT_TRUE(row) << words(row);
     EXPECT_EQ(rows, "012");
-    const auto failed = cluster.analytics_query("SELEKT", {.readonly = true});
-    ASSERT_FALSE(failed);
-    EXPECT_EQ(failed.error().service_code(), 24000U) << failed.error();
+    const auto failed = must_fail(cluster.analytics_query("SELEKT", {.readonly = true}));
+    EXPECT_EQ(failed.service_code(), 24000U) << failed;
 }
 
 TEST(search, returns_hits_and_marks_partial_results) {
@@ -66,9 +65,8 @@ TEST(search, returns_hits_and_marks_partial_results) {
     EXPECT_TRUE(partial.metadata.is_partial());
     ASSERT_EQ(partial.metadata.partition_errors.size(), 1U);
     EXPECT_EQ(partial.metadata.partition_errors[0].second, "lost");
-    const auto missing = cluster.search("nowhere", couchbase::search_query::match_all());
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
+    const auto missing = must_fail(cluster.search("nowhere", couchbase::search_query::match_all()));
+    EXPECT_EQ(missing.code(), errc::index_not_found) << missing;
 }
 
 TEST(views, are_read_page_by_page) {
@@ -108,17 +106,15 @@ TEST(management, buckets_are_created_listed_and_dropped) {
     const auto [server, cluster] = connected(start_services());
     const auto buckets = cluster.buckets();
     must(buckets.create({.name = "fresh", .ram_quota_mb = 128}));
-    const auto again = buckets.create({.name = "fresh", .ram_quota_mb = 128});
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code(), errc::bucket_exists) << again.error();
+    const auto again = must_fail(buckets.create({.name = "fresh", .ram_quota_mb = 128}));
+    EXPECT_EQ(again.code(), errc::bucket_exists) << again;
     const auto listed = must(buckets.list());
     EXPECT_EQ(listed.buckets.size(), 2U);
     const auto one = must(buckets.get("fresh"));
     EXPECT_EQ(one.bucket.name, "fresh");
     ASSERT_TRUE(buckets.drop("fresh"));
-    const auto gone = buckets.get("fresh");
-    ASSERT_FALSE(gone);
-    EXPECT_EQ(gone.error().code(), errc::bucket_not_found) << gone.error();
+    const auto gone = must_fail(buckets.get("fresh"));
+    EXPECT_EQ(gone.code(), errc::bucket_not_found) << gone;
 }
 
 TEST(management, scopes_and_collections_are_created_used_and_dropped) {
@@ -127,9 +123,8 @@ TEST(management, scopes_and_collections_are_created_used_and_dropped) {
     const auto at = bucket.collections();
     ASSERT_TRUE(at.create_scope("s"));
     must(at.create_collection({.scope = "s", .name = "c"}));
-    const auto again = at.create_collection({.scope = "s", .name = "c"});
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code(), errc::collection_exists) << again.error();
+    const auto again = must_fail(at.create_collection({.scope = "s", .name = "c"}));
+    EXPECT_EQ(again.code(), errc::collection_exists) << again;
     const auto written = bucket.scope("s").collection("c").upsert("k", "v");
     EXPECT_TRUE(written) << words(written);
     const auto listed = must(at.list());
@@ -139,9 +134,8 @@ TEST(management, scopes_and_collections_are_created_used_and_dropped) {
     EXPECT_EQ(found->collections[0].name, "c");
     ASSERT_TRUE(at.drop_collection("s", "c"));
     ASSERT_TRUE(at.drop_scope("s"));
-    const auto missing = at.drop_scope("s");
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::scope_not_found) << missing.error();
+    const auto missing = must_fail(at.drop_scope("s"));
+    EXPECT_EQ(missing.code(), errc::scope_not_found) << missing;
 }
 
 TEST(management, query_indexes_are_created_listed_and_dropped) {
@@ -149,9 +143,8 @@ TEST(management, query_indexes_are_created_listed_and_dropped) {
     const auto indexes = cluster.query_indexes({.bucket = bucket_name});
     must(indexes.create({.is_primary = true}));
     must(indexes.create({.name = "by_name", .keys = {"name"}}));
-    const auto again = indexes.create({.name = "by_name", .keys = {"name"}});
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code(), errc::index_exists) << again.error();
+    const auto again = must_fail(indexes.create({.name = "by_name", .keys = {"name"}}));
+    EXPECT_EQ(again.code(), errc::index_exists) << again;
     const auto listed = must(indexes.list());
     ASSERT_EQ(listed.indexes.size(), 2U);
     EXPECT_TRUE(listed.indexes[0].is_primary);
@@ -159,9 +152,8 @@ TEST(management, query_indexes_are_created_listed_and_dropped) {
     EXPECT_EQ(listed.indexes[1].state, "online");
     ASSERT_TRUE(indexes.drop("by_name"));
     ASSERT_TRUE(indexes.drop_primary());
-    const auto missing = indexes.drop("by_name");
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
+    const auto missing = must_fail(indexes.drop("by_name"));
+    EXPECT_EQ(missing.code(), errc::index_not_found) << missing;
 }
 
 TEST(management, the_indexes_of_a_collection_are_built_later_and_awaited) {
@@ -173,9 +165,8 @@ TEST(management, the_indexes_of_a_collection_are_built_later_and_awaited) {
     must(indexes.create_primary());
     ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
     ASSERT_TRUE(indexes.create({.name = "b", .keys = {"b"}, .is_deferred = true}));
-    const auto early = indexes.watch({"", "a"}, 300ms);
-    ASSERT_FALSE(early);
-    EXPECT_EQ(early.error().code(), errc::unambiguous_timeout) << early.error();
+    const auto early = must_fail(indexes.watch({"", "a"}, 300ms));
+    EXPECT_EQ(early.code(), errc::unambiguous_timeout) << early;
     must(indexes.build_deferred());
     const auto online = must(indexes.watch({"", "a", "b"}, 10s));
     EXPECT_EQ(online.indexes.size(), 3U);
@@ -204,9 +195,8 @@ void expect_closing_ends_a_watch(
         std::this_thread::yield();  // it has listed once, waited and listed again
     }
     cluster.close();
-    const auto ended = watching.get();
-    ASSERT_FALSE(ended);
-    EXPECT_EQ(ended.error().code(), errc::request_canceled) << ended.error();
+    const auto ended = must_fail(watching.get());
+    EXPECT_EQ(ended.code(), errc::request_canceled) << ended;
 }
 
 TEST(management, closing_a_client_with_its_own_thread_ends_a_watch) {
@@ -241,9 +231,8 @@ TEST(management, any_request_can_be_sent) {
     const auto pinged = cluster.management_request(
         {.service = couchbase::service_kind::query, .target = "/admin/ping"});
     EXPECT_TRUE(pinged) << words(pinged);
-    const auto invalid = cluster.management_request({.target = "no slash"});
-    ASSERT_FALSE(invalid);
-    EXPECT_EQ(invalid.error().code(), errc::invalid_argument) << invalid.error();
+    const auto invalid = must_fail(cluster.management_request({.target = "no slash"}));
+    EXPECT_EQ(invalid.code(), errc::invalid_argument) << invalid;
 }
 
 }  // namespace other_services_test

@@ -46,12 +46,10 @@ TEST(query, parameters_are_passed_by_position_and_by_name) {
 
 TEST(query, values_that_are_not_json_are_refused_by_name) {
     const auto [server, cluster] = connected(start_services());
-    const auto broken = cluster.query("SELECT $x", {.named = {{"x", json_text{"{"}}}});
-    ASSERT_FALSE(broken);
-    EXPECT_NE(broken.error().message().find("x"), std::string::npos) << broken.error();
-    const auto empty = cluster.query("");
-    ASSERT_FALSE(empty);
-    EXPECT_EQ(empty.error().code(), errc::invalid_argument) << empty.error();
+    const auto broken = must_fail(cluster.query("SELECT $x", {.named = {{"x", json_text{"{"}}}}));
+    EXPECT_NE(broken.message().find("x"), std::string::npos) << broken;
+    const auto empty = must_fail(cluster.query(""));
+    EXPECT_EQ(empty.code(), errc::invalid_argument) << empty;
     EXPECT_EQ(requests_to(*server, service::query), 0U);
 }
 
@@ -67,13 +65,12 @@ TEST(query, unqualified_names_are_resolved_in_the_scope) {
 
 TEST(query, the_error_contains_the_services_code_and_message) {
     const auto [server, cluster] = connected(start_services());
-    const auto failed = cluster.query("SELEKT 1", {.client_context_id = "bad one"});
-    ASSERT_FALSE(failed);
-    EXPECT_EQ(failed.error().code(), errc::parsing_failure) << failed.error();
-    EXPECT_EQ(failed.error().service_code(), 3000U);
-    EXPECT_EQ(failed.error().info().server_ref, "bad one");
-    EXPECT_FALSE(failed.error().info().server_context.empty());
-    EXPECT_NE(failed.error().message().find("code 3000"), std::string::npos) << failed.error();
+    const auto failed = must_fail(cluster.query("SELEKT 1", {.client_context_id = "bad one"}));
+    EXPECT_EQ(failed.code(), errc::parsing_failure) << failed;
+    EXPECT_EQ(failed.service_code(), 3000U);
+    EXPECT_EQ(failed.info().server_ref, "bad one");
+    EXPECT_FALSE(failed.info().server_context.empty());
+    EXPECT_NE(failed.message().find("code 3000"), std::string::npos) << failed;
     EXPECT_EQ(seen(*server, "bad one").first, 1U);
 }
 
@@ -138,12 +135,10 @@ TEST(query, statements_are_prepared_in_two_requests_on_request) {
 
 TEST(query, a_result_beyond_the_bound_is_a_named_error) {
     const auto [server, cluster] = connected(start_services());
-    const auto result = cluster.query(
+    const auto result = must_fail(cluster.query(
         "SELECT n FROM ARRAY_RANGE(0, 10000) AS n",
-        {.readonly = true, .rows_size_max_bytes = 1000});
-    ASSERT_FALSE(result);
-    EXPECT_NE(result.error().message().find("rows_size_max_bytes"), std::string::npos)
-        << result.error();
+        {.readonly = true, .rows_size_max_bytes = 1000}));
+    EXPECT_NE(result.message().find("rows_size_max_bytes"), std::string::npos) << result;
 }
 
 TEST(query, the_token_form_and_caller_driven_clients_return_the_same) {

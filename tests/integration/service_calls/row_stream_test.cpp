@@ -187,9 +187,8 @@ TEST(row_stream, a_refused_blocking_read_is_an_error_until_the_next_read) {
 TEST(row_stream, the_stream_reports_failures) {
     const auto [server, cluster] = connected(start_services());
     auto stream = must(cluster.query_stream("SELEKT"));
-    const auto row = stream.next();
-    ASSERT_FALSE(row);
-    EXPECT_EQ(row.error().code(), errc::parsing_failure) << row.error();
+    const auto row = must_fail(stream.next());
+    EXPECT_EQ(row.code(), errc::parsing_failure) << row;
     EXPECT_FALSE(stream.next()) << "and it stays failed";
     EXPECT_EQ(stream.finish().error().code(), errc::parsing_failure);
     EXPECT_FALSE(cluster.query_stream("")) << "arguments are checked at once";
@@ -298,9 +297,8 @@ TEST(row_stream, a_second_read_is_refused_while_the_first_waits) {
     auto first = stream.async_next(asio::use_future);
     auto refused = stream.async_next(asio::use_future);
     ASSERT_EQ(refused.wait_for(20s), std::future_status::ready) << "it must not wait, too";
-    const auto second = refused.get();
-    ASSERT_FALSE(second);
-    EXPECT_EQ(second.error().code(), couchbase::errc::read_in_progress) << second.error();
+    const auto second = must_fail(refused.get());
+    EXPECT_EQ(second.code(), couchbase::errc::read_in_progress) << second;
     EXPECT_EQ(stream.next().error().code(), couchbase::errc::read_in_progress);
     stream.cancel();
     EXPECT_EQ(first.get().error().code(), errc::request_canceled) << "it was not forgotten";
@@ -314,9 +312,8 @@ TEST(row_stream, closing_the_client_ends_a_waiting_stream) {
     auto stream = must(cluster->query_stream("SELECT 1", {.readonly = true}));
     auto waiting = stream.async_next(asio::use_future);
     cluster->close();
-    const auto row = waiting.get();
-    ASSERT_FALSE(row);
-    EXPECT_EQ(row.error().code(), errc::request_canceled) << row.error();
+    const auto row = must_fail(waiting.get());
+    EXPECT_EQ(row.code(), errc::request_canceled) << row;
 }
 
 }  // namespace row_stream_test
