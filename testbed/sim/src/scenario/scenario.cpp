@@ -188,6 +188,7 @@ std::string describe_call(const planned_call& call, std::size_t number) {
 // "get 12, upsert 30", in the order of the enumeration.
 template <class Kind, std::size_t Count, class Planned>
 std::string count_kinds(const std::vector<Planned>& planned) {
+    using engine::to_string;
     std::array<std::size_t, Count> counts{};
     for (const Planned& each : planned) {
         ++counts[std::min(static_cast<std::size_t>(each.kind), Count - 1)];
