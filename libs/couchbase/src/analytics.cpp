@@ -19,28 +19,16 @@ service_work make_analytics_work(
 
 }  // namespace detail
 
-std::expected<analytics_result, error> cluster::analytics_query(
-    std::string_view statement, const analytics_options& options) const {
-    return detail::run_work<analytics_result>(
-        detail::make_analytics_work(client_, {}, statement, options, detail::row_mode::kept));
-}
-
-std::expected<couchbase::analytics_stream, error> cluster::analytics_stream(
-    std::string_view statement, const analytics_options& options) const {
-    return detail::open_stream<couchbase::analytics_stream>(
-        detail::make_analytics_work(client_, {}, statement, options, detail::row_mode::streamed));
-}
-
-std::expected<analytics_result, error> scope::analytics_query(
+std::expected<analytics_result, error> row_calls::analytics_query(
     std::string_view statement, const analytics_options& options) const {
     return detail::run_work<analytics_result>(detail::make_analytics_work(
-        client_, {bucket_, name_}, statement, options, detail::row_mode::kept));
+        client_, {bucket_, scope_}, statement, options, detail::row_mode::kept));
 }
 
-std::expected<couchbase::analytics_stream, error> scope::analytics_stream(
+std::expected<couchbase::analytics_stream, error> row_calls::analytics_stream(
     std::string_view statement, const analytics_options& options) const {
     return detail::open_stream<couchbase::analytics_stream>(detail::make_analytics_work(
-        client_, {bucket_, name_}, statement, options, detail::row_mode::streamed));
+        client_, {bucket_, scope_}, statement, options, detail::row_mode::streamed));
 }
 
 }  // namespace reprise::couchbase

@@ -23,7 +23,7 @@ detail::call_target detail::make_target(
 }
 
 collection scope::collection(std::string_view name) const {
-    return couchbase::collection(make_keyspace_target(client_, bucket_, name_, name));
+    return couchbase::collection(make_keyspace_target(client_, bucket_, scope_, name));
 }
 
 collection bucket::default_collection() const {

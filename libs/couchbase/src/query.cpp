@@ -30,28 +30,16 @@ template void start_work(const service_work&, const result_receiver<query_result
 
 }  // namespace detail
 
-std::expected<query_result, error> cluster::query(
-    std::string_view statement, const query_options& options) const {
-    return detail::run_work<query_result>(
-        detail::make_query_work(client_, {}, statement, options, detail::row_mode::kept));
-}
-
-std::expected<couchbase::query_stream, error> cluster::query_stream(
-    std::string_view statement, const query_options& options) const {
-    return detail::open_stream<couchbase::query_stream>(
-        detail::make_query_work(client_, {}, statement, options, detail::row_mode::streamed));
-}
-
-std::expected<query_result, error> scope::query(
+std::expected<query_result, error> row_calls::query(
     std::string_view statement, const query_options& options) const {
     return detail::run_work<query_result>(detail::make_query_work(
-        client_, {bucket_, name_}, statement, options, detail::row_mode::kept));
+        client_, {bucket_, scope_}, statement, options, detail::row_mode::kept));
 }
 
-std::expected<couchbase::query_stream, error> scope::query_stream(
+std::expected<couchbase::query_stream, error> row_calls::query_stream(
     std::string_view statement, const query_options& options) const {
     return detail::open_stream<couchbase::query_stream>(detail::make_query_work(
-        client_, {bucket_, name_}, statement, options, detail::row_mode::streamed));
+        client_, {bucket_, scope_}, statement, options, detail::row_mode::streamed));
 }
 
 }  // namespace reprise::couchbase

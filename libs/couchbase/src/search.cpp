@@ -22,28 +22,16 @@ template void start_work(const service_work&, const result_receiver<search_resul
 
 }  // namespace detail
 
-std::expected<search_result, error> cluster::search(
-    std::string_view index, const search_query& query, const search_options& options) const {
-    return detail::run_work<search_result>(
-        detail::make_search_work(client_, {}, index, query, options, detail::row_mode::kept));
-}
-
-std::expected<couchbase::search_stream, error> cluster::search_stream(
-    std::string_view index, const search_query& query, const search_options& options) const {
-    return detail::open_stream<couchbase::search_stream>(
-        detail::make_search_work(client_, {}, index, query, options, detail::row_mode::streamed));
-}
-
-std::expected<search_result, error> scope::search(
+std::expected<search_result, error> row_calls::search(
     std::string_view index, const search_query& query, const search_options& options) const {
     return detail::run_work<search_result>(detail::make_search_work(
-        client_, {bucket_, name_}, index, query, options, detail::row_mode::kept));
+        client_, {bucket_, scope_}, index, query, options, detail::row_mode::kept));
 }
 
-std::expected<couchbase::search_stream, error> scope::search_stream(
+std::expected<couchbase::search_stream, error> row_calls::search_stream(
     std::string_view index, const search_query& query, const search_options& options) const {
     return detail::open_stream<couchbase::search_stream>(detail::make_search_work(
-        client_, {bucket_, name_}, index, query, options, detail::row_mode::streamed));
+        client_, {bucket_, scope_}, index, query, options, detail::row_mode::streamed));
 }
 
 }  // namespace reprise::couchbase

@@ -8,9 +8,6 @@
 
 namespace reprise::engine::testing::credentials_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 credentials with_password(std::string_view password) {
     credentials identity;
     identity.username = "app";

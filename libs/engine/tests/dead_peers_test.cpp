@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::dead_peers_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // The times of the attempts to reconnect, counted from the loss.
 std::vector<duration> reconnect_times(std::uint64_t seed) {
     auto [cluster, driver] = unconnected_node();

@@ -385,11 +385,11 @@ private:
                 return;
             }
             cluster.http_requests.push_back({from.node, from.port, id, std::move(**next), now});
-            const auto answer = cluster.on_http ? cluster.on_http(cluster.http_requests.back())
-                                                : scripted_http_answer{};
-            const auto out = bytes_of(answer);
+            const auto reply = cluster.on_http ? cluster.on_http(cluster.http_requests.back())
+                                               : scripted_http_answer{};
+            const auto out = bytes_of(reply);
             from.answers.insert(from.answers.end(), out.begin(), out.end());
-            from.closes = from.closes || answer.closes;
+            from.closes = from.closes || reply.closes;
         }
     }
     void serve(connection_id id, server_peer& from, base::byte_view bytes) {

@@ -10,9 +10,6 @@
 
 namespace reprise::engine::testing::library_strategies_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // Retries five times after 3 ms each, and records its calls.
 class diary_strategy final : public driver::retry_strategy {
 public:

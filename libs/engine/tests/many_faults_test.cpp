@@ -10,9 +10,6 @@
 
 namespace reprise::engine::testing::many_faults_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 struct write_under_test {
     std::string key;
     engine_driver::outcome_ptr result;

@@ -17,9 +17,6 @@
 
 namespace reprise::engine::testing::operation_scan_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 inline std::string to_text(const std::vector<std::byte>& bytes) {
     return std::string(base::as_text(bytes));
 }

@@ -10,9 +10,6 @@
 
 namespace reprise::engine::testing::reason_table_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 constexpr std::array key_value_classes{
     operation_class::read,          operation_class::write,        operation_class::durable_write,
     operation_class::lock,          operation_class::unlock,       operation_class::subdoc_lookup,

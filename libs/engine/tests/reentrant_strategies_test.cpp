@@ -7,9 +7,6 @@
 
 namespace reprise::engine::testing::reentrant_strategies_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // Calls `then` when a call ends.
 class acting_observer final : public retry_observer {
 public:

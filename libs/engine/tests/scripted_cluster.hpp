@@ -34,6 +34,7 @@ namespace reprise::engine::testing {
 
 using namespace std::chrono_literals;
 using wire::opcode;
+using wire::status;
 
 // The state of one node, and its faults. Tests may change the fields at any time.
 struct scripted_node {
@@ -226,5 +227,6 @@ public:
     std::map<std::string, stored_document> documents;
     std::uint64_t next_cas = 1000;
 };
+using answer = scripted_cluster::scripted_answer;
 
 }  // namespace reprise::engine::testing

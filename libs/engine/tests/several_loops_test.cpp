@@ -12,9 +12,6 @@
 
 namespace reprise::engine::testing::several_loops_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // Two loops in one virtual time.
 struct two_loops {
     explicit two_loops(scripted_cluster& cluster, engine_options options = {})

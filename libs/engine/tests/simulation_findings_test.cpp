@@ -7,9 +7,6 @@
 
 namespace reprise::engine::testing::simulation_findings_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // Best effort that always waits for half a second and counts the questions.
 std::shared_ptr<driver::retry_strategy> counting(std::shared_ptr<int> asked) {
     return std::make_shared<best_effort_strategy>(

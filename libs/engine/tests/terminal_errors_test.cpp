@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::terminal_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 engine_options with_best_effort() {
     engine_options options;
     options.strategy = std::make_shared<best_effort_strategy>();

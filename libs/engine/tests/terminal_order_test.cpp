@@ -7,9 +7,6 @@
 
 namespace reprise::engine::testing::terminal_order_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 struct terminal_row {
     retry_reason reason;
     errc error;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <reprise/base/closest_name.hpp>
 #include <reprise/base/duration_text.hpp>
@@ -103,37 +104,33 @@ void object_reader::fail(std::string_view name, std::string message) const {
     report_->add(name.empty() ? path_ : path_of(name), std::move(message));
 }
 
-void object_reader::read(std::string_view name, double& into) {
+// Takes what `as` finds in the member, or reports what it must be.
+template <class As, class Into>
+void object_reader::read_as(
+    std::string_view name, const As& as, const char* requirement, Into& into) {
     if (const value* found = take(name)) {
-        const auto number = found->as_double();
-        if (!number || !std::isfinite(*number)) {
-            fail(name, "must be a number");
-            return;
+        if (const auto content = as(*found)) {
+            into = *content;
+        } else {
+            fail(name, requirement);
         }
-        into = *number;
     }
+}
+
+void object_reader::read(std::string_view name, double& into) {
+    const auto as_finite = [](const value& found) {
+        const auto number = found.as_double();
+        return number && std::isfinite(*number) ? number : std::nullopt;
+    };
+    read_as(name, as_finite, "must be a number", into);
 }
 
 void object_reader::read(std::string_view name, bool& into) {
-    if (const value* found = take(name)) {
-        const auto flag = found->as_bool();
-        if (!flag) {
-            fail(name, "must be true or false");
-            return;
-        }
-        into = *flag;
-    }
+    read_as(name, std::mem_fn(&value::as_bool), "must be true or false", into);
 }
 
 void object_reader::read(std::string_view name, std::string& into) {
-    if (const value* found = take(name)) {
-        const auto text = found->as_string();
-        if (!text) {
-            fail(name, "must be a string");
-            return;
-        }
-        into = *text;
-    }
+    read_as(name, std::mem_fn(&value::as_string), "must be a string", into);
 }
 
 void object_reader::read(std::string_view name, std::chrono::nanoseconds& into) {

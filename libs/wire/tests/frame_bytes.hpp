@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <expected>
+#include <source_location>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -78,6 +81,20 @@ inline reprise::wire::frame_view frame_of(byte_view bytes) {
     const auto scan = reprise::wire::scan_frame(bytes, {});
     EXPECT_TRUE(scan.has_value() && scan->frame.has_value() && scan->size == bytes.size());
     return scan && scan->frame ? *scan->frame : reprise::wire::frame_view{};
+}
+
+// The value of a call that must succeed. Otherwise the test fails with its line and the error.
+template <class Result>
+typename Result::value_type must(
+    Result result, const std::source_location& line = std::source_location::current()) {
+    if (!result) {
+        std::string text = std::string(line.file_name()) + ':' + std::to_string(line.line());
+        if constexpr (requires { to_string(result.error()); }) {
+            text += std::string(": ") + std::string(to_string(result.error()));
+        }
+        throw std::runtime_error(text);
+    }
+    return *std::move(result);
 }
 
 inline byte_view text(std::string_view characters) {

@@ -5,22 +5,24 @@
 
 #include <reprise/base/byte_writer.hpp>
 #include <reprise/base/hex.hpp>
+#include <reprise/wire/expiry.hpp>
 #include <reprise/wire/framing_extras.hpp>
 
 #include "key_value/session.hpp"
 
 namespace reprise::sandbox::detail {
 
-std::uint32_t bucket_record::ttl_max(std::uint32_t collection) const noexcept {
-    const auto found = collections.find(collection);
-    const std::int32_t own = found == collections.end() ? 0 : found->second;
+namespace {
+
+// The longest lifetime of documents in a collection; 0: unlimited.
+std::uint32_t ttl_max(const bucket_record& bucket, std::uint32_t collection) noexcept {
+    const auto found = bucket.collections.find(collection);
+    const std::int32_t own = found == bucket.collections.end() ? 0 : found->second;
     if (own == 0) {
-        return static_cast<std::uint32_t>(options.settings.max_ttl.count());
+        return static_cast<std::uint32_t>(bucket.options.settings.max_ttl.count());
     }
     return own < 0 ? 0u : static_cast<std::uint32_t>(own);
 }
-
-namespace {
 
 // The ports that are announced until a front sets the real ones. They must differ between nodes.
 wire::cluster_node make_endpoints(const std::string& hostname, std::size_t number) {
@@ -36,6 +38,20 @@ wire::cluster_node make_endpoints(const std::string& hostname, std::size_t numbe
 }
 
 }  // namespace
+
+std::uint32_t bucket_record::absolute_expiry(
+    std::uint32_t collection, std::uint32_t field, time_point now) const noexcept {
+    const auto when = wire::decode_expiry(field, std::chrono::floor<std::chrono::seconds>(now));
+    const auto seconds = when ? static_cast<std::uint32_t>(
+                                    std::max<std::int64_t>(when->time_since_epoch().count(), 1))
+                              : 0u;
+    const std::uint32_t limit = ttl_max(*this, collection);
+    if (limit == 0) {
+        return seconds;
+    }
+    const std::uint32_t latest = seconds_of(now) + limit;
+    return seconds == 0 ? latest : std::min(seconds, latest);
+}
 
 cluster_state::cluster_state(cluster_options given)
     : options(std::move(given)),
@@ -111,12 +127,15 @@ std::string cluster_state::random_hex(std::size_t digit_count) {
     return text;
 }
 
-std::string cluster_state::random_reference() {
-    std::string text = random_hex(32);
+std::string with_dashes(std::string digits) {
     for (const std::size_t at : {20u, 16u, 12u, 8u}) {
-        text.insert(at, 1, '-');
+        digits.insert(at, 1, '-');
     }
-    return text;
+    return digits;
+}
+
+std::string cluster_state::random_reference() {
+    return with_dashes(random_hex(32));
 }
 
 identity cluster_state::identity_of(const user_options& user) const {

@@ -51,8 +51,9 @@ struct bucket_record {
     // The newest configuration. Nodes that are held back have an older one.
     configuration_description_ptr published;
 
-    // The longest lifetime of documents in a collection; 0: unlimited.
-    std::uint32_t ttl_max(std::uint32_t collection) const noexcept;
+    // The absolute expiry for a request's field, limited by the collection's maximum.
+    std::uint32_t absolute_expiry(
+        std::uint32_t collection, std::uint32_t field, time_point now) const noexcept;
     bool is_denied(std::string_view user) const noexcept {
         return !denied_users.empty() && (denied_users.contains("") || denied_users.contains(user));
     }
@@ -114,6 +115,9 @@ struct identity {
     // The cluster's generation when `rights` were read. If it differs, they are out of date.
     std::uint64_t rights_generation = 0;
 };
+
+// 32 hexadecimal digits, divided as in a UUID.
+std::string with_dashes(std::string digits);
 
 // The state of a cluster. `cluster` owns it; sessions point to it.
 struct cluster_state {

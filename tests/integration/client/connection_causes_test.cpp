@@ -142,12 +142,11 @@ TEST(connection_causes, running_out_of_file_descriptors_is_named_and_retried) {
     const auto cluster = connect(*server, options);
     {
         const few_descriptors none(0);
-        const auto read = documents(cluster).get("k", {.timeout = 500ms});
-        ASSERT_FALSE(read);
-        EXPECT_EQ(read.error().code(), couchbase::errc::unambiguous_timeout);
-        expect_in(read.error().message(), "out of file descriptors");
+        const auto read = must_fail(documents(cluster).get("k", {.timeout = 500ms}));
+        EXPECT_EQ(read.code(), couchbase::errc::unambiguous_timeout);
+        expect_in(read.message(), "out of file descriptors");
         // Retried with growing delays, not in a busy loop.
-        EXPECT_LT(read.error().info().retry_attempts, 50U);
+        EXPECT_LT(read.info().retry_attempts, 50U);
     }
     const auto stored = documents(cluster).upsert("k", "v");
     EXPECT_TRUE(stored) << words(stored);

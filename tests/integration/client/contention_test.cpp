@@ -117,12 +117,10 @@ TEST_F(contention, RH_19_a_write_waits_for_one_that_is_committed_again) {
                 bucket_name, vbucket, owner == nodes[0] ? nodes[1] : nodes[0]));
         }
     });
-    const auto refused = at_.upsert("k", "plain", {.timeout = 300ms});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), errc::unambiguous_timeout) << refused.error();
-    EXPECT_TRUE(
-        refused.error().retry_reasons().contains(retry_reason::kv_sync_write_re_commit_in_progress))
-        << refused.error();
+    const auto refused = must_fail(at_.upsert("k", "plain", {.timeout = 300ms}));
+    EXPECT_EQ(refused.code(), errc::unambiguous_timeout) << refused;
+    EXPECT_TRUE(refused.retry_reasons().contains(retry_reason::kv_sync_write_re_commit_in_progress))
+        << refused;
     with([](sandbox::cluster& cluster) { cluster.durability().hold_recommit(false); });
     const auto later = at_.upsert("k", "plain");
     EXPECT_TRUE(later) << words(later);
@@ -138,10 +136,9 @@ TEST_F(contention, RH_41_a_recreated_collection_is_resolved_again) {
     with([](sandbox::cluster& cluster) {
         ASSERT_TRUE(cluster.buckets().recreate_collection(bucket_name, "inventory", "airline"));
     });
-    const auto read = airline.get("k");
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), errc::document_not_found) << read.error();
-    EXPECT_TRUE(read.error().retry_reasons().contains(retry_reason::kv_collection_outdated));
+    const auto read = must_fail(airline.get("k"));
+    EXPECT_EQ(read.code(), errc::document_not_found) << read;
+    EXPECT_TRUE(read.retry_reasons().contains(retry_reason::kv_collection_outdated));
     const auto value = books_.begin();
     const auto stored = airline.upsert("k", plain_text{value});
     books_.settle(value, stored);
@@ -154,10 +151,9 @@ TEST_F(contention, RH_41_a_dropped_default_collection_is_reported_by_name) {
     with([](sandbox::cluster& cluster) {
         ASSERT_TRUE(cluster.buckets().drop_collection(bucket_name, "_default", "_default"));
     });
-    const auto stored = at_.upsert("k", "w");
-    ASSERT_FALSE(stored);
-    EXPECT_EQ(stored.error().code(), errc::collection_not_found) << stored.error();
-    EXPECT_TRUE(stored.error().retry_reasons().contains(retry_reason::kv_collection_outdated));
+    const auto stored = must_fail(at_.upsert("k", "w"));
+    EXPECT_EQ(stored.code(), errc::collection_not_found) << stored;
+    EXPECT_TRUE(stored.retry_reasons().contains(retry_reason::kv_collection_outdated));
 }
 
 TEST_F(contention, RH_28_an_outdated_node_is_asked_again_for_a_new_collection) {
@@ -208,9 +204,8 @@ TEST_F(contention, an_old_configuration_that_is_pushed_again_changes_nothing) {
         }
     });
     for (int number = 0; number < 20; ++number) {
-        const auto read = at_.get("k");
-        ASSERT_TRUE(read) << words(read);
-        EXPECT_EQ(read->trace.retry_attempts, 0U) << "the old map was used";
+        const auto read = must(at_.get("k"));
+        EXPECT_EQ(read.trace.retry_attempts, 0U) << "the old map was used";
     }
 }
 
@@ -236,10 +231,10 @@ TEST(stale_tokens, RH_40_a_stale_bearer_token_is_retried_and_a_refused_one_is_re
     const auto stored = documents(cluster).upsert("k", "v");
     EXPECT_TRUE(stored) << words(stored);
     with.bearer_token = "other";
-    const auto refused = documents(couchbase::cluster::connect(where, with).value()).get("k");
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), errc::authentication_failure) << refused.error();
-    EXPECT_EQ(refused.error().message().find("other"), std::string::npos) << "never shown";
+    const auto refused =
+        must_fail(documents(couchbase::cluster::connect(where, with).value()).get("k"));
+    EXPECT_EQ(refused.code(), errc::authentication_failure) << refused;
+    EXPECT_EQ(refused.message().find("other"), std::string::npos) << "never shown";
 }
 
 }  // namespace contention_test

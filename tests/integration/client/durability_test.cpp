@@ -162,14 +162,13 @@ TEST_F(durability, RH_19_a_write_waits_for_a_pending_one_and_the_timeout_names_i
     }
     // A strategy that does not wait gets this error at once.
     answer_with(opcode::set, status::sync_write_in_progress);
-    const auto refused = at_.upsert(
+    const auto refused = must_fail(at_.upsert(
         "k", "v",
         {.strategy = couchbase::overriding(
              std::make_shared<couchbase::best_effort_strategy>(),
              {{couchbase::retry_reason::kv_sync_write_in_progress,
-               couchbase::retry_action::no()}})});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), errc::durable_write_in_progress);
+               couchbase::retry_action::no()}})}));
+    EXPECT_EQ(refused.code(), errc::durable_write_in_progress);
 }
 
 TEST(durability_options, too_few_replicas_are_impossible_and_an_ephemeral_bucket_cannot_persist) {
@@ -204,10 +203,9 @@ TEST(durability_options, durable_writes_have_their_own_default_timeout) {
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     add_fault(*server, fault(opcode::set, sandbox::fault_no_answer{}));
-    const auto stored = at.upsert("k", "v", {.durability = durability_level::majority});
-    ASSERT_FALSE(stored);
-    EXPECT_EQ(stored.error().code(), errc::ambiguous_timeout);
-    EXPECT_TRUE(stored.error().is_ambiguous());
+    const auto stored = must_fail(at.upsert("k", "v", {.durability = durability_level::majority}));
+    EXPECT_EQ(stored.code(), errc::ambiguous_timeout);
+    EXPECT_TRUE(stored.is_ambiguous());
 }
 
 }  // namespace durability_test

@@ -61,10 +61,9 @@ TEST(failures, RH_39_a_user_created_later_fixes_the_client_without_a_restart) {
 TEST(failures, a_port_without_a_listener_is_a_timeout_that_names_the_reason) {
     auto options = app_options();
     const auto cluster = couchbase::cluster::connect("couchbase://127.0.0.1:1", options).value();
-    const auto read = documents(cluster).get("k", {.timeout = 400ms});
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), couchbase::errc::unambiguous_timeout);
-    EXPECT_GT(read.error().retry_reasons().size(), 0U) << read.error();
+    const auto read = must_fail(documents(cluster).get("k", {.timeout = 400ms}));
+    EXPECT_EQ(read.code(), couchbase::errc::unambiguous_timeout);
+    EXPECT_GT(read.retry_reasons().size(), 0U) << read;
 }
 
 TEST(failures, a_second_seed_is_used_when_the_first_is_dead) {
@@ -114,10 +113,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(failures, an_unknown_authority_is_not_trusted) {
     const auto server = start_tls();
-    const auto other = sandbox::certificate_authority::make();
-    ASSERT_TRUE(other);
+    const auto other = must(sandbox::certificate_authority::make());
     auto options = app_options();
-    options.tls.ca_pem = other->certificate();
+    options.tls.ca_pem = other.certificate();
     const auto failed = first_error(server->addresses().connection_string_tls, options);
     EXPECT_EQ(failed.code(), couchbase::errc::tls_failure) << failed;
 }
@@ -127,9 +125,8 @@ TEST(failures, tls_to_a_plain_port_fails) {
     auto where = server->addresses().connection_string;
     where.replace(0, where.find(':'), "couchbases");
     const auto cluster = couchbase::cluster::connect(where, app_options()).value();
-    const auto read = documents(cluster).get("k", {.timeout = 500ms});
-    ASSERT_FALSE(read);
-    EXPECT_FALSE(read.error().is_ambiguous());
+    const auto read = must_fail(documents(cluster).get("k", {.timeout = 500ms}));
+    EXPECT_FALSE(read.is_ambiguous());
 }
 
 // A certificate and a key as files, removed at the end.

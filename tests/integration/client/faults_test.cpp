@@ -39,23 +39,20 @@ protected:
 TEST_F(faults, RH_19_temporary_failures_are_retried_by_both) {
     disturb(opcode::get, sandbox::fault_status{status::etmpfail, {}}, 3);
     disturb(opcode::set, sandbox::fault_status{status::etmpfail, {}}, 3);
-    const auto read = at_.get("old");
-    ASSERT_TRUE(read) << words(read);
-    EXPECT_EQ(read->trace.retry_attempts, 3U);
-    ASSERT_NE(read->trace.history, nullptr);
-    EXPECT_EQ(read->trace.history->entries.total(), 3U);
-    const auto stored = at_.upsert("new", "1");
-    ASSERT_TRUE(stored) << words(stored);
-    EXPECT_EQ(stored->trace.retry_attempts, 3U);
+    const auto read = must(at_.get("old"));
+    EXPECT_EQ(read.trace.retry_attempts, 3U);
+    ASSERT_NE(read.trace.history, nullptr);
+    EXPECT_EQ(read.trace.history->entries.total(), 3U);
+    const auto stored = must(at_.upsert("new", "1"));
+    EXPECT_EQ(stored.trace.retry_attempts, 3U);
     EXPECT_EQ(applied_count(*server_, opcode::set, "new"), 1U);
 }
 
 TEST_F(faults, RH_16_a_connection_closed_after_the_write_is_never_written_twice) {
     disturb(opcode::set, sandbox::fault_close_after{}, 1);
-    const auto stored = at_.upsert("once", "1");
-    ASSERT_FALSE(stored);
-    EXPECT_EQ(stored.error().code(), couchbase::errc::request_canceled) << stored.error();
-    EXPECT_TRUE(stored.error().is_ambiguous());
+    const auto stored = must_fail(at_.upsert("once", "1"));
+    EXPECT_EQ(stored.code(), couchbase::errc::request_canceled) << stored;
+    EXPECT_TRUE(stored.is_ambiguous());
     EXPECT_EQ(requests(opcode::set, "once"), 1U);
     EXPECT_EQ(applied_count(*server_, opcode::set, "once"), 1U);
     EXPECT_EQ(at_.get("once")->text(), "1") << "ambiguous, and this time it was applied";
@@ -63,48 +60,42 @@ TEST_F(faults, RH_16_a_connection_closed_after_the_write_is_never_written_twice)
 
 TEST_F(faults, RH_16_a_connection_closed_before_the_write_is_ambiguous_too) {
     disturb(opcode::set, sandbox::fault_close_before{}, 1);
-    const auto stored = at_.upsert("never", "1");
-    ASSERT_FALSE(stored);
-    EXPECT_EQ(stored.error().code(), couchbase::errc::request_canceled);
-    EXPECT_TRUE(stored.error().is_ambiguous());
+    const auto stored = must_fail(at_.upsert("never", "1"));
+    EXPECT_EQ(stored.code(), couchbase::errc::request_canceled);
+    EXPECT_TRUE(stored.is_ambiguous());
     EXPECT_EQ(requests(opcode::set, "never"), 1U);
     EXPECT_EQ(applied_count(*server_, opcode::set, "never"), 0U);
 }
 
 TEST_F(faults, RH_16_a_read_is_repeated_after_its_connection_closed) {
     disturb(opcode::get, sandbox::fault_close_before{}, 1);
-    const auto read = at_.get("old");
-    ASSERT_TRUE(read) << words(read);
-    EXPECT_GE(read->trace.retry_attempts, 1U);
-    ASSERT_NE(read->trace.history, nullptr);
+    const auto read = must(at_.get("old"));
+    EXPECT_GE(read.trace.retry_attempts, 1U);
+    ASSERT_NE(read.trace.history, nullptr);
     EXPECT_EQ(
-        read->trace.history->entries[0].reason_as<couchbase::retry_reason>(),
+        read.trace.history->entries[0].reason_as<couchbase::retry_reason>(),
         couchbase::retry_reason::socket_closed_while_in_flight);
 }
 
 TEST_F(faults, RH_29_silence_is_an_ambiguous_timeout_for_writes_only) {
     disturb(opcode::get, sandbox::fault_no_answer{});
     disturb(opcode::set, sandbox::fault_no_answer{});
-    const auto read = at_.get("old", {.timeout = 200ms});
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), couchbase::errc::unambiguous_timeout);
-    const auto stored = at_.upsert("silent", "1", {.timeout = 200ms});
-    ASSERT_FALSE(stored);
-    EXPECT_EQ(stored.error().code(), couchbase::errc::ambiguous_timeout);
-    EXPECT_TRUE(stored.error().is_ambiguous());
+    const auto read = must_fail(at_.get("old", {.timeout = 200ms}));
+    EXPECT_EQ(read.code(), couchbase::errc::unambiguous_timeout);
+    const auto stored = must_fail(at_.upsert("silent", "1", {.timeout = 200ms}));
+    EXPECT_EQ(stored.code(), couchbase::errc::ambiguous_timeout);
+    EXPECT_TRUE(stored.is_ambiguous());
     EXPECT_EQ(requests(opcode::set, "silent"), 1U);
 }
 
 TEST_F(faults, a_late_answer_is_an_orphan_and_does_no_harm) {
     disturb(opcode::get, sandbox::fault_delay{400ms}, 1);
-    const auto late = at_.get("old", {.timeout = 50ms});
-    ASSERT_FALSE(late);
-    EXPECT_EQ(late.error().code(), couchbase::errc::unambiguous_timeout);
+    const auto late = must_fail(at_.get("old", {.timeout = 50ms}));
+    EXPECT_EQ(late.code(), couchbase::errc::unambiguous_timeout);
     const auto until = std::chrono::steady_clock::now() + 20s;
     while (cluster_.statistics()->orphans == 0 && std::chrono::steady_clock::now() < until) {
-        const auto read = at_.get("old");
-        ASSERT_TRUE(read) << words(read);
-        EXPECT_EQ(read->text(), "value");
+        const auto read = must(at_.get("old"));
+        EXPECT_EQ(read.text(), "value");
     }
     EXPECT_EQ(cluster_.statistics()->orphans, 1U);
 }
@@ -119,10 +110,8 @@ TEST_F(faults, a_moved_vbucket_is_found_again_by_both) {
             ASSERT_TRUE(cluster.topology().move_vbucket(bucket_name, vbucket, to));
         }
     });
-    const auto read = at_.get("old");
-    ASSERT_TRUE(read) << words(read);
-    const auto stored = at_.upsert("moved", "1");
-    ASSERT_TRUE(stored) << words(stored);
+    must(at_.get("old"));
+    must(at_.upsert("moved", "1"));
     EXPECT_EQ(applied_count(*server_, opcode::set, "moved"), 1U);
 }
 
@@ -134,8 +123,7 @@ TEST_F(faults, a_failed_over_node_is_no_longer_used) {
         ASSERT_TRUE(cluster.topology().failover(cluster.topology().nodes().back()));
     });
     for (int number = 0; number < 16; ++number) {
-        const auto read = at_.get("f" + std::to_string(number));
-        ASSERT_TRUE(read) << words(read);
+        must(at_.get("f" + std::to_string(number)));
     }
 }
 
@@ -156,12 +144,11 @@ public:
 TEST_F(faults, RH_04_RH_17_a_strategy_of_one_call_sees_its_user_data) {
     disturb(opcode::get, sandbox::fault_status{status::etmpfail, {}}, 2);
     const auto strategy = std::make_shared<robots_do_not_wait>();
-    const auto robot = at_.get(
+    const auto robot = must_fail(at_.get(
         "old", {.strategy = strategy,
-                .user_data = std::make_shared<const std::any>(std::string("robot"))});
-    ASSERT_FALSE(robot);
-    EXPECT_EQ(robot.error().code(), couchbase::errc::temporary_failure) << robot.error();
-    EXPECT_EQ(robot.error().retry_attempts(), 0U);
+                .user_data = std::make_shared<const std::any>(std::string("robot"))}));
+    EXPECT_EQ(robot.code(), couchbase::errc::temporary_failure) << robot;
+    EXPECT_EQ(robot.retry_attempts(), 0U);
     const auto person = at_.get("old", {.strategy = strategy});
     EXPECT_TRUE(person) << words(person);
 }
@@ -219,9 +206,8 @@ TEST_F(faults, RH_35_replace_is_retried_until_another_writer_inserts) {
 
 TEST_F(faults, RH_30_the_text_of_an_error_lists_every_attempt) {
     disturb(opcode::get, sandbox::fault_status{status::etmpfail, {}});
-    const auto read = at_.get("old", {.timeout = 40ms});
-    ASSERT_FALSE(read);
-    const auto text = read.error().message();
+    const auto read = must_fail(at_.get("old", {.timeout = 40ms}));
+    const auto text = read.message();
     std::size_t lines = 0;
     for (auto at = text.find("KV_TEMPORARY_FAILURE"); at != std::string::npos;
          at = text.find("KV_TEMPORARY_FAILURE", at + 1)) {

@@ -95,10 +95,9 @@ protected:
                                                             : couchbase::errc::request_canceled;
         for (auto& each : reads_) {
             ASSERT_EQ(each.wait_for(30s), std::future_status::ready);
-            const auto read = each.get();
-            ASSERT_FALSE(read);
-            EXPECT_EQ(read.error().code(), expected) << read.error();
-            EXPECT_FALSE(read.error().is_ambiguous());
+            const auto read = must_fail(each.get());
+            EXPECT_EQ(read.code(), expected) << read;
+            EXPECT_FALSE(read.is_ambiguous());
         }
     }
 
@@ -110,9 +109,8 @@ TEST_P(lifetime, close_ends_every_operation_once) {
     const auto cluster = begin();
     cluster.close();
     expect_all_ended();
-    const auto late = documents(cluster).get("k");
-    ASSERT_FALSE(late);
-    EXPECT_EQ(late.error().code(), couchbase::errc::request_canceled);
+    const auto late = must_fail(documents(cluster).get("k"));
+    EXPECT_EQ(late.code(), couchbase::errc::request_canceled);
     cluster.close();
 }
 
@@ -188,13 +186,11 @@ TEST(client_end, a_server_that_stops_ends_calls_at_their_timeout) {
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     server->stop();
-    const auto read = at.get("k", {.timeout = 300ms});
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), couchbase::errc::unambiguous_timeout) << read.error();
-    EXPECT_TRUE(read.error().code() == couchbase::error_condition::timeout);
-    const auto stored = at.upsert("k", "w", {.timeout = 300ms});
-    ASSERT_FALSE(stored);
-    EXPECT_FALSE(stored.error().is_ambiguous()) << stored.error();
+    const auto read = must_fail(at.get("k", {.timeout = 300ms}));
+    EXPECT_EQ(read.code(), couchbase::errc::unambiguous_timeout) << read;
+    EXPECT_TRUE(read.code() == couchbase::error_condition::timeout);
+    const auto stored = must_fail(at.upsert("k", "w", {.timeout = 300ms}));
+    EXPECT_FALSE(stored.is_ambiguous()) << stored;
 }
 
 TEST(client_end, a_full_submission_queue_is_reported_at_once) {
@@ -214,11 +210,10 @@ TEST(client_end, a_full_submission_queue_is_reported_at_once) {
     }
     int full = 0;
     for (auto& each : reads) {
-        const auto read = each.get();
-        ASSERT_FALSE(read);
-        if (read.error().code() == couchbase::errc::submission_queue_full) {
+        const auto read = must_fail(each.get());
+        if (read.code() == couchbase::errc::submission_queue_full) {
             ++full;
-            EXPECT_EQ(reprise::facts_of(read.error()).safety, reprise::retry_safety::yes);
+            EXPECT_EQ(reprise::facts_of(read).safety, reprise::retry_safety::yes);
         }
     }
     EXPECT_GE(full, 16);

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include <reprise/couchbase.hpp>
@@ -99,6 +101,36 @@ inline couchbase::collection documents(const couchbase::cluster& cluster) {
 template <class Result>
 std::string words(const Result& result) {
     return result ? std::string() : result.error().message();
+}
+
+// "file:line", for exceptions that fail a test.
+inline std::string text_of(const std::source_location& line) {
+    return std::string(line.file_name()) + ':' + std::to_string(line.line());
+}
+
+// The value of a call that must succeed. Otherwise the test fails with its line and the error.
+template <class Result>
+typename Result::value_type must(
+    Result result, const std::source_location& line = std::source_location::current()) {
+    if (!result) {
+        if constexpr (requires { result.error().message(); }) {
+            throw std::runtime_error(text_of(line) + ": " + words(result));
+        }
+        throw std::runtime_error(text_of(line));
+    }
+    if constexpr (!std::is_void_v<typename Result::value_type>) {
+        return *std::move(result);
+    }
+}
+
+// The error of a call that must fail.
+template <class Result>
+typename Result::error_type must_fail(
+    const Result& result, const std::source_location& line = std::source_location::current()) {
+    if (result) {
+        throw std::runtime_error(text_of(line) + ": succeeded");
+    }
+    return result.error();
 }
 
 inline void add_fault(sandbox::embedded_cluster& server, const sandbox::fault_rule& rule) {

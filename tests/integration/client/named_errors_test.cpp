@@ -144,20 +144,18 @@ TEST_P(named_errors, RH_08_RH_38_reads_and_writes_report_the_error_with_every_at
         RecordProperty("microseconds_from_answer_to_error", static_cast<int>(after.count()));
     }
     // The state persists: the next call fails without another request.
-    const auto stored = at.upsert("k", "v");
-    ASSERT_FALSE(stored);
-    expect_named(stored.error());
+    const auto stored = must_fail(at.upsert("k", "v"));
+    expect_named(stored);
     EXPECT_EQ(data_requests(), 0U) << "nothing was sent";
 }
 
 TEST_P(named_errors, RH_38_best_effort_waits_until_the_timeout_which_names_the_reason) {
     const auto at = GetParam().open(cluster_);
     ASSERT_FALSE(at.get("k")) << "the state is set now";
-    const auto read = at.get(
-        "k", {.timeout = 300ms, .strategy = std::make_shared<couchbase::best_effort_strategy>()});
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), errc::unambiguous_timeout) << read.error();
-    EXPECT_TRUE(read.error().retry_reasons().contains(GetParam().reason)) << read.error();
+    const auto read = must_fail(at.get(
+        "k", {.timeout = 300ms, .strategy = std::make_shared<couchbase::best_effort_strategy>()}));
+    EXPECT_EQ(read.code(), errc::unambiguous_timeout) << read;
+    EXPECT_TRUE(read.retry_reasons().contains(GetParam().reason)) << read;
 }
 
 INSTANTIATE_TEST_SUITE_P(

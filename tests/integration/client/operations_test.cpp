@@ -52,39 +52,34 @@ protected:
 std::unique_ptr<sandbox::embedded_cluster> operations::server_;
 
 TEST_P(operations, a_string_that_was_stored_is_read) {
-    const auto stored = documents_.upsert(key(), "first");
-    ASSERT_TRUE(stored) << words(stored);
-    EXPECT_TRUE(stored->cas);
-    ASSERT_TRUE(stored->token);
-    EXPECT_EQ(stored->token->bucket, bucket_name);
-    EXPECT_GT(stored->token->seqno, 0U);
+    const auto stored = must(documents_.upsert(key(), "first"));
+    EXPECT_TRUE(stored.cas);
+    ASSERT_TRUE(stored.token);
+    EXPECT_EQ(stored.token->bucket, bucket_name);
+    EXPECT_GT(stored.token->seqno, 0U);
 
-    const auto read = documents_.get(key());
-    ASSERT_TRUE(read) << words(read);
-    EXPECT_EQ(read->text(), "first");
-    EXPECT_EQ(read->format(), couchbase::document_format::string);
-    EXPECT_EQ(read->cas, stored->cas);
-    EXPECT_EQ(read->content_as<std::string>().value(), "first");
-    const auto wrong = read->content_as<couchbase::json_text>();
-    ASSERT_FALSE(wrong);
-    EXPECT_EQ(wrong.error().code(), couchbase::errc::decoding_failure);
+    const auto read = must(documents_.get(key()));
+    EXPECT_EQ(read.text(), "first");
+    EXPECT_EQ(read.format(), couchbase::document_format::string);
+    EXPECT_EQ(read.cas, stored.cas);
+    EXPECT_EQ(read.content_as<std::string>().value(), "first");
+    const auto wrong = must_fail(read.content_as<couchbase::json_text>());
+    EXPECT_EQ(wrong.code(), couchbase::errc::decoding_failure);
 }
 
 TEST_P(operations, json_and_binary_keep_their_format_and_bytes) {
     const couchbase::json_text json{R"({"name":"Reprise Air","seats":[1,2,3]})"};
     ASSERT_TRUE(documents_.upsert(key() + "j", json));
-    const auto read = documents_.get(key() + "j");
-    ASSERT_TRUE(read) << words(read);
-    EXPECT_EQ(read->content_as<couchbase::json_text>().value(), json);
+    const auto read = must(documents_.get(key() + "j"));
+    EXPECT_EQ(read.content_as<couchbase::json_text>().value(), json);
 
     std::vector<std::byte> bytes(200'000);
     for (std::size_t at = 0; at < bytes.size(); ++at) {
         bytes[at] = static_cast<std::byte>(at * 7 % 251);
     }
     ASSERT_TRUE(documents_.upsert(key() + "b", bytes));
-    const auto binary = documents_.get(key() + "b");
-    ASSERT_TRUE(binary) << words(binary);
-    EXPECT_EQ(binary->content_as<std::vector<std::byte>>().value(), bytes);
+    const auto binary = must(documents_.get(key() + "b"));
+    EXPECT_EQ(binary.content_as<std::vector<std::byte>>().value(), bytes);
 }
 
 // Its bytes are random, so that they are not compressed on the way.
@@ -96,47 +91,39 @@ TEST_P(operations, a_large_value_keeps_its_bytes_when_it_is_sent_twice) {
     std::vector<std::byte> bytes(std::size_t{1024} * 1024);
     std::mt19937 random(7);
     std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random()); });
-    const auto stored = documents_.upsert(key(), bytes);
-    ASSERT_TRUE(stored) << words(stored);
-    EXPECT_EQ(stored->trace.retry_attempts, 1U);
-    const auto read = documents_.get(key());
-    ASSERT_TRUE(read) << words(read);
-    EXPECT_TRUE(read->content_as<std::vector<std::byte>>().value() == bytes);
+    const auto stored = must(documents_.upsert(key(), bytes));
+    EXPECT_EQ(stored.trace.retry_attempts, 1U);
+    const auto read = must(documents_.get(key()));
+    EXPECT_TRUE(read.content_as<std::vector<std::byte>>().value() == bytes);
 }
 
 TEST_P(operations, a_missing_document_is_not_found_and_does_not_exist) {
-    const auto read = documents_.get(key());
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), couchbase::errc::document_not_found);
-    EXPECT_FALSE(read.error().is_ambiguous());
-    EXPECT_EQ(read.error().info().key, key());
-    const auto found = documents_.exists(key());
-    ASSERT_TRUE(found) << words(found);
-    EXPECT_FALSE(found->exists);
+    const auto read = must_fail(documents_.get(key()));
+    EXPECT_EQ(read.code(), couchbase::errc::document_not_found);
+    EXPECT_FALSE(read.is_ambiguous());
+    EXPECT_EQ(read.info().key, key());
+    const auto found = must(documents_.exists(key()));
+    EXPECT_FALSE(found.exists);
 }
 
 TEST_P(operations, insert_refuses_an_existing_document_and_replace_a_missing_one) {
     EXPECT_EQ(documents_.replace(key(), "x").error().code(), couchbase::errc::document_not_found);
     ASSERT_TRUE(documents_.insert(key(), "1"));
     EXPECT_EQ(documents_.insert(key(), "2").error().code(), couchbase::errc::document_exists);
-    const auto replaced = documents_.replace(key(), "3");
-    ASSERT_TRUE(replaced) << words(replaced);
+    must(documents_.replace(key(), "3"));
     EXPECT_EQ(documents_.get(key())->text(), "3");
     EXPECT_TRUE(documents_.exists(key())->exists);
 }
 
 TEST_P(operations, a_stale_cas_is_a_mismatch_for_replace_and_remove) {
-    const auto first = documents_.upsert(key(), "1");
-    ASSERT_TRUE(first) << words(first);
+    const auto first = must(documents_.upsert(key(), "1"));
     ASSERT_TRUE(documents_.upsert(key(), "2"));
     EXPECT_EQ(
-        documents_.replace(key(), "3", {.cas = first->cas}).error().code(),
+        documents_.replace(key(), "3", {.cas = first.cas}).error().code(),
         couchbase::errc::cas_mismatch);
     EXPECT_EQ(
-        documents_.remove(key(), {.cas = first->cas}).error().code(),
-        couchbase::errc::cas_mismatch);
-    const auto removed = documents_.remove(key());
-    ASSERT_TRUE(removed) << words(removed);
+        documents_.remove(key(), {.cas = first.cas}).error().code(), couchbase::errc::cas_mismatch);
+    must(documents_.remove(key()));
     EXPECT_EQ(documents_.get(key()).error().code(), couchbase::errc::document_not_found);
 }
 
@@ -161,21 +148,18 @@ TEST_P(operations, append_and_prepend_add_bytes) {
 
 TEST_P(operations, a_lock_keeps_writers_out_until_it_is_released) {
     ASSERT_TRUE(documents_.upsert(key(), "1"));
-    const auto locked = documents_.get_and_lock(key(), 30s);
-    ASSERT_TRUE(locked) << words(locked);
-    const auto refused = documents_.upsert(key(), "2", {.timeout = 200ms});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), couchbase::errc::unambiguous_timeout);
-    EXPECT_TRUE(refused.error().retry_reasons().contains(couchbase::retry_reason::kv_locked));
-    EXPECT_GT(refused.error().retry_attempts(), 2U);
-    ASSERT_NE(refused.error().history(), nullptr);
-    EXPECT_GT(refused.error().history()->entries.total(), 2U);
+    const auto locked = must(documents_.get_and_lock(key(), 30s));
+    const auto refused = must_fail(documents_.upsert(key(), "2", {.timeout = 200ms}));
+    EXPECT_EQ(refused.code(), couchbase::errc::unambiguous_timeout);
+    EXPECT_TRUE(refused.retry_reasons().contains(couchbase::retry_reason::kv_locked));
+    EXPECT_GT(refused.retry_attempts(), 2U);
+    ASSERT_NE(refused.history(), nullptr);
+    EXPECT_GT(refused.history()->entries.total(), 2U);
 
     EXPECT_EQ(
-        documents_.unlock(key(), couchbase::cas{locked->cas.value + 1}).error().code(),
+        documents_.unlock(key(), couchbase::cas{locked.cas.value + 1}).error().code(),
         couchbase::errc::cas_mismatch);
-    const auto unlocked = documents_.unlock(key(), locked->cas);
-    ASSERT_TRUE(unlocked) << words(unlocked);
+    must(documents_.unlock(key(), locked.cas));
     EXPECT_TRUE(documents_.upsert(key(), "2"));
 }
 
@@ -197,9 +181,8 @@ TEST_P(operations, expiry_is_set_kept_and_touched) {
     ASSERT_TRUE(documents_.touch(key(), 24h * 60));  // beyond the 30 days of relative times
     EXPECT_GT(expiry_of(), first + 24 * 60 * 60);
     const auto at = std::chrono::system_clock::from_time_t(4'000'000'000);
-    const auto touched = documents_.get_and_touch(key(), at);
-    ASSERT_TRUE(touched) << words(touched);
-    EXPECT_EQ(touched->text(), "2");
+    const auto touched = must(documents_.get_and_touch(key(), at));
+    EXPECT_EQ(touched.text(), "2");
     EXPECT_EQ(expiry_of(), 4'000'000'000U);
     ASSERT_TRUE(documents_.upsert(key(), "3"));
     EXPECT_EQ(expiry_of(), 0U);
@@ -222,9 +205,7 @@ TEST_P(operations, named_collections_are_separate_and_missing_ones_are_named) {
 }
 
 TEST_P(operations, durable_writes_are_acknowledged) {
-    const auto stored =
-        documents_.upsert(key(), "safe", {.durability = couchbase::durability_level::majority});
-    ASSERT_TRUE(stored) << words(stored);
+    must(documents_.upsert(key(), "safe", {.durability = couchbase::durability_level::majority}));
     EXPECT_EQ(documents_.get(key())->text(), "safe");
 }
 
@@ -246,12 +227,10 @@ TEST(bucket_without_collections, can_be_used_and_has_no_named_collections) {
     options.cluster.buckets.push_back({.name = "old", .has_collections = false});
     const auto [server, cluster] = connected(start(std::move(options)));
     const auto bucket = cluster.bucket("old");
-    const auto ready = bucket.wait_until_ready(10s);
-    ASSERT_TRUE(ready) << words(ready);
+    must(bucket.wait_until_ready(10s));
     const auto documents = bucket.default_collection();
     for (const char* name : {"a", "b", "c", "d"}) {
-        const auto stored = documents.upsert(name, "old");
-        ASSERT_TRUE(stored) << words(stored);
+        must(documents.upsert(name, "old"));
         EXPECT_EQ(documents.get(name)->text(), "old");
     }
     const auto named = bucket.scope("inventory").collection("airline").get("a");

@@ -95,8 +95,7 @@ TEST_P(closed_peer, a_write_to_it_raises_no_signal) {
                              options)
                              .value();
     const auto at = documents(cluster);
-    const auto stored = at.upsert("k", "v");
-    ASSERT_TRUE(stored) << words(stored);
+    must(at.upsert("k", "v"));
 
     ASSERT_EQ(signals_of_a_careless_write(between), 1) << "the relay breaks nothing";
     const default_signals deadly;
@@ -200,9 +199,8 @@ TEST_P(forked, calls_of_the_child_fail_by_name_and_the_parent_keeps_working) {
     EXPECT_EQ(WEXITSTATUS(status), 0);
 
     for (int number = 0; number < 20; ++number) {
-        const auto read = at->get("k");
-        ASSERT_TRUE(read) << words(read);
-        EXPECT_EQ(read->text(), "parent");
+        const auto read = must(at->get("k"));
+        EXPECT_EQ(read.text(), "parent");
     }
     EXPECT_EQ(at->get("k")->trace.retry_attempts, 0U) << "its connections were left alone";
 }

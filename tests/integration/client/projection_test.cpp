@@ -92,38 +92,34 @@ TEST_F(projections, sixteen_paths_are_one_lookup_and_the_expiry_counts_as_one) {
     EXPECT_EQ(last_size(), text.size() + 1 - std::string(",\"m16\":16").size());
     for (const std::size_t count : {16U, 15U}) {
         which.resize(count);
-        const auto found = at_.get("many", {.with_expiry = true, .project = which});
-        ASSERT_TRUE(found) << words(found);
-        EXPECT_TRUE(found->expiry());
-        EXPECT_NE(found->text().find("\"m14\":14"), std::string::npos);
+        const auto found = must(at_.get("many", {.with_expiry = true, .project = which}));
+        EXPECT_TRUE(found.expiry());
+        EXPECT_NE(found.text().find("\"m14\":14"), std::string::npos);
     }
 }
 
 TEST_F(projections, the_expiry_comes_with_the_document_as_it_was_stored) {
-    const auto never = at_.get("airline", {.with_expiry = true});
-    ASSERT_TRUE(never) << words(never);
-    EXPECT_FALSE(never->expiry());
-    EXPECT_EQ(never->text(), at_.get("airline")->text());
+    const auto never = must(at_.get("airline", {.with_expiry = true}));
+    EXPECT_FALSE(never.expiry());
+    EXPECT_EQ(never.text(), at_.get("airline")->text());
     const auto when = std::chrono::sys_seconds(std::chrono::seconds{4'000'000'000});
     ASSERT_TRUE(at_.upsert(
         "text", couchbase::plain_text{"no json"},
         {.expiry = std::chrono::system_clock::time_point(when)}));
-    const auto found = at_.get("text", {.with_expiry = true});
-    ASSERT_TRUE(found) << words(found);
-    EXPECT_EQ(found->expiry(), when);
-    EXPECT_EQ(found->text(), "no json");
-    EXPECT_EQ(found->flags, at_.get("text")->flags);
-    EXPECT_EQ(found->cas, at_.get("text")->cas);
+    const auto found = must(at_.get("text", {.with_expiry = true}));
+    EXPECT_EQ(found.expiry(), when);
+    EXPECT_EQ(found.text(), "no json");
+    EXPECT_EQ(found.flags, at_.get("text")->flags);
+    EXPECT_EQ(found.cas, at_.get("text")->cas);
     EXPECT_FALSE(at_.get("text")->expiry());
     EXPECT_EQ(code_of(at_.get("text", {.project = {"a"}})), errc::document_not_json);
     EXPECT_EQ(code_of(at_.get("text", {.project = paths(17, "a")})), errc::document_not_json);
 }
 
 TEST_F(projections, errors_are_those_of_a_get) {
-    const auto missing = at_.get("no", {.with_expiry = true});
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::document_not_found);
-    EXPECT_EQ(missing.error().info().operation, "get");
+    const auto missing = must_fail(at_.get("no", {.with_expiry = true}));
+    EXPECT_EQ(missing.code(), errc::document_not_found);
+    EXPECT_EQ(missing.info().operation, "get");
     EXPECT_EQ(code_of(at_.get("airline", {.project = {"a["}})), errc::path_invalid);
     EXPECT_EQ(code_of(at_.get("airline", {.project = {""}})), errc::path_invalid);
     EXPECT_EQ(code_of(at_.get("", {.project = {"a"}})), errc::invalid_argument);
@@ -138,11 +134,10 @@ TEST_F(projections, RH_16_it_is_sent_again_when_its_connection_breaks) {
     auto rule = fault(opcode::subdoc_multi_lookup, sandbox::fault_close_after{});
     rule.when.limit = 1;
     add_fault(*server_, rule);
-    const auto found = at_.get("airline", {.with_expiry = true, .project = {"name"}});
-    ASSERT_TRUE(found) << words(found);
-    EXPECT_EQ(found->text(), R"({"name":"Reprise \"Air\""})");
-    EXPECT_GE(found->trace.retry_attempts, 1U);
-    ASSERT_NE(found->trace.history, nullptr);
+    const auto found = must(at_.get("airline", {.with_expiry = true, .project = {"name"}}));
+    EXPECT_EQ(found.text(), R"({"name":"Reprise \"Air\""})");
+    EXPECT_GE(found.trace.retry_attempts, 1U);
+    ASSERT_NE(found.trace.history, nullptr);
 }
 
 TEST_F(projections, the_token_form_owns_its_paths_and_keeps_its_timeout) {

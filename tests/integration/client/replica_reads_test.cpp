@@ -46,19 +46,17 @@ protected:
 
 TEST_P(replica_reads, all_copies_are_listed_the_active_one_first) {
     // The first call of this client, before the map has arrived.
-    const auto missing = at().get_all_replicas("k");
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::document_unretrievable) << missing.error();
-    EXPECT_NE(missing.error().message().find("replica 2"), std::string::npos) << missing.error();
+    const auto missing = must_fail(at().get_all_replicas("k"));
+    EXPECT_EQ(missing.code(), errc::document_unretrievable) << missing;
+    EXPECT_NE(missing.message().find("replica 2"), std::string::npos) << missing;
     ASSERT_TRUE(at().upsert("k", "v"));
-    const auto all = at().get_all_replicas("k");
-    ASSERT_TRUE(all) << words(all);
-    ASSERT_EQ(all->size(), 3U);
-    EXPECT_FALSE((*all)[0].is_replica);
-    EXPECT_TRUE((*all)[1].is_replica);
-    for (const auto& copy : *all) {
+    const auto all = must(at().get_all_replicas("k"));
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_FALSE(all[0].is_replica);
+    EXPECT_TRUE(all[1].is_replica);
+    for (const auto& copy : all) {
         EXPECT_EQ(copy.text(), "v");
-        EXPECT_EQ(copy.cas, (*all)[0].cas);
+        EXPECT_EQ(copy.cas, all[0].cas);
     }
     EXPECT_EQ(requests(opcode::get_replica), 4U);
 }
@@ -67,10 +65,9 @@ TEST_P(replica_reads, copies_that_cannot_be_read_are_omitted) {
     ASSERT_TRUE(at().upsert("k", "v"));
     add_fault(
         *server_, fault(opcode::get, sandbox::fault_status{reprise::wire::status::einternal, {}}));
-    const auto all = at().get_all_replicas("k");
-    ASSERT_TRUE(all) << words(all);
-    ASSERT_EQ(all->size(), 2U);
-    EXPECT_TRUE((*all)[0].is_replica);
+    const auto all = must(at().get_all_replicas("k"));
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_TRUE(all[0].is_replica);
 }
 
 TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
@@ -79,10 +76,9 @@ TEST_P(replica_reads, the_first_copy_wins_and_the_others_are_canceled) {
     auto rule = fault(opcode::get_replica, sandbox::fault_no_answer{});
     rule.when.limit = 1;  // one of the replicas
     add_fault(*server_, rule);
-    const auto any = at().get_any_replica("k", {.timeout = 60s});
-    ASSERT_TRUE(any) << words(any);
-    EXPECT_EQ(any->text(), "v");
-    EXPECT_TRUE(any->is_replica);
+    const auto any = must(at().get_any_replica("k", {.timeout = 60s}));
+    EXPECT_EQ(any.text(), "v");
+    EXPECT_TRUE(any.is_replica);
     // The others are canceled, not waited for.
     const auto until = std::chrono::steady_clock::now() + 30s;
     while (cluster_.statistics()->operations_open > 0 && std::chrono::steady_clock::now() < until) {
@@ -147,11 +143,10 @@ TEST_P(replica_reads, an_error_that_all_copies_share_is_reported_once) {
     ASSERT_TRUE(at().upsert("k", "v"));
     add_fault(*server_, fault(opcode::get, sandbox::fault_no_answer{}));
     add_fault(*server_, fault(opcode::get_replica, sandbox::fault_no_answer{}));
-    const auto any = at().get_any_replica("k", {.timeout = 200ms});
-    ASSERT_FALSE(any);
-    EXPECT_EQ(any.error().code(), errc::unambiguous_timeout) << any.error();
-    EXPECT_FALSE(any.error().is_ambiguous());
-    EXPECT_EQ(any.error().info().operation, "get_any_replica");
+    const auto any = must_fail(at().get_any_replica("k", {.timeout = 200ms}));
+    EXPECT_EQ(any.code(), errc::unambiguous_timeout) << any;
+    EXPECT_FALSE(any.is_ambiguous());
+    EXPECT_EQ(any.info().operation, "get_any_replica");
     EXPECT_EQ(
         at().get_all_replicas("k", {.timeout = 200ms}).error().code(), errc::unambiguous_timeout);
     EXPECT_EQ(at().get_any_replica("").error().code(), errc::invalid_argument);
@@ -164,26 +159,22 @@ TEST_P(replica_reads, errors_of_the_bucket_are_reported_and_not_hidden) {
 }
 
 TEST_P(replica_reads, lookups_read_all_copies_or_the_first_one) {
-    const auto missing = at().lookup_in_all_replicas("k", {look::get("a")});
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::document_unretrievable) << missing.error();
-    EXPECT_EQ(missing.error().info().operation, "lookup_in_all_replicas");
-    const auto stored = at().upsert("k", json_text{R"({"a":1,"b":{"c":"x"}})"});
-    ASSERT_TRUE(stored);
-    const auto all = at().lookup_in_all_replicas(
-        "k", {look::get("b.c"), look::get("$document.CAS", {.is_xattr = true}), look::get("no")});
-    ASSERT_TRUE(all) << words(all);
-    ASSERT_EQ(all->size(), 3U);
-    for (const auto& copy : *all) {
-        EXPECT_EQ(copy.is_replica, &copy != &all->front());
+    const auto missing = must_fail(at().lookup_in_all_replicas("k", {look::get("a")}));
+    EXPECT_EQ(missing.code(), errc::document_unretrievable) << missing;
+    EXPECT_EQ(missing.info().operation, "lookup_in_all_replicas");
+    const auto stored = must(at().upsert("k", json_text{R"({"a":1,"b":{"c":"x"}})"}));
+    const auto all = must(at().lookup_in_all_replicas(
+        "k", {look::get("b.c"), look::get("$document.CAS", {.is_xattr = true}), look::get("no")}));
+    ASSERT_EQ(all.size(), 3U);
+    for (const auto& copy : all) {
+        EXPECT_EQ(copy.is_replica, &copy != &all.front());
         EXPECT_EQ(copy.content_as<std::string>(0).value(), "x");
         EXPECT_TRUE(copy.content_as<std::string>(1));
         EXPECT_EQ(copy.content(2).error().code(), errc::path_not_found);
-        EXPECT_EQ(copy.cas, stored->cas);
+        EXPECT_EQ(copy.cas, stored.cas);
     }
-    const auto any = at().lookup_in_any_replica("k", {look::get("a")});
-    ASSERT_TRUE(any) << words(any);
-    EXPECT_EQ(any->content_as<int>(0).value(), 1);
+    const auto any = must(at().lookup_in_any_replica("k", {look::get("a")}));
+    EXPECT_EQ(any.content_as<int>(0).value(), 1);
     EXPECT_EQ(at().lookup_in_any_replica("k", {}).error().code(), errc::invalid_argument);
 }
 
@@ -192,14 +183,13 @@ TEST_P(replica_reads, RH_18_a_lookup_of_a_replica_is_sent_again_when_its_connect
     auto rule = fault(opcode::subdoc_multi_lookup, sandbox::fault_close_after{});
     rule.when.limit = 2;
     add_fault(*server_, rule);
-    const auto all = at().lookup_in_all_replicas("k", {look::get("a")});
-    ASSERT_TRUE(all) << words(all);
-    EXPECT_EQ(all->size(), 3U);
+    const auto all = must(at().lookup_in_all_replicas("k", {look::get("a")}));
+    EXPECT_EQ(all.size(), 3U);
     add_fault(*server_, fault(opcode::subdoc_multi_lookup, sandbox::fault_no_answer{}));
-    const auto any = at().lookup_in_any_replica("k", {look::get("a")}, {.timeout = 200ms});
-    ASSERT_FALSE(any);
-    EXPECT_EQ(any.error().code(), errc::unambiguous_timeout) << any.error();
-    EXPECT_EQ(any.error().info().operation, "lookup_in_any_replica");
+    const auto any =
+        must_fail(at().lookup_in_any_replica("k", {look::get("a")}, {.timeout = 200ms}));
+    EXPECT_EQ(any.code(), errc::unambiguous_timeout) << any;
+    EXPECT_EQ(any.info().operation, "lookup_in_any_replica");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -260,13 +250,12 @@ TEST_F(server_groups, without_a_copy_in_the_group_nothing_or_everything_is_read)
         const auto cluster = connect_in(group);
         const auto at = documents(cluster);
         ASSERT_TRUE(at.upsert("k", json_text{R"({"a":1})"}));
-        const auto none = at.get_any_replica("k", with(selected));
-        ASSERT_FALSE(none);
-        EXPECT_EQ(none.error().code(), errc::document_unretrievable) << none.error();
+        const auto none = must_fail(at.get_any_replica("k", with(selected)));
+        EXPECT_EQ(none.code(), errc::document_unretrievable) << none;
         EXPECT_NE(
-            none.error().message().find(group.empty() ? "preferred_server_group" : "'mars'"),
+            none.message().find(group.empty() ? "preferred_server_group" : "'mars'"),
             std::string::npos)
-            << none.error();
+            << none;
         EXPECT_EQ(at.get_all_replicas("k", with(selected_first))->size(), 3U);
     }
 }

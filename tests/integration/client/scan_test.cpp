@@ -77,10 +77,9 @@ TEST_P(scans, nothing_uses_a_lent_allowance_after_the_stream) {
     add_fault(opcode::range_scan_create, sandbox::fault_status{status::etmpfail}, 3, 1'000'000);
     const auto before = outer.left();
     {
-        const auto found = at().scan(
+        const auto found = must(at().scan(
             couchbase::range_scan{},
-            {.concurrency = 8, .outer_allowance = reprise::borrowed(&outer)});
-        ASSERT_TRUE(found) << words(found);
+            {.concurrency = 8, .outer_allowance = reprise::borrowed(&outer)}));
         ASSERT_TRUE(await([&] {
             (void)cluster_.drive(1ms);
             return outer.left() < before;
@@ -109,72 +108,63 @@ TEST_P(scans, a_range_without_ends_reads_every_document_once) {
 
 TEST_P(scans, the_first_call_of_a_client_waits_for_the_bucket) {
     const auto another = connect(*server_, app_options_in(GetParam()));
-    auto found = documents(another).scan(couchbase::range_scan{}, {.keys_only = true});
-    ASSERT_TRUE(found);
-    EXPECT_EQ(read_all(*found), keys_);
-    EXPECT_TRUE(found->finish());
+    auto found = must(documents(another).scan(couchbase::range_scan{}, {.keys_only = true}));
+    EXPECT_EQ(read_all(found), keys_);
+    EXPECT_TRUE(found.finish());
 }
 
 TEST_P(scans, ranges_and_prefixes_choose_their_keys) {
-    auto range = at().scan(
+    auto range = must(at().scan(
         couchbase::range_scan{.from = {key_of(10)}, .to = {key_of(20), true}},
-        {.keys_only = true, .concurrency = 4});
-    ASSERT_TRUE(range);
-    const auto in_range = read_all(*range);
+        {.keys_only = true, .concurrency = 4}));
+    const auto in_range = read_all(range);
     EXPECT_EQ(in_range.size(), 10u);
     EXPECT_TRUE(in_range.contains(key_of(10)));
     EXPECT_FALSE(in_range.contains(key_of(20)));
-    auto prefix = at().scan(couchbase::prefix_scan{"key_110"}, {.keys_only = true});
-    ASSERT_TRUE(prefix);
-    EXPECT_EQ(read_all(*prefix).size(), 10u);
-    auto nothing = at().scan(couchbase::prefix_scan{"nothing"});
-    ASSERT_TRUE(nothing);
-    EXPECT_TRUE(read_all(*nothing).empty());
-    EXPECT_TRUE(nothing->finish());
+    auto prefix = must(at().scan(couchbase::prefix_scan{"key_110"}, {.keys_only = true}));
+    EXPECT_EQ(read_all(prefix).size(), 10u);
+    auto nothing = must(at().scan(couchbase::prefix_scan{"nothing"}));
+    EXPECT_TRUE(read_all(nothing).empty());
+    EXPECT_TRUE(nothing.finish());
 }
 
 TEST_P(scans, batches_are_as_small_as_the_options_say) {
     const auto before = requests(opcode::range_scan_continue);
-    auto found = at().scan(couchbase::range_scan{}, {.keys_only = true, .batch_item_limit = 2});
-    ASSERT_TRUE(found);
-    EXPECT_EQ(read_all(*found), keys_);
+    auto found =
+        must(at().scan(couchbase::range_scan{}, {.keys_only = true, .batch_item_limit = 2}));
+    EXPECT_EQ(read_all(found), keys_);
     EXPECT_GE(requests(opcode::range_scan_continue) - before, keys_.size() / 2);
 }
 
 TEST_P(scans, a_sample_has_at_most_as_many_documents_as_its_limit) {
     for (int round = 0; round < 2; ++round) {
-        auto some = at().scan(couchbase::sampling_scan{.limit = 12, .seed = 3});
-        ASSERT_TRUE(some);
-        const auto keys = read_all(*some);
+        auto some = must(at().scan(couchbase::sampling_scan{.limit = 12, .seed = 3}));
+        const auto keys = read_all(some);
         EXPECT_EQ(keys.size(), 12u);
         EXPECT_TRUE(std::ranges::includes(keys_, keys));
-        EXPECT_TRUE(some->finish());
+        EXPECT_TRUE(some.finish());
     }
-    auto all = at().scan(couchbase::sampling_scan{.limit = 10'000});
-    ASSERT_TRUE(all);
-    EXPECT_EQ(read_all(*all), keys_);
+    auto all = must(at().scan(couchbase::sampling_scan{.limit = 10'000}));
+    EXPECT_EQ(read_all(all), keys_);
 }
 
 TEST_P(scans, a_scan_sees_the_mutations_that_it_must_see) {
     couchbase::mutation_state seen;
     for (int number = 0; number < 20; ++number) {
-        const auto stored = at().upsert("new_" + std::to_string(number), plain_text{"x"});
-        ASSERT_TRUE(stored);
-        seen.add(stored->token);
+        const auto stored = must(at().upsert("new_" + std::to_string(number), plain_text{"x"}));
+        seen.add(stored.token);
     }
-    auto found =
-        at().scan(couchbase::prefix_scan{"new_"}, {.keys_only = true, .consistent_with = seen});
-    ASSERT_TRUE(found);
-    EXPECT_EQ(read_all(*found).size(), 20u);
-    EXPECT_TRUE(found->finish());
+    auto found = must(
+        at().scan(couchbase::prefix_scan{"new_"}, {.keys_only = true, .consistent_with = seen}));
+    EXPECT_EQ(read_all(found).size(), 20u);
+    EXPECT_TRUE(found.finish());
     ASSERT_EQ(seen.tokens.size(), 20u);
     for (couchbase::mutation_token& token : seen.tokens) {
         token.vbucket_uuid += 1;  // of another history
     }
-    auto other = at().scan(couchbase::prefix_scan{"new_"}, {.consistent_with = seen});
-    ASSERT_TRUE(other);
-    read_all(*other);
-    EXPECT_EQ(other->finish().error().code(), errc::mutation_token_outdated);
+    auto other = must(at().scan(couchbase::prefix_scan{"new_"}, {.consistent_with = seen}));
+    read_all(other);
+    EXPECT_EQ(other.finish().error().code(), errc::mutation_token_outdated);
 }
 
 TEST_P(scans, RH_49_broken_connections_and_lost_scans_leave_no_gap_and_no_repetition) {
@@ -182,19 +172,18 @@ TEST_P(scans, RH_49_broken_connections_and_lost_scans_leave_no_gap_and_no_repeti
     add_fault(
         opcode::range_scan_continue, sandbox::fault_status{status::range_scan_cancelled}, 9, 3);
     add_fault(opcode::range_scan_create, sandbox::fault_status{status::ebusy}, 2, 2);
-    auto found = at().scan(couchbase::range_scan{}, {.batch_item_limit = 3, .concurrency = 2});
-    ASSERT_TRUE(found);
-    EXPECT_EQ(read_all(*found), keys_);
-    const auto end = found->finish();
+    auto found =
+        must(at().scan(couchbase::range_scan{}, {.batch_item_limit = 3, .concurrency = 2}));
+    EXPECT_EQ(read_all(found), keys_);
+    const auto end = found.finish();
     ASSERT_TRUE(end) << end.error();
     EXPECT_GE(end->retry_attempts, 5u);
 }
 
 TEST_P(scans, RH_49_vbuckets_that_move_during_a_scan_leave_no_gap_and_no_repetition) {
-    auto found = at().scan(couchbase::range_scan{}, {.batch_byte_limit = 1});
-    ASSERT_TRUE(found);
+    auto found = must(at().scan(couchbase::range_scan{}, {.batch_byte_limit = 1}));
     std::set<std::string> read;
-    for (const auto& document : *found) {
+    for (const auto& document : found) {
         ASSERT_TRUE(document) << document.error();
         EXPECT_TRUE(read.insert(document->key).second) << document->key;
         if (read.size() % 20 == 0) {
@@ -209,7 +198,7 @@ TEST_P(scans, RH_49_vbuckets_that_move_during_a_scan_leave_no_gap_and_no_repetit
         }
     }
     EXPECT_EQ(read, keys_);
-    ASSERT_TRUE(found->finish());
+    ASSERT_TRUE(found.finish());
 }
 
 TEST_P(scans, RH_49_a_sample_that_breaks_after_its_first_document_fails) {
@@ -217,20 +206,17 @@ TEST_P(scans, RH_49_a_sample_that_breaks_after_its_first_document_fails) {
     add_fault(
         opcode::range_scan_continue, sandbox::fault_status{status::range_scan_cancelled}, 1,
         1'000'000);
-    auto some = at().scan(
-        couchbase::sampling_scan{.limit = 10'000}, {.keys_only = true, .batch_byte_limit = 1});
-    ASSERT_TRUE(some);
-    EXPECT_EQ(read_all(*some).size(), 1U);
-    const auto end = some->finish();
-    ASSERT_FALSE(end);
-    EXPECT_EQ(end.error().code(), errc::request_canceled);
+    auto some = must(at().scan(
+        couchbase::sampling_scan{.limit = 10'000}, {.keys_only = true, .batch_byte_limit = 1}));
+    EXPECT_EQ(read_all(some).size(), 1U);
+    const auto end = must_fail(some.finish());
+    EXPECT_EQ(end.code(), errc::request_canceled);
 }
 
 TEST_P(scans, a_stream_that_is_dropped_cancels_its_scans) {
     {
-        auto found = at().scan(couchbase::range_scan{}, {.batch_byte_limit = 1});
-        ASSERT_TRUE(found);
-        ASSERT_TRUE(found->next());
+        auto found = must(at().scan(couchbase::range_scan{}, {.batch_byte_limit = 1}));
+        ASSERT_TRUE(found.next());
     }
     ASSERT_TRUE(at().get(key_of(1)));  // after the cancellation
     ASSERT_TRUE(at().get(key_of(1)));
@@ -238,55 +224,47 @@ TEST_P(scans, a_stream_that_is_dropped_cancels_its_scans) {
 }
 
 TEST_P(scans, a_canceled_stream_ends_with_that_error_and_stays_so) {
-    auto found = at().scan(couchbase::range_scan{}, {.batch_byte_limit = 1});
-    ASSERT_TRUE(found);
-    ASSERT_TRUE(found->next());
-    EXPECT_EQ(found->finish().error().code(), errc::invalid_argument);
-    found->cancel();
-    const auto read = read_all(*found);
+    auto found = must(at().scan(couchbase::range_scan{}, {.batch_byte_limit = 1}));
+    ASSERT_TRUE(found.next());
+    EXPECT_EQ(found.finish().error().code(), errc::invalid_argument);
+    found.cancel();
+    const auto read = read_all(found);
     EXPECT_LT(read.size(), keys_.size());
     for (int round = 0; round < 2; ++round) {
-        const auto next = found->next();
-        ASSERT_FALSE(next);
-        EXPECT_EQ(next.error().code(), errc::request_canceled);
+        const auto next = must_fail(found.next());
+        EXPECT_EQ(next.code(), errc::request_canceled);
     }
 }
 
 TEST_P(scans, a_scan_that_takes_too_long_times_out) {
     add_fault(opcode::range_scan_create, sandbox::fault_status{status::etmpfail}, 0, 1'000'000);
-    auto found = at().scan(couchbase::range_scan{}, {.timeout = 50ms});
-    ASSERT_TRUE(found);
-    read_all(*found);
-    const auto end = found->finish();
-    ASSERT_FALSE(end);
-    EXPECT_EQ(end.error().code(), errc::unambiguous_timeout);
-    EXPECT_TRUE(
-        end.error().retry_reasons().contains(couchbase::retry_reason::kv_temporary_failure));
+    auto found = must(at().scan(couchbase::range_scan{}, {.timeout = 50ms}));
+    read_all(found);
+    const auto end = must_fail(found.finish());
+    EXPECT_EQ(end.code(), errc::unambiguous_timeout);
+    EXPECT_TRUE(end.retry_reasons().contains(couchbase::retry_reason::kv_temporary_failure));
 }
 
 TEST_P(scans, an_unknown_collection_and_wrong_options_are_reported) {
     const auto missing = cluster_.bucket(bucket_name).scope("inventory").collection("missing");
-    auto found = missing.scan(couchbase::range_scan{});
-    ASSERT_TRUE(found);
+    auto found = must(missing.scan(couchbase::range_scan{}));
     std::vector<errc> errors;
-    for (const auto& document : *found) {
+    for (const auto& document : found) {
         ASSERT_FALSE(document) << "an error is the only element";
         errors.push_back(static_cast<errc>(document.error().code().value()));
     }
     EXPECT_EQ(errors, std::vector{errc::collection_not_found});
-    EXPECT_EQ(found->finish().error().code(), errc::collection_not_found);
-    const auto refused = at().scan(couchbase::sampling_scan{});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), errc::invalid_argument);
+    EXPECT_EQ(found.finish().error().code(), errc::collection_not_found);
+    const auto refused = must_fail(at().scan(couchbase::sampling_scan{}));
+    EXPECT_EQ(refused.code(), errc::invalid_argument);
 }
 
 TEST_P(scans, a_collection_contains_only_its_own_documents) {
     const auto airlines = cluster_.bucket(bucket_name).scope("inventory").collection("airline");
     ASSERT_TRUE(airlines.upsert("key_1000", plain_text{"another"}));
-    auto found = airlines.scan(couchbase::range_scan{});
-    ASSERT_TRUE(found);
+    auto found = must(airlines.scan(couchbase::range_scan{}));
     std::size_t count = 0;
-    for (const auto& document : *found) {
+    for (const auto& document : found) {
         ASSERT_TRUE(document) << document.error();
         EXPECT_EQ(document->text(), "another");
         ++count;
@@ -335,17 +313,14 @@ TEST(scan_tokens, a_second_read_is_refused_and_a_signal_cancels_the_scan) {
         rule.effect = sandbox::fault_no_answer{};
         at.faults().add(rule);
     });
-    auto found = documents(cluster).scan(couchbase::range_scan{}, {.timeout = 60s});
-    ASSERT_TRUE(found);
+    auto found = must(documents(cluster).scan(couchbase::range_scan{}, {.timeout = 60s}));
     asio::cancellation_signal signal;
-    auto first = found->async_next(asio::bind_cancellation_slot(signal.slot(), asio::use_future));
-    const auto second = found->next();
-    ASSERT_FALSE(second);
-    EXPECT_EQ(second.error().code(), couchbase::errc::read_in_progress);
+    auto first = found.async_next(asio::bind_cancellation_slot(signal.slot(), asio::use_future));
+    const auto second = must_fail(found.next());
+    EXPECT_EQ(second.code(), couchbase::errc::read_in_progress);
     signal.emit(asio::cancellation_type::terminal);
-    const auto ended = first.get();
-    ASSERT_FALSE(ended);
-    EXPECT_EQ(ended.error().code(), errc::request_canceled);
+    const auto ended = must_fail(first.get());
+    EXPECT_EQ(ended.code(), errc::request_canceled);
 }
 
 }  // namespace scan_test

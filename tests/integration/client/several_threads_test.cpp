@@ -65,9 +65,8 @@ protected:
     static void expect_canceled(std::vector<std::future<read_result>>& reads) {
         for (auto& each : reads) {
             ASSERT_EQ(each.wait_for(30s), std::future_status::ready);
-            const auto read = each.get();
-            ASSERT_FALSE(read);
-            EXPECT_EQ(read.error().code(), errc::request_canceled) << read.error();
+            const auto read = must_fail(each.get());
+            EXPECT_EQ(read.code(), errc::request_canceled) << read;
         }
     }
 
@@ -103,23 +102,21 @@ TEST_P(several_threads, RH_50_have_their_own_connections_and_one_report) {
     for (int number = 0; number < key_count; ++number) {
         ASSERT_TRUE(documents(cluster).upsert(key_of(number), "v"));
     }
-    const auto report = cluster.diagnostics();
-    ASSERT_TRUE(report) << words(report);
-    EXPECT_EQ(report->state, couchbase::cluster_state::online);
+    const auto report = must(cluster.diagnostics());
+    EXPECT_EQ(report.state, couchbase::cluster_state::online);
     std::size_t open_count = 0;
     std::set<std::string> ids;
-    for (const auto& each : report->endpoints) {
+    for (const auto& each : report.endpoints) {
         if (each.bucket == bucket_name) {
             open_count += each.state == couchbase::endpoint_state::connected ? 1U : 0U;
             EXPECT_TRUE(ids.insert(each.id).second) << each.id;
-            EXPECT_TRUE(each.id.starts_with(report->id)) << each.id << " of " << report->id;
+            EXPECT_TRUE(each.id.starts_with(report.id)) << each.id << " of " << report.id;
         }
     }
     EXPECT_EQ(open_count, 2 * GetParam()) << "two nodes";
     EXPECT_GE(cluster.statistics()->connections_open, open_count);
-    const auto answers = cluster.bucket(bucket_name).ping();
-    ASSERT_TRUE(answers) << words(answers);
-    EXPECT_TRUE(answers->is_well());
+    const auto answers = must(cluster.bucket(bucket_name).ping());
+    EXPECT_TRUE(answers.is_well());
 }
 
 TEST_P(several_threads, RH_50_keep_the_order_of_writes_to_one_key_from_one_caller) {
@@ -139,8 +136,7 @@ TEST_P(several_threads, RH_50_keep_the_order_of_writes_to_one_key_from_one_calle
         }
     }
     for (auto& each : writes) {
-        const auto written = each.get();
-        ASSERT_TRUE(written) << words(written);
+        must(each.get());
     }
     for (int number = 0; number < key_count; ++number) {
         EXPECT_EQ(at.get(key_of(number))->text(), expected[static_cast<std::size_t>(number)]);
@@ -155,18 +151,16 @@ TEST_P(several_threads, RH_50_serve_scans_replica_reads_and_queries) {
         EXPECT_TRUE(at.get_any_replica(key_of(number)));
     }
     for (std::size_t round = 0; round < GetParam(); ++round) {  // the next thread each time
-        auto found = at.scan(couchbase::range_scan{}, {.keys_only = true});
-        ASSERT_TRUE(found) << words(found);
+        auto found = must(at.scan(couchbase::range_scan{}, {.keys_only = true}));
         int seen_count = 0;
-        for (const auto& document : *found) {
+        for (const auto& document : found) {
             ASSERT_TRUE(document) << words(document);
             seen_count += document->key.empty() ? 0 : 1;
         }
         EXPECT_EQ(seen_count, key_count);
-        EXPECT_TRUE(found->finish());
+        EXPECT_TRUE(found.finish());
     }
-    const auto rows = cluster.query("SELECT RAW 1", {.readonly = true});
-    ASSERT_TRUE(rows) << words(rows);
+    must(cluster.query("SELECT RAW 1", {.readonly = true}));
 }
 
 TEST_P(several_threads, RH_50_refuse_blocking_calls_on_each_of_them) {
@@ -235,9 +229,8 @@ TEST_P(several_threads, RH_50_close_ends_every_operation_once_under_load) {
     }
     EXPECT_TRUE(await([&] { return ended_count > 2000; }));
     cluster.close();
-    const auto late = documents(cluster).get("k");
-    ASSERT_FALSE(late);
-    EXPECT_EQ(late.error().code(), errc::request_canceled);
+    const auto late = must_fail(documents(cluster).get("k"));
+    EXPECT_EQ(late.code(), errc::request_canceled);
     is_closed = true;
     callers.clear();
     EXPECT_TRUE(await([&] { return started_count == ended_count; }));
@@ -324,9 +317,8 @@ TEST_P(
         reads.push_back(at.async_get(key_of(number), {.timeout = 60s}, asio::use_future));
     }
     for (auto& each : reads) {
-        const auto read = each.get();
-        ASSERT_FALSE(read);
-        EXPECT_EQ(read.error().code(), errc::authentication_failure) << read.error();
+        const auto read = must_fail(each.get());
+        EXPECT_EQ(read.code(), errc::authentication_failure) << read;
     }
     ASSERT_TRUE(cluster.replace_credentials({.username = "app", .password = "secret"}));
     // Calls fail at once until the first login of a thread succeeds.
@@ -367,14 +359,13 @@ TEST(several_threads_refused, with_an_executor_or_callers_that_drive) {
         options.io_threads = is_in_string ? 1 : 2;
         const std::string where =
             std::string("couchbase://127.0.0.1:1") + (is_in_string ? "?io_threads=2" : "");
-        const auto on_executor = couchbase::connect(context.get_executor(), where, options);
-        ASSERT_FALSE(on_executor);
-        EXPECT_EQ(on_executor.error().code(), couchbase::errc::option_invalid);
+        const auto on_executor =
+            must_fail(couchbase::connect(context.get_executor(), where, options));
+        EXPECT_EQ(on_executor.code(), couchbase::errc::option_invalid);
         EXPECT_NE(
-            on_executor.error().message().find(
-                "io_threads must be 1 if the client runs on an executor"),
+            on_executor.message().find("io_threads must be 1 if the client runs on an executor"),
             std::string::npos)
-            << on_executor.error();
+            << on_executor;
     }
     options.io_threads = 2;
     options.threads = couchbase::thread_mode::caller_drives;

@@ -65,9 +65,8 @@ TEST(
     rule.when.limit = 1;
     add_fault(*server, rule);
     const auto silent = std::make_shared<thinker>();
-    const auto read = at.get("k", {.timeout = 200ms, .strategy = silent});
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), errc::unambiguous_timeout) << read.error();
+    const auto read = must_fail(at.get("k", {.timeout = 200ms, .strategy = silent}));
+    EXPECT_EQ(read.code(), errc::unambiguous_timeout) << read;
     EXPECT_EQ(silent->asked(), 1U);
     silent->answer_all(couchbase::retry_action::after(0ms));
     EXPECT_TRUE(at.get("k")) << "other requests are not affected";
@@ -85,9 +84,8 @@ TEST(strategies, RH_02_an_answer_from_another_thread_continues_the_request) {
     slow->await_questions(1);
     EXPECT_TRUE(at.upsert("other", "v")) << "the client keeps working";
     slow->answer_all(couchbase::retry_action::after(1ms));
-    const auto done = read.get();
-    ASSERT_TRUE(done) << words(done);
-    EXPECT_EQ(done->trace.retry_attempts, 1U);
+    const auto done = must(read.get());
+    EXPECT_EQ(done.trace.retry_attempts, 1U);
 }
 
 TEST(
@@ -128,10 +126,9 @@ TEST(strategies, RH_02_one_that_throws_fails_its_request_with_that_cause) {
     auto rule = fault(opcode::get);
     rule.when.limit = 1;
     add_fault(*server, rule);
-    const auto read = at.get("k", {.strategy = std::make_shared<throwing_strategy>()});
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), errc::strategy_failure);
-    EXPECT_NE(read.error().message().find("no idea"), std::string::npos) << read.error();
+    const auto read = must_fail(at.get("k", {.strategy = std::make_shared<throwing_strategy>()}));
+    EXPECT_EQ(read.code(), errc::strategy_failure);
+    EXPECT_NE(read.message().find("no idea"), std::string::npos) << read;
 }
 
 TEST(strategies, RH_36_a_reason_overridden_for_the_client_leaves_the_others_unchanged) {
@@ -142,12 +139,10 @@ TEST(strategies, RH_36_a_reason_overridden_for_the_client_leaves_the_others_unch
     const auto [server, cluster] = connected(start(), options);
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
-    const auto locked = at.get_and_lock("k", 15s);
-    ASSERT_TRUE(locked) << words(locked);
-    const auto refused = at.upsert("k", "w");
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), errc::document_locked);
-    EXPECT_EQ(refused.error().retry_attempts(), 0U);
+    must(at.get_and_lock("k", 15s));
+    const auto refused = must_fail(at.upsert("k", "w"));
+    EXPECT_EQ(refused.code(), errc::document_locked);
+    EXPECT_EQ(refused.retry_attempts(), 0U);
     auto rule = fault(opcode::get);
     rule.when.limit = 2;
     add_fault(*server, rule);
@@ -168,15 +163,13 @@ TEST(strategies, RH_33_two_clients_share_one_budget_until_it_is_empty) {
     options.retry_budget = reprise::driver::token_bucket_budget(bucket, prices);
     const auto first = connect(*server, options);
     const auto second = connect(*server, options);
-    const auto at_first = documents(first).get("k");
-    ASSERT_FALSE(at_first);
-    EXPECT_EQ(at_first.error().code(), errc::temporary_failure) << at_first.error();
-    EXPECT_EQ(at_first.error().retry_attempts(), 2U);
-    const auto at_second = documents(second).get("k");
-    ASSERT_FALSE(at_second);
-    EXPECT_EQ(at_second.error().retry_attempts(), 0U) << "the other client has used it up";
-    ASSERT_NE(at_second.error().history(), nullptr);
-    const auto& entries = at_second.error().history()->entries;
+    const auto at_first = must_fail(documents(first).get("k"));
+    EXPECT_EQ(at_first.code(), errc::temporary_failure) << at_first;
+    EXPECT_EQ(at_first.retry_attempts(), 2U);
+    const auto at_second = must_fail(documents(second).get("k"));
+    EXPECT_EQ(at_second.retry_attempts(), 0U) << "the other client has used it up";
+    ASSERT_NE(at_second.history(), nullptr);
+    const auto& entries = at_second.history()->entries;
     EXPECT_EQ(entries[0].refusal(), reprise::refusal_reason::budget_exhausted);
 }
 
@@ -194,9 +187,8 @@ TEST(strategies, RH_34_a_breaker_opens_after_timeouts_and_closes_when_the_node_i
     add_fault(*server, fault(opcode::get, sandbox::fault_no_answer{}));
     bool was_open = false;
     for (int number = 0; number < 20 && !was_open; ++number) {
-        const auto read = at.get("k", {.timeout = 40ms});
-        ASSERT_FALSE(read);
-        was_open = read.error().retry_reasons().contains(retry_reason::circuit_breaker_open);
+        const auto read = must_fail(at.get("k", {.timeout = 40ms}));
+        was_open = read.retry_reasons().contains(retry_reason::circuit_breaker_open);
     }
     EXPECT_TRUE(was_open);
     server->with_cluster([](sandbox::cluster& brain) { brain.faults().clear(); });
@@ -217,9 +209,8 @@ TEST(strategies, RH_34_what_counts_against_an_endpoint_can_be_chosen) {
     for (int number = 0; number < 3; ++number) {
         EXPECT_EQ(at.get("missing").error().code(), errc::document_not_found);
     }
-    const auto read = at.get("missing", {.timeout = 40ms});
-    ASSERT_FALSE(read);
-    EXPECT_TRUE(read.error().retry_reasons().contains(retry_reason::circuit_breaker_open));
+    const auto read = must_fail(at.get("missing", {.timeout = 40ms}));
+    EXPECT_TRUE(read.retry_reasons().contains(retry_reason::circuit_breaker_open));
 }
 
 TEST(strategies, RH_17_a_strategy_of_the_retry_library_decides_for_a_call) {
@@ -232,10 +223,9 @@ TEST(strategies, RH_17_a_strategy_of_the_retry_library_decides_for_a_call) {
     settings.backoff.base = 1ms;
     const auto inner =
         std::make_shared<reprise::driver::virtual_strategy<reprise::standard_strategy>>(settings);
-    const auto read = at.get("k", {.strategy = inner});
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), errc::temporary_failure) << read.error();
-    EXPECT_EQ(read.error().retry_attempts(), 2U);
+    const auto read = must_fail(at.get("k", {.strategy = inner}));
+    EXPECT_EQ(read.code(), errc::temporary_failure) << read;
+    EXPECT_EQ(read.retry_attempts(), 2U);
 }
 
 TEST(strategies, EM_09_EM_10_the_servers_plan_is_followed_if_the_strategy_is_selected) {
@@ -254,16 +244,15 @@ TEST(strategies, EM_09_EM_10_the_servers_plan_is_followed_if_the_strategy_is_sel
     const auto at = documents(cluster);
     ASSERT_TRUE(at.upsert("k", "v"));
     add_fault(*server, fault(opcode::get, sandbox::fault_status{status{0x7ff0}, {}}));
-    const auto read =
-        at.get("k", {.strategy = std::make_shared<couchbase::server_directed_strategy>()});
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().info().status, 0x7ff0) << read.error();
-    EXPECT_FALSE(read.error().code() == couchbase::error_condition::timeout) << "its own error";
+    const auto read = must_fail(
+        at.get("k", {.strategy = std::make_shared<couchbase::server_directed_strategy>()}));
+    EXPECT_EQ(read.info().status, 0x7ff0) << read;
+    EXPECT_FALSE(read.code() == couchbase::error_condition::timeout) << "its own error";
     // `after`, then every interval while the plan lasts: at 1, 6, 11, 16, 21 and 26 ms.
-    EXPECT_GE(read.error().retry_attempts(), 1U);
-    EXPECT_LE(read.error().retry_attempts(), 6U);
-    ASSERT_TRUE(read.error().info().error_map);
-    EXPECT_EQ(read.error().info().error_map->name, "PLANNED");
+    EXPECT_GE(read.retry_attempts(), 1U);
+    EXPECT_LE(read.retry_attempts(), 6U);
+    ASSERT_TRUE(read.info().error_map);
+    EXPECT_EQ(read.info().error_map->name, "PLANNED");
 }
 
 class attempt_book final : public couchbase::operation_observer {

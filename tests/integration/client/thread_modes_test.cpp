@@ -118,8 +118,7 @@ TEST(thread_modes, callers_drive_and_nothing_runs_between_calls) {
     std::optional<read_result> seen;
     at.async_get("k", {}, [&](read_result result) { seen = std::move(result); });
     EXPECT_FALSE(seen) << "the client was not driven yet";
-    const auto stored = at.upsert("k", "v");
-    ASSERT_TRUE(stored) << words(stored);
+    must(at.upsert("k", "v"));
     EXPECT_TRUE(seen) << "the next call drains first";
     EXPECT_EQ(at.get("k")->text(), "v");
 
@@ -304,9 +303,8 @@ TEST(thread_modes, a_client_may_outlive_the_context_of_its_executor) {
     elsewhere.join();
     EXPECT_EQ(canceled, 1);
     // The handles are still valid, and every call is refused by name.
-    const auto read = at.get("k");
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), couchbase::errc::executor_gone) << read.error();
+    const auto read = must_fail(at.get("k"));
+    EXPECT_EQ(read.code(), couchbase::errc::executor_gone) << read;
     EXPECT_EQ(cluster.diagnostics().error().code(), couchbase::errc::executor_gone);
     EXPECT_EQ(cluster.query("SELECT 1").error().code(), couchbase::errc::executor_gone);
     auto later = at.async_get("k", {}, asio::use_future);

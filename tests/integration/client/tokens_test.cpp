@@ -44,8 +44,7 @@ protected:
 };
 
 TEST_F(tokens, a_future_returns_the_result) {
-    auto stored = at_.async_upsert("k", "v", {}, asio::use_future).get();
-    ASSERT_TRUE(stored) << words(stored);
+    must(at_.async_upsert("k", "v", {}, asio::use_future).get());
     EXPECT_EQ(at_.async_get("k", {}, asio::use_future).get()->text(), "v");
     EXPECT_TRUE(at_.async_exists("k", {}, asio::use_future).get()->exists);
     EXPECT_TRUE(at_.async_touch("k", 1h, {}, asio::use_future).get());
@@ -57,9 +56,8 @@ TEST_F(tokens, a_future_returns_the_result) {
     EXPECT_TRUE(at_.async_append("k", std::as_bytes(std::span{more}), {}, asio::use_future).get());
     EXPECT_TRUE(at_.async_prepend("k", std::as_bytes(std::span{more}), {}, asio::use_future).get());
     EXPECT_EQ(at_.async_get_and_touch("k", 1h, {}, asio::use_future).get()->text(), "!w!");
-    const auto locked = at_.async_get_and_lock("k", 15s, {}, asio::use_future).get();
-    ASSERT_TRUE(locked) << words(locked);
-    EXPECT_TRUE(at_.async_unlock("k", locked->cas, {}, asio::use_future).get());
+    const auto locked = must(at_.async_get_and_lock("k", 15s, {}, asio::use_future).get());
+    EXPECT_TRUE(at_.async_unlock("k", locked.cas, {}, asio::use_future).get());
     EXPECT_TRUE(at_.async_remove("k", {}, asio::use_future).get());
     EXPECT_EQ(at_.async_increment("n", {.initial = 4}, asio::use_future).get()->value, 4U);
     EXPECT_EQ(at_.async_decrement("n", {}, asio::use_future).get()->value, 3U);
@@ -110,10 +108,9 @@ TEST_F(tokens, a_coroutine_waits_until_a_bucket_is_ready) {
     EXPECT_TRUE(cluster_.async_wait_until_ready(10s, asio::use_future).get());
     EXPECT_TRUE(cluster_.bucket(bucket_name).async_wait_until_ready(10s, asio::use_future).get());
     const auto missing =
-        cluster_.bucket("misspelt").async_wait_until_ready(10s, asio::use_future).get();
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), couchbase::errc::bucket_access_failure) << missing.error();
-    EXPECT_TRUE(missing.error().message().starts_with("noop: ")) << missing.error();
+        must_fail(cluster_.bucket("misspelt").async_wait_until_ready(10s, asio::use_future).get());
+    EXPECT_EQ(missing.code(), couchbase::errc::bucket_access_failure) << missing;
+    EXPECT_TRUE(missing.message().starts_with("noop: ")) << missing;
 }
 
 TEST_F(tokens, a_cancellation_slot_cancels_the_operation) {

@@ -61,19 +61,17 @@ TEST_F(json_codecs, structs_and_values_are_stored_as_json_and_read_back) {
     ASSERT_TRUE(at_.upsert("hotel", inn));
     ASSERT_TRUE(at_.insert("room", suite));
     ASSERT_TRUE(at_.replace("room", room{"single", 1}));
-    const auto stored = at_.get("hotel");
-    ASSERT_TRUE(stored) << words(stored);
-    EXPECT_EQ(stored->format(), couchbase::document_format::json);
-    EXPECT_EQ(stored->content_as<hotel>(), inn);
-    EXPECT_EQ(stored->content_as<nlohmann::json>()->at("name"), "Reprise Inn");
+    const auto stored = must(at_.get("hotel"));
+    EXPECT_EQ(stored.format(), couchbase::document_format::json);
+    EXPECT_EQ(stored.content_as<hotel>(), inn);
+    EXPECT_EQ(stored.content_as<nlohmann::json>()->at("name"), "Reprise Inn");
     EXPECT_EQ(at_.get("room")->content_as<boost::json::object>()->at("beds").as_int64(), 1);
 }
 
 TEST_F(json_codecs, a_document_that_does_not_fit_is_a_decoding_failure_with_the_reason) {
     ASSERT_TRUE(at_.upsert("room", suite));
-    const auto found = at_.get("room");
-    ASSERT_TRUE(found) << words(found);
-    const auto read = found->content_as<hotel>();
+    const auto found = must(at_.get("room"));
+    const auto read = found.content_as<hotel>();
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code(), errc::decoding_failure);
     EXPECT_NE(words(read).find("/name, /rating: missing"), std::string::npos) << words(read);
@@ -107,31 +105,27 @@ TEST_F(json_codecs, asynchronous_writes_store_structs) {
 TEST_F(json_codecs, paths_hold_structs_and_values) {
     ASSERT_TRUE(at_.upsert("hotel", nlohmann::json{{"rooms", nlohmann::json::array()}}));
     using change = couchbase::mutate_spec;
-    const auto changed = at_.mutate_in(
+    must(at_.mutate_in(
         "hotel", {change::array_append("rooms", {suite, nlohmann::json{{"beds", 1}}}),
-                  change::upsert("about", boost::json::value{{"pets", true}})});
-    ASSERT_TRUE(changed) << words(changed);
+                  change::upsert("about", boost::json::value{{"pets", true}})}));
     using look = couchbase::lookup_spec;
-    const auto seen = at_.lookup_in("hotel", {look::get("rooms[0]"), look::get("about")});
-    ASSERT_TRUE(seen) << words(seen);
-    EXPECT_EQ(seen->content_as<room>(0), suite);
-    EXPECT_EQ(seen->content_as<nlohmann::json>(1), nlohmann::json({{"pets", true}}));
-    EXPECT_EQ(seen->content_as<room>(1).error().code(), errc::decoding_failure);
+    const auto seen = must(at_.lookup_in("hotel", {look::get("rooms[0]"), look::get("about")}));
+    EXPECT_EQ(seen.content_as<room>(0), suite);
+    EXPECT_EQ(seen.content_as<nlohmann::json>(1), nlohmann::json({{"pets", true}}));
+    EXPECT_EQ(seen.content_as<room>(1).error().code(), errc::decoding_failure);
 }
 
 TEST_F(json_codecs, rows_and_parameters_are_structs_and_values) {
     const auto echo = [&](couchbase::json_fragment parameter) {
         return cluster_.query("SELECT RAW $1", {.readonly = true, .positional = {parameter}});
     };
-    const auto hotels = echo(inn);
-    ASSERT_TRUE(hotels) << words(hotels);
-    EXPECT_EQ(hotels->rows[0].as<hotel>(), inn);
-    EXPECT_EQ(hotels->rows[0].as<room>().error().code(), errc::decoding_failure);
+    const auto hotels = must(echo(inn));
+    EXPECT_EQ(hotels.rows[0].as<hotel>(), inn);
+    EXPECT_EQ(hotels.rows[0].as<room>().error().code(), errc::decoding_failure);
     EXPECT_EQ(echo(suite)->rows[0].as<room>(), suite);
     EXPECT_EQ(echo(boost::json::array{1, "x"})->rows[0].as<nlohmann::json>()->size(), 2U);
-    const auto refused = echo(unrated);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), errc::encoding_failure);
+    const auto refused = must_fail(echo(unrated));
+    EXPECT_EQ(refused.code(), errc::encoding_failure);
 }
 
 }  // namespace

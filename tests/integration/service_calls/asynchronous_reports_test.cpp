@@ -38,15 +38,13 @@ protected:
 
 TEST_F(asynchronous_reports, statistics_and_diagnostics_are_those_of_the_blocking_calls) {
     ASSERT_TRUE(cluster_.bucket(bucket_name).wait_until_ready(10s));
-    const auto figures = cluster_.async_statistics(asio::use_future).get();
-    ASSERT_TRUE(figures) << words(figures);
-    EXPECT_EQ(figures->connections_open, cluster_.statistics()->connections_open);
-    EXPECT_GE(figures->connections_open, 1U);
-    const auto report = cluster_.async_diagnostics(asio::use_future).get();
-    ASSERT_TRUE(report) << words(report);
-    EXPECT_EQ(report->id, cluster_.diagnostics()->id);
-    EXPECT_FALSE(report->endpoints.empty());
-    EXPECT_NE(report->state, couchbase::cluster_state::offline);
+    const auto figures = must(cluster_.async_statistics(asio::use_future).get());
+    EXPECT_EQ(figures.connections_open, cluster_.statistics()->connections_open);
+    EXPECT_GE(figures.connections_open, 1U);
+    const auto report = must(cluster_.async_diagnostics(asio::use_future).get());
+    EXPECT_EQ(report.id, cluster_.diagnostics()->id);
+    EXPECT_FALSE(report.endpoints.empty());
+    EXPECT_NE(report.state, couchbase::cluster_state::offline);
 }
 
 TEST_F(asynchronous_reports, a_ping_asks_the_same_nodes_as_the_blocking_call) {
@@ -61,16 +59,14 @@ TEST_F(asynchronous_reports, a_ping_asks_the_same_nodes_as_the_blocking_call) {
         EXPECT_EQ(report->services[index].service, blocking->services[index].service);
     }
     const couchbase::ping_options only{.services = {service_kind::search}};
-    const auto some = cluster_.async_ping(only, asio::use_future).get();
-    ASSERT_TRUE(some) << words(some);
-    EXPECT_EQ(some->services.size(), server_->addresses().nodes.size());
+    const auto some = must(cluster_.async_ping(only, asio::use_future).get());
+    EXPECT_EQ(some.services.size(), server_->addresses().nodes.size());
 }
 
 TEST_F(asynchronous_reports, the_first_call_of_a_client_may_be_a_ping) {
     const auto another = connect(*server_);
-    const auto report = another.async_ping({}, asio::use_future).get();
-    ASSERT_TRUE(report) << words(report);
-    EXPECT_TRUE(report->is_well());
+    const auto report = must(another.async_ping({}, asio::use_future).get());
+    EXPECT_TRUE(report.is_well());
 }
 
 TEST_F(asynchronous_reports, a_canceled_ping_reports_what_has_not_answered) {
@@ -83,9 +79,8 @@ TEST_F(asynchronous_reports, a_canceled_ping_reports_what_has_not_answered) {
         std::this_thread::yield();
     }
     signal.emit(asio::cancellation_type::terminal);
-    const auto report = running.get();
-    ASSERT_TRUE(report) << words(report);
-    for (const couchbase::service_ping& each : report->services) {
+    const auto report = must(running.get());
+    for (const couchbase::service_ping& each : report.services) {
         ASSERT_TRUE(each.failure) << each.remote;
         EXPECT_EQ(each.failure->code(), errc::request_canceled) << *each.failure;
     }
@@ -104,25 +99,23 @@ TEST_F(asynchronous_reports, the_first_ping_of_a_client_can_be_canceled_at_once)
     auto running =
         another.async_ping(patient, asio::bind_cancellation_slot(signal.slot(), asio::use_future));
     signal.emit(asio::cancellation_type::terminal);
-    const auto report = running.get();
-    ASSERT_TRUE(report) << words(report);
-    ASSERT_FALSE(report->services.empty());
-    ASSERT_TRUE(report->services[0].failure);
-    EXPECT_EQ(report->services[0].failure->code(), errc::request_canceled);
+    const auto report = must(running.get());
+    ASSERT_FALSE(report.services.empty());
+    ASSERT_TRUE(report.services[0].failure);
+    EXPECT_EQ(report.services[0].failure->code(), errc::request_canceled);
 }
 
 TEST_F(asynchronous_reports, they_complete_on_the_loop_where_blocking_calls_are_refused) {
     asio::io_context context;
-    const auto own = couchbase::connect(
-        context.get_executor(), server_->addresses().connection_string, app_options());
-    ASSERT_TRUE(own) << words(own);
+    const auto own = must(couchbase::connect(
+        context.get_executor(), server_->addresses().connection_string, app_options()));
     const auto read = [&]() -> asio::awaitable<void> {
-        EXPECT_TRUE(co_await own->async_statistics());
-        EXPECT_TRUE(co_await own->async_diagnostics());
-        EXPECT_EQ(own->ping().error().code(), errc::blocking_call_in_loop);
-        const auto report = co_await own->async_ping();
+        EXPECT_TRUE(co_await own.async_statistics());
+        EXPECT_TRUE(co_await own.async_diagnostics());
+        EXPECT_EQ(own.ping().error().code(), errc::blocking_call_in_loop);
+        const auto report = co_await own.async_ping();
         EXPECT_TRUE(report && report->is_well());
-        own->close();
+        own.close();
     };
     auto done = asio::co_spawn(context, read, asio::use_future);
     context.run();
@@ -136,16 +129,14 @@ TEST_F(asynchronous_reports, a_client_that_ends_completes_them) {
     std::future<std::expected<couchbase::ping_report, couchbase::error>> report;
     {
         asio::io_context context;  // never runs
-        const auto own = couchbase::connect(
-            context.get_executor(), server_->addresses().connection_string, app_options());
-        ASSERT_TRUE(own) << words(own);
-        figures = own->async_statistics(asio::use_future);
-        report = own->async_ping({}, asio::use_future);
+        const auto own = must(couchbase::connect(
+            context.get_executor(), server_->addresses().connection_string, app_options()));
+        figures = own.async_statistics(asio::use_future);
+        report = own.async_ping({}, asio::use_future);
     }
     EXPECT_TRUE(figures.get());
-    const auto no_report = report.get();
-    ASSERT_FALSE(no_report);
-    EXPECT_EQ(no_report.error().code(), errc::request_canceled) << no_report.error();
+    const auto no_report = must_fail(report.get());
+    EXPECT_EQ(no_report.code(), errc::request_canceled) << no_report;
 }
 
 TEST_F(asynchronous_reports, an_executor_that_ends_completes_them) {
@@ -220,12 +211,10 @@ TEST_F(asynchronous_reports, an_executor_that_is_gone_refuses_them) {
                   context.get_executor(), server_->addresses().connection_string, app_options())
                   .value();
     }
-    const auto figures = own->async_statistics(asio::use_future).get();
-    ASSERT_FALSE(figures);
-    EXPECT_EQ(figures.error().code(), errc::executor_gone) << figures.error();
-    const auto report = own->async_ping({}, asio::use_future).get();
-    ASSERT_FALSE(report);
-    EXPECT_EQ(report.error().code(), errc::executor_gone) << report.error();
+    const auto figures = must_fail(own->async_statistics(asio::use_future).get());
+    EXPECT_EQ(figures.code(), errc::executor_gone) << figures;
+    const auto report = must_fail(own->async_ping({}, asio::use_future).get());
+    EXPECT_EQ(report.code(), errc::executor_gone) << report;
 }
 
 TEST_F(asynchronous_reports, index_managers_return_what_the_blocking_calls_do) {
@@ -233,37 +222,30 @@ TEST_F(asynchronous_reports, index_managers_return_what_the_blocking_calls_do) {
     const couchbase::query_index deferred{.name = "a", .keys = {"a"}, .is_deferred = true};
     ASSERT_TRUE(indexes.async_create_primary({}, asio::use_future).get());
     ASSERT_TRUE(indexes.async_create(deferred, {}, asio::use_future).get());
-    const auto again = indexes.async_create(deferred, {}, asio::use_future).get();
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code(), errc::index_exists) << again.error();
-    const auto built = indexes.async_build_deferred({}, asio::use_future).get();
-    ASSERT_TRUE(built) << words(built);
-    const auto online = indexes.async_watch({"a", ""}, 10s, {}, asio::use_future).get();
-    ASSERT_TRUE(online) << words(online);
-    EXPECT_EQ(online->indexes.size(), 2U);
+    const auto again = must_fail(indexes.async_create(deferred, {}, asio::use_future).get());
+    EXPECT_EQ(again.code(), errc::index_exists) << again;
+    must(indexes.async_build_deferred({}, asio::use_future).get());
+    const auto online = must(indexes.async_watch({"a", ""}, 10s, {}, asio::use_future).get());
+    EXPECT_EQ(online.indexes.size(), 2U);
     ASSERT_TRUE(indexes.async_build_deferred({}, asio::use_future).get()) << "nothing is left";
-    const auto listed = indexes.async_list({}, asio::use_future).get();
-    ASSERT_TRUE(listed) << words(listed);
-    ASSERT_EQ(listed->indexes.size(), 2U);
-    EXPECT_TRUE(listed->indexes[0].is_primary);
-    EXPECT_EQ(listed->indexes[1].name, "a");
+    const auto listed = must(indexes.async_list({}, asio::use_future).get());
+    ASSERT_EQ(listed.indexes.size(), 2U);
+    EXPECT_TRUE(listed.indexes[0].is_primary);
+    EXPECT_EQ(listed.indexes[1].name, "a");
     ASSERT_TRUE(indexes.async_drop("a", {}, asio::use_future).get());
     ASSERT_TRUE(indexes.async_drop_primary({}, asio::use_future).get());
-    const auto missing = indexes.async_drop("a", {}, asio::use_future).get();
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
+    const auto missing = must_fail(indexes.async_drop("a", {}, asio::use_future).get());
+    EXPECT_EQ(missing.code(), errc::index_not_found) << missing;
     EXPECT_FALSE(indexes.async_build({"a"}, {}, asio::use_future).get()) << "no such index";
 }
 
 TEST_F(asynchronous_reports, a_watch_ends_with_its_time_or_its_cancellation) {
     const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
     ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
-    const auto early = indexes.async_watch({"a"}, 200ms, {}, asio::use_future).get();
-    ASSERT_FALSE(early);
-    EXPECT_EQ(early.error().code(), errc::unambiguous_timeout) << early.error();
-    const auto unnamed = indexes.async_watch({}, 1s, {}, asio::use_future).get();
-    ASSERT_FALSE(unnamed);
-    EXPECT_EQ(unnamed.error().code(), errc::invalid_argument) << unnamed.error();
+    const auto early = must_fail(indexes.async_watch({"a"}, 200ms, {}, asio::use_future).get());
+    EXPECT_EQ(early.code(), errc::unambiguous_timeout) << early;
+    const auto unnamed = must_fail(indexes.async_watch({}, 1s, {}, asio::use_future).get());
+    EXPECT_EQ(unnamed.code(), errc::invalid_argument) << unnamed;
     asio::cancellation_signal signal;
     const auto before = requests_to(*server_, service::query);
     auto watching = indexes.async_watch(
@@ -272,9 +254,8 @@ TEST_F(asynchronous_reports, a_watch_ends_with_its_time_or_its_cancellation) {
         std::this_thread::yield();  // it has listed once, waited and listed again
     }
     signal.emit(asio::cancellation_type::terminal);
-    const auto ended = watching.get();
-    ASSERT_FALSE(ended);
-    EXPECT_EQ(ended.error().code(), errc::request_canceled) << ended.error();
+    const auto ended = must_fail(watching.get());
+    EXPECT_EQ(ended.code(), errc::request_canceled) << ended;
 }
 
 TEST_F(asynchronous_reports, a_cancellation_between_two_requests_of_a_call_is_kept) {
@@ -286,13 +267,12 @@ TEST_F(asynchronous_reports, a_cancellation_between_two_requests_of_a_call_is_ke
     ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
     between->is_armed = true;
     const auto watched =
-        indexes
-            .async_watch(
-                {"a"}, 2s, {},
-                asio::bind_cancellation_slot(between->signal.slot(), asio::use_future))
-            .get();
-    ASSERT_FALSE(watched);
-    EXPECT_EQ(watched.error().code(), errc::request_canceled) << watched.error();
+        must_fail(indexes
+                      .async_watch(
+                          {"a"}, 2s, {},
+                          asio::bind_cancellation_slot(between->signal.slot(), asio::use_future))
+                      .get());
+    EXPECT_EQ(watched.code(), errc::request_canceled) << watched;
     between->is_armed = true;
     const auto built =
         indexes
@@ -317,13 +297,12 @@ TEST_F(asynchronous_reports, a_cancellation_between_the_steps_of_a_ping_is_kept)
     const auto own = connect(*server_, options);
     const couchbase::ping_options patient{.timeout = 10s, .services = {service_kind::query}};
     const auto report =
-        own.async_ping(
-               patient, asio::bind_cancellation_slot(between->signal.slot(), asio::use_future))
-            .get();
-    ASSERT_TRUE(report) << words(report);
+        must(own.async_ping(
+                    patient, asio::bind_cancellation_slot(between->signal.slot(), asio::use_future))
+                 .get());
     EXPECT_FALSE(between->is_armed) << "the request that reaches a node has ended";
-    ASSERT_EQ(report->services.size(), server_->addresses().nodes.size());
-    for (const couchbase::service_ping& each : report->services) {
+    ASSERT_EQ(report.services.size(), server_->addresses().nodes.size());
+    for (const couchbase::service_ping& each : report.services) {
         ASSERT_TRUE(each.failure) << each.remote;
         EXPECT_EQ(each.failure->code(), errc::request_canceled) << *each.failure;
     }
@@ -354,9 +333,8 @@ TEST_F(asynchronous_reports, both_requests_of_build_deferred_share_its_timeout) 
 TEST_F(asynchronous_reports, a_failed_list_is_the_error_of_build_deferred) {
     add_rule(*server_, disturb(service::query, query_error(3000, "syntax")));
     const auto indexes = cluster_.query_indexes({.bucket = bucket_name});
-    const auto built = indexes.async_build_deferred({}, asio::use_future).get();
-    ASSERT_FALSE(built);
-    EXPECT_EQ(built.error().code(), errc::parsing_failure) << built.error();
+    const auto built = must_fail(indexes.async_build_deferred({}, asio::use_future).get());
+    EXPECT_EQ(built.code(), errc::parsing_failure) << built;
 }
 
 }  // namespace asynchronous_reports_test

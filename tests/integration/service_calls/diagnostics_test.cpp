@@ -97,9 +97,8 @@ TEST(diagnostics, of_a_node_that_is_down_are_degraded_and_of_all_offline) {
 TEST(diagnostics, key_value_is_refused_for_http_requests) {
     const auto [server, cluster] = connected(start_services());
     const auto refused =
-        cluster.management_request({.service = service_kind::key_value, .target = "/"});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), errc::invalid_argument);
+        must_fail(cluster.management_request({.service = service_kind::key_value, .target = "/"}));
+    EXPECT_EQ(refused.code(), errc::invalid_argument);
 }
 
 // The state of each service; of several nodes, the worst.
@@ -125,9 +124,8 @@ TEST(ping, asks_each_service_of_a_cluster_and_of_a_bucket) {
             EXPECT_EQ(state, ping_state::ok) << to_string(service);
         }
     }
-    const auto some = cluster.ping({.services = {service_kind::query}});
-    ASSERT_TRUE(some);
-    EXPECT_EQ(states_of(*some), (std::map{std::pair{service_kind::query, ping_state::ok}}));
+    const auto some = must(cluster.ping({.services = {service_kind::query}}));
+    EXPECT_EQ(states_of(some), (std::map{std::pair{service_kind::query, ping_state::ok}}));
     const std::size_t node_count = server->addresses().nodes.size();
     EXPECT_EQ(requests_to(*server, service::query), 3 * node_count);
 }
@@ -160,9 +158,8 @@ TEST(ping, asks_every_node_and_names_the_one_that_does_not_answer) {
     // Requests that name no node take the nodes in turn: one between two pings makes sure that an
     // answer of the wrong node would have been seen.
     for (int round = 0; round < 2; ++round) {
-        const auto report = cluster.bucket(bucket_name).ping({.timeout = 500ms});
-        ASSERT_TRUE(report) << words(report);
-        for (const couchbase::service_ping& each : report->services) {
+        const auto report = must(cluster.bucket(bucket_name).ping({.timeout = 500ms}));
+        for (const couchbase::service_ping& each : report.services) {
             const bool is_bad =
                 each.remote.ends_with(
                     ":" + std::to_string(bad.port(reprise::wire::service::query))) ||
@@ -171,7 +168,7 @@ TEST(ping, asks_every_node_and_names_the_one_that_does_not_answer) {
             EXPECT_EQ(each.state == ping_state::ok, !is_bad)
                 << to_string(each.service) << each.remote;
         }
-        EXPECT_FALSE(report->is_well());
+        EXPECT_FALSE(report.is_well());
         ASSERT_TRUE(
             cluster.management_request({.service = service_kind::search, .target = "/api/ping"}));
     }
@@ -180,11 +177,10 @@ TEST(ping, asks_every_node_and_names_the_one_that_does_not_answer) {
 TEST(ping, reports_what_does_not_answer_and_ends_with_its_timeout) {
     using couchbase::ping_state;
     const auto [server, cluster] = connected(start_services());
-    const auto nowhere = cluster.bucket("nowhere").ping({.timeout = 10s});
-    ASSERT_TRUE(nowhere) << words(nowhere);
-    EXPECT_EQ(states_of(*nowhere).at(service_kind::key_value), ping_state::error);
-    EXPECT_EQ(states_of(*nowhere).at(service_kind::query), ping_state::ok);
-    EXPECT_FALSE(nowhere->is_well());
+    const auto nowhere = must(cluster.bucket("nowhere").ping({.timeout = 10s}));
+    EXPECT_EQ(states_of(nowhere).at(service_kind::key_value), ping_state::error);
+    EXPECT_EQ(states_of(nowhere).at(service_kind::query), ping_state::ok);
+    EXPECT_FALSE(nowhere.is_well());
     add_rule(*server, disturb(service::query, sandbox::fault_no_answer{}, 1000));
     const auto begun = std::chrono::steady_clock::now();
     const auto silent = cluster.ping({.timeout = 300ms});
@@ -199,10 +195,9 @@ TEST(ping, a_service_that_no_node_has_is_not_offered_and_no_failure) {
     auto options = service_options();
     options.services = {service::query};
     const auto [server, cluster] = connected(start(options));
-    const auto report = cluster.ping();
-    ASSERT_TRUE(report) << words(report);
-    EXPECT_EQ(states_of(*report).at(service_kind::analytics), couchbase::ping_state::not_offered);
-    EXPECT_TRUE(report->is_well());
+    const auto report = must(cluster.ping());
+    EXPECT_EQ(states_of(report).at(service_kind::analytics), couchbase::ping_state::not_offered);
+    EXPECT_TRUE(report.is_well());
 }
 
 }  // namespace service_diagnostics_test

@@ -39,10 +39,9 @@ protected:
         add_rule(*server_, disturb(service::query, std::move(how)));
     }
     void expect_own_row(const std::string& row) {
-        const auto result = cluster_->query("SELECT RAW '" + row + "'", {.readonly = true});
-        ASSERT_TRUE(result) << words(result);
-        ASSERT_EQ(result->rows.size(), 1U);
-        EXPECT_EQ(result->rows[0].as<std::string>().value(), row);
+        const auto result = must(cluster_->query("SELECT RAW '" + row + "'", {.readonly = true}));
+        ASSERT_EQ(result.rows.size(), 1U);
+        EXPECT_EQ(result.rows[0].as<std::string>().value(), row);
     }
     // Waits until no query connection is left.
     void await_close() {
@@ -81,15 +80,13 @@ TEST_P(left_over_bytes, RH_47_bytes_on_an_idle_connection_close_it) {
 
 TEST_P(left_over_bytes, RH_47_RH_16_a_request_written_before_stray_bytes_is_lost_in_flight) {
     disturb_next_query({.before = "\r\n", .after = "", .pause = 0ns});
-    const auto read = cluster_->query("SELECT RAW 1", {.readonly = true});
-    ASSERT_TRUE(read) << words(read);
-    EXPECT_EQ(read->trace.retry_attempts, 1U);
+    const auto read = must(cluster_->query("SELECT RAW 1", {.readonly = true}));
+    EXPECT_EQ(read.trace.retry_attempts, 1U);
     disturb_next_query({.before = "\r\n", .after = "", .pause = 0ns});
-    const auto written = cluster_->query(
-        R"(UPSERT INTO travel (KEY, VALUE) VALUES ("k", 1))", {.client_context_id = "lost"});
-    ASSERT_FALSE(written);
-    EXPECT_EQ(written.error().code(), errc::request_canceled) << written.error();
-    EXPECT_TRUE(written.error().is_ambiguous());
+    const auto written = must_fail(cluster_->query(
+        R"(UPSERT INTO travel (KEY, VALUE) VALUES ("k", 1))", {.client_context_id = "lost"}));
+    EXPECT_EQ(written.code(), errc::request_canceled) << written;
+    EXPECT_TRUE(written.is_ambiguous());
     EXPECT_EQ(seen(*server_, "lost").first, 1U);
 }
 

@@ -20,23 +20,20 @@ using couchbase::json_text;
 
 TEST(analytics, runs_statements_and_streams_rows) {
     const auto [server, cluster] = connected(start_services());
-    const auto result = cluster.analytics_query(
-        "SELECT RAW $n + 1", {.readonly = true, .has_priority = true, .named = {{"n", 1}}});
-    ASSERT_TRUE(result) << words(result);
-    EXPECT_EQ(result->rows[0].as<int>().value(), 2);
-    auto stream =
-        cluster.analytics_stream("SELECT RAW n FROM ARRAY_RANGE(0, 3) AS n", {.readonly = true});
-    ASSERT_TRUE(stream) << words(stream);
+    const auto result = must(cluster.analytics_query(
+        "SELECT RAW $n + 1", {.readonly = true, .has_priority = true, .named = {{"n", 1}}}));
+    EXPECT_EQ(result.rows[0].as<int>().value(), 2);
+    auto stream = must(
+        cluster.analytics_stream("SELECT RAW n FROM ARRAY_RANGE(0, 3) AS n", {.readonly = true}));
     std::string rows;
-    auto row = stream->next();
-    for (; row && *row; row = stream->next()) {
+    auto row = stream.next();
+    for (; row && *row; row = stream.next()) {
         rows += (*row)->text();
     }
     EXPECT_TRUE(row) << words(row);
     EXPECT_EQ(rows, "012");
-    const auto failed = cluster.analytics_query("SELEKT", {.readonly = true});
-    ASSERT_FALSE(failed);
-    EXPECT_EQ(failed.error().service_code(), 24000U) << failed.error();
+    const auto failed = must_fail(cluster.analytics_query("SELEKT", {.readonly = true}));
+    EXPECT_EQ(failed.service_code(), 24000U) << failed;
 }
 
 TEST(search, returns_hits_and_marks_partial_results) {
@@ -47,15 +44,13 @@ TEST(search, returns_hits_and_marks_partial_results) {
     const auto cluster = connect(*server);
     ASSERT_TRUE(documents(cluster).upsert("a", json_text{R"({"t":"x"})"}));
     ASSERT_TRUE(documents(cluster).upsert("b", json_text{R"({"t":"y"})"}));
-    const auto all = cluster.search("words", couchbase::search_query::match_all());
-    ASSERT_TRUE(all) << words(all);
-    EXPECT_EQ(all->rows.size(), 2U);
-    EXPECT_EQ(all->metadata.total_hits, 2U);
-    EXPECT_FALSE(all->metadata.is_partial());
-    const auto one =
-        cluster.search("words", couchbase::search_query::match_all(), {.limit = 1, .skip = 1});
-    ASSERT_TRUE(one) << words(one);
-    EXPECT_EQ(one->rows.size(), 1U);
+    const auto all = must(cluster.search("words", couchbase::search_query::match_all()));
+    EXPECT_EQ(all.rows.size(), 2U);
+    EXPECT_EQ(all.metadata.total_hits, 2U);
+    EXPECT_FALSE(all.metadata.is_partial());
+    const auto one = must(
+        cluster.search("words", couchbase::search_query::match_all(), {.limit = 1, .skip = 1}));
+    EXPECT_EQ(one.rows.size(), 1U);
 
     add_rule(
         *server,
@@ -66,14 +61,12 @@ TEST(search, returns_hits_and_marks_partial_results) {
                 {},
                 R"({"status":{"total":2,"failed":1,"successful":1,"errors":{"p1":"lost"}},)"
                 R"("hits":[{"id":"a"}],"total_hits":1,"max_score":1.0,"took":10})"}));
-    const auto partial = cluster.search("words", couchbase::search_query::match_all());
-    ASSERT_TRUE(partial) << words(partial);
-    EXPECT_TRUE(partial->metadata.is_partial());
-    ASSERT_EQ(partial->metadata.partition_errors.size(), 1U);
-    EXPECT_EQ(partial->metadata.partition_errors[0].second, "lost");
-    const auto missing = cluster.search("nowhere", couchbase::search_query::match_all());
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
+    const auto partial = must(cluster.search("words", couchbase::search_query::match_all()));
+    EXPECT_TRUE(partial.metadata.is_partial());
+    ASSERT_EQ(partial.metadata.partition_errors.size(), 1U);
+    EXPECT_EQ(partial.metadata.partition_errors[0].second, "lost");
+    const auto missing = must_fail(cluster.search("nowhere", couchbase::search_query::match_all()));
+    EXPECT_EQ(missing.code(), errc::index_not_found) << missing;
 }
 
 TEST(views, are_read_page_by_page) {
@@ -90,47 +83,38 @@ TEST(views, are_read_page_by_page) {
     std::string ids;
     couchbase::view_options options{.limit = page_size + 1};
     while (true) {
-        const auto page = bucket.view_query("design", "all", options);
-        ASSERT_TRUE(page) << words(page);
-        EXPECT_EQ(page->metadata.total_rows, 5U);
-        for (std::size_t i = 0; i < std::min(page->rows.size(), page_size); ++i) {
-            ids += couchbase::parse_view_row(page->rows[i])->id;
+        const auto page = must(bucket.view_query("design", "all", options));
+        EXPECT_EQ(page.metadata.total_rows, 5U);
+        for (std::size_t i = 0; i < std::min(page.rows.size(), page_size); ++i) {
+            ids += couchbase::parse_view_row(page.rows[i])->id;
         }
-        if (page->rows.size() <= page_size) {
+        if (page.rows.size() <= page_size) {
             break;
         }
-        const auto next = couchbase::parse_view_row(page->rows[page_size]);
-        ASSERT_TRUE(next) << words(next);
-        options.start_key = json_text{next->key};
-        options.start_key_doc_id = next->id;
+        const auto next = must(couchbase::parse_view_row(page.rows[page_size]));
+        options.start_key = json_text{next.key};
+        options.start_key_doc_id = next.id;
     }
     EXPECT_EQ(ids, "abcde");
-    const auto one = bucket.view_query("design", "all", {.key = "c"});
-    ASSERT_TRUE(one) << words(one);
-    EXPECT_EQ(one->rows.size(), 1U);
-    auto stream = bucket.view_stream("design", "all");
-    ASSERT_TRUE(stream) << words(stream);
-    EXPECT_TRUE(stream->next());
+    const auto one = must(bucket.view_query("design", "all", {.key = "c"}));
+    EXPECT_EQ(one.rows.size(), 1U);
+    auto stream = must(bucket.view_stream("design", "all"));
+    EXPECT_TRUE(stream.next());
 }
 
 TEST(management, buckets_are_created_listed_and_dropped) {
     const auto [server, cluster] = connected(start_services());
     const auto buckets = cluster.buckets();
-    const auto made = buckets.create({.name = "fresh", .ram_quota_mb = 128});
-    ASSERT_TRUE(made) << words(made);
-    const auto again = buckets.create({.name = "fresh", .ram_quota_mb = 128});
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code(), errc::bucket_exists) << again.error();
-    const auto listed = buckets.list();
-    ASSERT_TRUE(listed) << words(listed);
-    EXPECT_EQ(listed->buckets.size(), 2U);
-    const auto one = buckets.get("fresh");
-    ASSERT_TRUE(one) << words(one);
-    EXPECT_EQ(one->bucket.name, "fresh");
+    must(buckets.create({.name = "fresh", .ram_quota_mb = 128}));
+    const auto again = must_fail(buckets.create({.name = "fresh", .ram_quota_mb = 128}));
+    EXPECT_EQ(again.code(), errc::bucket_exists) << again;
+    const auto listed = must(buckets.list());
+    EXPECT_EQ(listed.buckets.size(), 2U);
+    const auto one = must(buckets.get("fresh"));
+    EXPECT_EQ(one.bucket.name, "fresh");
     ASSERT_TRUE(buckets.drop("fresh"));
-    const auto gone = buckets.get("fresh");
-    ASSERT_FALSE(gone);
-    EXPECT_EQ(gone.error().code(), errc::bucket_not_found) << gone.error();
+    const auto gone = must_fail(buckets.get("fresh"));
+    EXPECT_EQ(gone.code(), errc::bucket_not_found) << gone;
 }
 
 TEST(management, scopes_and_collections_are_created_used_and_dropped) {
@@ -138,47 +122,38 @@ TEST(management, scopes_and_collections_are_created_used_and_dropped) {
     const auto bucket = cluster.bucket(bucket_name);
     const auto at = bucket.collections();
     ASSERT_TRUE(at.create_scope("s"));
-    const auto made = at.create_collection({.scope = "s", .name = "c"});
-    ASSERT_TRUE(made) << words(made);
-    const auto again = at.create_collection({.scope = "s", .name = "c"});
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code(), errc::collection_exists) << again.error();
+    must(at.create_collection({.scope = "s", .name = "c"}));
+    const auto again = must_fail(at.create_collection({.scope = "s", .name = "c"}));
+    EXPECT_EQ(again.code(), errc::collection_exists) << again;
     const auto written = bucket.scope("s").collection("c").upsert("k", "v");
     EXPECT_TRUE(written) << words(written);
-    const auto listed = at.list();
-    ASSERT_TRUE(listed) << words(listed);
-    const auto found = std::ranges::find(listed->scopes, "s", &couchbase::scope_settings::name);
-    ASSERT_NE(found, listed->scopes.end());
+    const auto listed = must(at.list());
+    const auto found = std::ranges::find(listed.scopes, "s", &couchbase::scope_settings::name);
+    ASSERT_NE(found, listed.scopes.end());
     ASSERT_EQ(found->collections.size(), 1U);
     EXPECT_EQ(found->collections[0].name, "c");
     ASSERT_TRUE(at.drop_collection("s", "c"));
     ASSERT_TRUE(at.drop_scope("s"));
-    const auto missing = at.drop_scope("s");
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::scope_not_found) << missing.error();
+    const auto missing = must_fail(at.drop_scope("s"));
+    EXPECT_EQ(missing.code(), errc::scope_not_found) << missing;
 }
 
 TEST(management, query_indexes_are_created_listed_and_dropped) {
     const auto [server, cluster] = connected(start_services());
     const auto indexes = cluster.query_indexes({.bucket = bucket_name});
-    const auto made = indexes.create({.is_primary = true});
-    ASSERT_TRUE(made) << words(made);
-    const auto second = indexes.create({.name = "by_name", .keys = {"name"}});
-    ASSERT_TRUE(second) << words(second);
-    const auto again = indexes.create({.name = "by_name", .keys = {"name"}});
-    ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().code(), errc::index_exists) << again.error();
-    const auto listed = indexes.list();
-    ASSERT_TRUE(listed) << words(listed);
-    ASSERT_EQ(listed->indexes.size(), 2U);
-    EXPECT_TRUE(listed->indexes[0].is_primary);
-    EXPECT_EQ(listed->indexes[1].name, "by_name");
-    EXPECT_EQ(listed->indexes[1].state, "online");
+    must(indexes.create({.is_primary = true}));
+    must(indexes.create({.name = "by_name", .keys = {"name"}}));
+    const auto again = must_fail(indexes.create({.name = "by_name", .keys = {"name"}}));
+    EXPECT_EQ(again.code(), errc::index_exists) << again;
+    const auto listed = must(indexes.list());
+    ASSERT_EQ(listed.indexes.size(), 2U);
+    EXPECT_TRUE(listed.indexes[0].is_primary);
+    EXPECT_EQ(listed.indexes[1].name, "by_name");
+    EXPECT_EQ(listed.indexes[1].state, "online");
     ASSERT_TRUE(indexes.drop("by_name"));
     ASSERT_TRUE(indexes.drop_primary());
-    const auto missing = indexes.drop("by_name");
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code(), errc::index_not_found) << missing.error();
+    const auto missing = must_fail(indexes.drop("by_name"));
+    EXPECT_EQ(missing.code(), errc::index_not_found) << missing;
 }
 
 TEST(management, the_indexes_of_a_collection_are_built_later_and_awaited) {
@@ -187,19 +162,15 @@ TEST(management, the_indexes_of_a_collection_are_built_later_and_awaited) {
     ASSERT_TRUE(bucket.collections().create_scope("s"));
     ASSERT_TRUE(bucket.collections().create_collection({.scope = "s", .name = "c"}));
     const auto indexes = bucket.scope("s").collection("c").query_indexes();
-    const auto primary = indexes.create_primary();
-    ASSERT_TRUE(primary) << words(primary);
+    must(indexes.create_primary());
     ASSERT_TRUE(indexes.create({.name = "a", .keys = {"a"}, .is_deferred = true}));
     ASSERT_TRUE(indexes.create({.name = "b", .keys = {"b"}, .is_deferred = true}));
-    const auto early = indexes.watch({"", "a"}, 300ms);
-    ASSERT_FALSE(early);
-    EXPECT_EQ(early.error().code(), errc::unambiguous_timeout) << early.error();
-    const auto built = indexes.build_deferred();
-    ASSERT_TRUE(built) << words(built);
-    const auto online = indexes.watch({"", "a", "b"}, 10s);
-    ASSERT_TRUE(online) << words(online);
-    EXPECT_EQ(online->indexes.size(), 3U);
-    EXPECT_EQ(online->indexes.back().on.collection, "c");
+    const auto early = must_fail(indexes.watch({"", "a"}, 300ms));
+    EXPECT_EQ(early.code(), errc::unambiguous_timeout) << early;
+    must(indexes.build_deferred());
+    const auto online = must(indexes.watch({"", "a", "b"}, 10s));
+    EXPECT_EQ(online.indexes.size(), 3U);
+    EXPECT_EQ(online.indexes.back().on.collection, "c");
     EXPECT_TRUE(indexes.build_deferred()) << "nothing is left to build";
     EXPECT_EQ(indexes.watch({"no"}, 10s).error().code(), errc::index_not_found);
     ASSERT_TRUE(indexes.drop("a"));
@@ -224,9 +195,8 @@ void expect_closing_ends_a_watch(
         std::this_thread::yield();  // it has listed once, waited and listed again
     }
     cluster.close();
-    const auto ended = watching.get();
-    ASSERT_FALSE(ended);
-    EXPECT_EQ(ended.error().code(), errc::request_canceled) << ended.error();
+    const auto ended = must_fail(watching.get());
+    EXPECT_EQ(ended.code(), errc::request_canceled) << ended;
 }
 
 TEST(management, closing_a_client_with_its_own_thread_ends_a_watch) {
@@ -246,25 +216,23 @@ TEST(management, closing_a_client_on_an_executor_ends_a_watch) {
     boost::asio::io_context context;
     auto work = boost::asio::make_work_guard(context);
     const std::jthread runner([&] { context.run(); });
-    const auto cluster = couchbase::connect(
-        context.get_executor(), server->addresses().connection_string, app_options());
-    ASSERT_TRUE(cluster) << words(cluster);
-    expect_closing_ends_a_watch(*server, *cluster);
+    const auto cluster = must(couchbase::connect(
+        context.get_executor(), server->addresses().connection_string, app_options()));
+    expect_closing_ends_a_watch(*server, cluster);
     work.reset();
 }
 
 TEST(management, any_request_can_be_sent) {
     const auto [server, cluster] = connected(start_services());
-    const auto answer = cluster.management_request({.target = "/pools/default/buckets/travel"});
-    ASSERT_TRUE(answer) << words(answer);
-    EXPECT_EQ(answer->status, 200);
-    EXPECT_NE(answer->body.find("travel"), std::string::npos);
+    const auto answer =
+        must(cluster.management_request({.target = "/pools/default/buckets/travel"}));
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_NE(answer.body.find("travel"), std::string::npos);
     const auto pinged = cluster.management_request(
         {.service = couchbase::service_kind::query, .target = "/admin/ping"});
     EXPECT_TRUE(pinged) << words(pinged);
-    const auto invalid = cluster.management_request({.target = "no slash"});
-    ASSERT_FALSE(invalid);
-    EXPECT_EQ(invalid.error().code(), errc::invalid_argument) << invalid.error();
+    const auto invalid = must_fail(cluster.management_request({.target = "no slash"}));
+    EXPECT_EQ(invalid.code(), errc::invalid_argument) << invalid;
 }
 
 }  // namespace other_services_test

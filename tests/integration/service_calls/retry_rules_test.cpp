@@ -228,9 +228,8 @@ TEST(service_retries, missing_keyspaces_and_paths_are_named) {
     EXPECT_EQ(error_of("SELECT RAW 1 FROM travel.nosuch.c"), errc::scope_not_found);
     EXPECT_EQ(error_of("SELECT RAW 1 FROM travel._default.nosuch"), errc::collection_not_found);
     EXPECT_EQ(error_of("EXECUTE nosuch"), errc::prepared_statement_failure);
-    const auto raw = cluster.management_request({.target = "/nosuch"});
-    ASSERT_FALSE(raw);
-    EXPECT_EQ(raw.error().code(), errc::feature_not_available) << raw.error();
+    const auto raw = must_fail(cluster.management_request({.target = "/nosuch"}));
+    EXPECT_EQ(raw.code(), errc::feature_not_available) << raw;
 }
 
 TEST(service_retries, RH_23_views_are_retried_by_status_and_text) {
@@ -358,10 +357,9 @@ TEST(service_retries, RH_43_retry_after_is_the_minimum_delay) {
         answer.headers = {{"Retry-After", "60"}};
         return answer;
     }()));
-    const auto late =
-        cluster.query("SELECT 1", {.timeout = 200ms, .readonly = true, .client_context_id = "cap"});
-    ASSERT_FALSE(late);
-    EXPECT_EQ(late.error().code(), errc::unambiguous_timeout) << late.error();
+    const auto late = must_fail(cluster.query(
+        "SELECT 1", {.timeout = 200ms, .readonly = true, .client_context_id = "cap"}));
+    EXPECT_EQ(late.code(), errc::unambiguous_timeout) << late;
     EXPECT_EQ(seen(*server, "cap").first, 1U);
     // More than a day is ignored.
     server->with_cluster([](sandbox::cluster& at) { at.services().faults().clear(); });
@@ -375,15 +373,13 @@ TEST(service_retries, RH_43_retry_after_is_the_minimum_delay) {
 TEST(service_retries, timeouts_are_ambiguous_only_for_statements_that_may_have_written) {
     const auto [server, cluster] = connected(start_filled());
     add_rule(*server, disturb(service::query, sandbox::fault_no_answer{}, 2));
-    const auto read = cluster.query("SELECT 1", {.timeout = 100ms, .readonly = true});
-    ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code(), errc::unambiguous_timeout) << read.error();
-    const auto write = cluster.query(
+    const auto read = must_fail(cluster.query("SELECT 1", {.timeout = 100ms, .readonly = true}));
+    EXPECT_EQ(read.code(), errc::unambiguous_timeout) << read;
+    const auto write = must_fail(cluster.query(
         R"(UPSERT INTO travel (KEY, VALUE) VALUES ("t", 1))",
-        {.timeout = 100ms, .client_context_id = "late"});
-    ASSERT_FALSE(write);
-    EXPECT_EQ(write.error().code(), errc::ambiguous_timeout) << write.error();
-    EXPECT_TRUE(write.error().is_ambiguous());
+        {.timeout = 100ms, .client_context_id = "late"}));
+    EXPECT_EQ(write.code(), errc::ambiguous_timeout) << write;
+    EXPECT_TRUE(write.is_ambiguous());
     EXPECT_EQ(seen(*server, "late"), std::pair(std::size_t{1}, std::size_t{1}));
 }
 
@@ -391,10 +387,10 @@ TEST(service_retries, a_call_waits_until_the_timeout_for_a_service_that_no_node_
     auto options = service_options();
     options.services = {service::query};
     const auto [server, cluster] = connected(start(std::move(options)));
-    const auto none = cluster.analytics_query("SELECT 1", {.timeout = 200ms, .readonly = true});
-    ASSERT_FALSE(none);
-    EXPECT_EQ(none.error().code(), errc::unambiguous_timeout) << none.error();
-    EXPECT_TRUE(none.error().retry_reasons().contains(retry_reason::service_not_available));
+    const auto none =
+        must_fail(cluster.analytics_query("SELECT 1", {.timeout = 200ms, .readonly = true}));
+    EXPECT_EQ(none.code(), errc::unambiguous_timeout) << none;
+    EXPECT_TRUE(none.retry_reasons().contains(retry_reason::service_not_available));
 }
 
 }  // namespace retry_rules_test

@@ -42,6 +42,8 @@ void run_check(
     verify_row row{name, {}, {}};
     try {
         row.outcome = check();
+    } catch (check_end& end) {
+        row.outcome = std::move(end.outcome);
     } catch (const std::exception& error) {
         row.outcome = failed(error.what());
     }

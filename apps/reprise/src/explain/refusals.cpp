@@ -58,10 +58,6 @@ constexpr auto refusals = std::to_array<refusal_facts>({
 });
 static_assert(base::has_row_per_enumerator(refusals, &refusal_facts::reason));
 
-constexpr auto refusal_names = []<std::size_t... Index>(std::index_sequence<Index...>) {
-    return std::array{base::enumerator_name<static_cast<refusal_reason>(Index)>()...};
-}(std::make_index_sequence<refusals.size()>{});
-
 }  // namespace
 
 std::span<const refusal_facts> all_refusals() noexcept {
@@ -69,7 +65,7 @@ std::span<const refusal_facts> all_refusals() noexcept {
 }
 
 std::string_view refusal_name(refusal_reason reason) noexcept {
-    return refusal_names[static_cast<std::size_t>(reason)];
+    return base::name_of(reason);
 }
 
 }  // namespace reprise::app

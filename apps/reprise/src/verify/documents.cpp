@@ -15,62 +15,38 @@ using clock = std::chrono::steady_clock;
 
 check_outcome check_store_and_read(verify_session& session) {
     const std::string key = session.key("store");
-    if (const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
-        !stored) {
-        return judge(stored.error());
-    }
-    const auto read = session.documents().get(key);
-    if (!read) {
-        return judge(read.error());
-    }
-    return read->text() == "one" ? passed() : failed("read a different value");
+    need(session.documents().upsert(key, couchbase::plain_text{"one"}));
+    const auto read = need(session.documents().get(key));
+    return read.text() == "one" ? passed() : failed("read a different value");
 }
 
 check_outcome check_insert(verify_session& session) {
     const std::string key = session.key("insert");
-    if (const auto stored = session.documents().insert(key, couchbase::plain_text{"one"});
-        !stored) {
-        return judge(stored.error());
-    }
+    need(session.documents().insert(key, couchbase::plain_text{"one"}));
     return expect_error(
         session.documents().insert(key, couchbase::plain_text{"two"}), errc::document_exists);
 }
 
 check_outcome check_cas(verify_session& session) {
     const std::string key = session.key("cas");
-    const auto first = session.documents().upsert(key, couchbase::plain_text{"one"});
-    if (!first) {
-        return judge(first.error());
-    }
-    if (const auto second =
-            session.documents().replace(key, couchbase::plain_text{"two"}, {.cas = first->cas});
-        !second) {
-        return judge(second.error());
-    }
+    const auto first = need(session.documents().upsert(key, couchbase::plain_text{"one"}));
+    need(session.documents().replace(key, couchbase::plain_text{"two"}, {.cas = first.cas}));
     return expect_error(
-        session.documents().replace(key, couchbase::plain_text{"three"}, {.cas = first->cas}),
+        session.documents().replace(key, couchbase::plain_text{"three"}, {.cas = first.cas}),
         errc::cas_mismatch);
 }
 
 check_outcome check_remove(verify_session& session) {
     const std::string key = session.key("remove");
-    if (const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
-        !stored) {
-        return judge(stored.error());
-    }
-    if (const auto removed = session.documents().remove(key); !removed) {
-        return judge(removed.error());
-    }
+    need(session.documents().upsert(key, couchbase::plain_text{"one"}));
+    need(session.documents().remove(key));
     return expect_error(session.documents().get(key), errc::document_not_found);
 }
 
 check_outcome check_exists(verify_session& session) {
     const std::string key = session.key("exists");
     const auto before = session.documents().exists(key);
-    if (const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
-        !stored) {
-        return judge(stored.error());
-    }
+    need(session.documents().upsert(key, couchbase::plain_text{"one"}));
     const auto after = session.documents().exists(key);
     if (!before || !after) {
         return judge(before ? after.error() : before.error());
@@ -87,9 +63,7 @@ check_outcome check_append(verify_session& session) {
     const std::string key = session.key("append");
     const auto bytes = [](std::string_view text) { return std::as_bytes(std::span{text}); };
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, couchbase::plain_text{"b"}); !stored) {
-        return judge(stored.error());
-    }
+    need(documents.upsert(key, couchbase::plain_text{"b"}));
     const auto appended = documents.append(key, bytes("c"));
     const auto prepended = documents.prepend(key, bytes("a"));
     if (!appended || !prepended) {
@@ -102,18 +76,15 @@ check_outcome check_append(verify_session& session) {
 check_outcome check_counters(verify_session& session) {
     const std::string key = session.key("counter");
     const auto& documents = session.documents();
-    const auto made = documents.increment(key, {.initial = 10});
-    if (!made) {
-        return judge(made.error());
-    }
+    const auto made = need(documents.increment(key, {.initial = 10}));
     const auto up = documents.increment(key, {.delta = 5});
     const auto down = documents.decrement(key, {.delta = 100});
     if (!up || !down) {
         return judge(up ? down.error() : up.error());
     }
-    return made->value == 10 && up->value == 15 && down->value == 0
+    return made.value == 10 && up->value == 15 && down->value == 0
                ? passed("10, 15, 0")
-               : failed(fmt::format("{}, {}, {}", made->value, up->value, down->value));
+               : failed(fmt::format("{}, {}, {}", made.value, up->value, down->value));
 }
 
 // Stores a document for a minute and shortens that to a second, so that it disappears in time only
@@ -122,13 +93,8 @@ check_outcome check_counters(verify_session& session) {
 check_outcome check_expiry(verify_session& session) {
     const std::string key = session.key("expiry");
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, couchbase::plain_text{"one"}, {.expiry = 60s});
-        !stored) {
-        return judge(stored.error());
-    }
-    if (const auto touched = documents.get_and_touch(key, 1s); !touched) {
-        return judge(touched.error());
-    }
+    need(documents.upsert(key, couchbase::plain_text{"one"}, {.expiry = 60s}));
+    need(documents.get_and_touch(key, 1s));
     const auto start = clock::now();
     while (clock::now() - start < 8s) {
         std::this_thread::sleep_for(100ms);
@@ -146,22 +112,14 @@ check_outcome check_subdocument(verify_session& session) {
     const std::string key = session.key("paths");
     const auto& documents = session.documents();
     const couchbase::json_text document{R"({"name":"one","count":1})"};
-    if (const auto stored = documents.upsert(key, document); !stored) {
-        return judge(stored.error());
-    }
-    const auto changed = documents.mutate_in(
-        key, {mutate_spec::upsert("name", "two"), mutate_spec::increment("count")});
-    if (!changed) {
-        return judge(changed.error());
-    }
-    const auto seen = documents.lookup_in(
-        key, {lookup_spec::get("name"), lookup_spec::get("count"), lookup_spec::get("nothing")});
-    if (!seen) {
-        return judge(seen.error());
-    }
-    const auto name = seen->content(0);
-    const bool is_right = name && name->text() == "\"two\"" && !seen->paths[1].code &&
-                          seen->paths[2].code == make_error_code(errc::path_not_found);
+    need(documents.upsert(key, document));
+    need(documents.mutate_in(
+        key, {mutate_spec::upsert("name", "two"), mutate_spec::increment("count")}));
+    const auto seen = need(documents.lookup_in(
+        key, {lookup_spec::get("name"), lookup_spec::get("count"), lookup_spec::get("nothing")}));
+    const auto name = seen.content(0);
+    const bool is_right = name && name->text() == "\"two\"" && !seen.paths[1].code &&
+                          seen.paths[2].code == make_error_code(errc::path_not_found);
     return is_right ? passed() : failed("read different values");
 }
 

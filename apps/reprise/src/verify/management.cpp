@@ -35,16 +35,11 @@ template <class Call>
 }
 
 check_outcome check_bucket_settings(verify_session& session) {
-    if (auto obstacle = session.find_obstacle(service_kind::management)) {
-        return *obstacle;
-    }
-    const auto found =
-        session.cluster().buckets().get(session.access().bucket, {.timeout = call_timeout});
-    if (!found) {
-        return judge_privileged(found.error());
-    }
-    return found->bucket.name == session.access().bucket ? passed()
-                                                         : failed("returned another bucket");
+    session.require(service_kind::management);
+    const auto found = need_privileged(
+        session.cluster().buckets().get(session.access().bucket, {.timeout = call_timeout}));
+    return found.bucket.name == session.access().bucket ? passed()
+                                                        : failed("returned another bucket");
 }
 
 // A scope of this run with one collection, removed with everything in it.
@@ -55,10 +50,8 @@ struct own_scope {
 
 constexpr std::string_view own_collection = "verify";
 
-[[nodiscard]] std::expected<own_scope, check_outcome> make_scope(verify_session& session) {
-    if (auto obstacle = session.find_obstacle(service_kind::management)) {
-        return std::unexpected(std::move(*obstacle));
-    }
+[[nodiscard]] own_scope make_scope(verify_session& session) {
+    session.require(service_kind::management);
     const std::string scope = session.name("scope").substr(0, 30);
     const auto manager = session.bucket().collections();
     session.undo_later(
@@ -69,17 +62,12 @@ constexpr std::string_view own_collection = "verify";
             }
             return {};
         });
-    if (const auto made = manager.create_scope(scope, {.timeout = call_timeout}); !made) {
-        return std::unexpected(judge_privileged(made.error()));
-    }
-    const auto made = repeat_while({errc::scope_not_found}, [&] {
+    need_privileged(manager.create_scope(scope, {.timeout = call_timeout}));
+    need_privileged(repeat_while({errc::scope_not_found}, [&] {
         return manager.create_collection(
             {.scope = scope, .name = std::string(own_collection)}, {.timeout = call_timeout});
-    });
-    if (!made) {
-        return std::unexpected(judge_privileged(made.error()));
-    }
-    return own_scope{scope, session.bucket().scope(scope).collection(own_collection)};
+    }));
+    return {scope, session.bucket().scope(scope).collection(own_collection)};
 }
 
 [[nodiscard]] auto store_patiently(const couchbase::collection& documents, std::string_view key) {
@@ -90,29 +78,17 @@ constexpr std::string_view own_collection = "verify";
 
 check_outcome check_collections(verify_session& session) {
     const auto own = make_scope(session);
-    if (!own) {
-        return own.error();
-    }
-    if (const auto stored = store_patiently(own->documents, "own"); !stored) {
-        return judge(stored.error());
-    }
+    need(store_patiently(own.documents, "own"));
     const auto manager = session.bucket().collections();
-    const auto listed = manager.list({.timeout = call_timeout});
-    if (!listed) {
-        return judge_privileged(listed.error());
-    }
+    const auto listed = need_privileged(manager.list({.timeout = call_timeout}));
     const auto found =
-        std::ranges::find(listed->scopes, own->scope, &couchbase::scope_settings::name);
-    if (found == listed->scopes.end() || found->collections.size() != 1) {
+        std::ranges::find(listed.scopes, own.scope, &couchbase::scope_settings::name);
+    if (found == listed.scopes.end() || found->collections.size() != 1) {
         return failed("the list lacks the new scope or its collection");
     }
-    const auto dropped =
-        manager.drop_collection(own->scope, own_collection, {.timeout = call_timeout});
-    if (!dropped) {
-        return judge_privileged(dropped.error());
-    }
+    need_privileged(manager.drop_collection(own.scope, own_collection, {.timeout = call_timeout}));
     return expect_error(
-        manager.drop_collection(own->scope, own_collection, {.timeout = call_timeout}),
+        manager.drop_collection(own.scope, own_collection, {.timeout = call_timeout}),
         errc::collection_not_found);
 }
 
@@ -129,27 +105,17 @@ check_outcome check_collections(verify_session& session) {
 // The index is in a collection of this run, because build_deferred builds every deferred index of
 // its collection.
 check_outcome check_indexes(verify_session& session) {
-    if (auto obstacle = session.find_obstacle(service_kind::query)) {
-        return *obstacle;
-    }
+    session.require(service_kind::query);
     const auto own = make_scope(session);
-    if (!own) {
-        return own.error();
-    }
-    if (const auto stored = store_patiently(own->documents, "own"); !stored) {
-        return judge(stored.error());
-    }
-    const auto indexes = own->documents.query_indexes();
+    need(store_patiently(own.documents, "own"));
+    const auto indexes = own.documents.query_indexes();
     const std::string name = session.name("index");
     const couchbase::query_index wanted{.name = name, .keys = {"name"}, .is_deferred = true};
     // The query service may not have the collection yet.
-    const auto made = repeat_while(
+    need_privileged(repeat_while(
         {errc::collection_not_found, errc::scope_not_found, errc::index_failure,
          errc::planning_failure},
-        [&] { return indexes.create(wanted, {.timeout = call_timeout}); });
-    if (!made) {
-        return judge_privileged(made.error());
-    }
+        [&] { return indexes.create(wanted, {.timeout = call_timeout}); }));
     session.undo_later("index " + name, [indexes, name]() -> std::expected<void, couchbase::error> {
         const auto dropped = indexes.drop(name, {.timeout = call_timeout});
         if (!dropped && dropped.error().code() != make_error_code(errc::index_not_found)) {
@@ -166,27 +132,15 @@ check_outcome check_indexes(verify_session& session) {
         state != "deferred") {
         return failed("a deferred index is " + state);
     }
-    if (const auto built = indexes.build_deferred({.timeout = call_timeout}); !built) {
-        return judge_privileged(built.error());
-    }
-    const auto watched = indexes.watch({name}, 60s);
-    if (!watched) {
-        return judge(watched.error());
-    }
-    const auto rows =
-        session.bucket()
-            .scope(own->scope)
-            .query(
-                fmt::format(
-                    "SELECT RAW META(d).id FROM `{}` AS d WHERE d.name = $name", own_collection),
-                {.timeout = call_timeout,
-                 .readonly = true,
-                 .named = {{"name", "one"}},
-                 .consistency = couchbase::scan_consistency::request_plus});
-    if (!rows) {
-        return judge_privileged(rows.error());
-    }
-    return rows->rows.size() == 1 && rows->rows[0].text() == R"("own")"
+    need_privileged(indexes.build_deferred({.timeout = call_timeout}));
+    need(indexes.watch({name}, 60s));
+    const auto rows = need_privileged(session.bucket().scope(own.scope).query(
+        fmt::format("SELECT RAW META(d).id FROM `{}` AS d WHERE d.name = $name", own_collection),
+        {.timeout = call_timeout,
+         .readonly = true,
+         .named = {{"name", "one"}},
+         .consistency = couchbase::scan_consistency::request_plus}));
+    return rows.rows.size() == 1 && rows.rows[0].text() == R"("own")"
                ? passed("deferred, built, used")
                : failed("the index found other rows");
 }

@@ -6,6 +6,8 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <reprise/couchbase.hpp>
 
@@ -35,6 +37,28 @@ struct check_outcome {
 /// The same for calls that need rights beyond those of documents: also skipped if the user lacks
 /// them.
 [[nodiscard]] check_outcome judge_privileged(const couchbase::error& failure);
+
+/// Thrown to end a check with this outcome.
+struct check_end {
+    check_outcome outcome;
+};
+
+/// The value of a call that must succeed. Otherwise the check ends with `judge_by` of its error.
+template <class Value>
+Value need(
+    std::expected<Value, couchbase::error> result,
+    check_outcome (*judge_by)(const couchbase::error&) = judge) {
+    if (!result) {
+        throw check_end{judge_by(result.error())};
+    }
+    if constexpr (!std::is_void_v<Value>) {
+        return std::move(*result);
+    }
+}
+template <class Value>
+Value need_privileged(std::expected<Value, couchbase::error> result) {
+    return need(std::move(result), judge_privileged);
+}
 
 /// Passed if `result` failed with exactly this error.
 template <class Result>

@@ -23,23 +23,11 @@ check_outcome check_get_with_expiry(verify_session& session) {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     const std::chrono::system_clock::time_point tomorrow = now + 24h;
     const std::chrono::system_clock::time_point later = now + 48h;
-    if (const auto stored =
-            documents.upsert(key, couchbase::plain_text{"one"}, {.expiry = tomorrow});
-        !stored) {
-        return judge(stored.error());
-    }
-    const auto first = documents.get(key, {.with_expiry = true});
-    if (!first) {
-        return judge(first.error());
-    }
-    if (const auto touched = documents.touch(key, later); !touched) {
-        return judge(touched.error());
-    }
-    const auto second = documents.get(key, {.with_expiry = true});
-    if (!second) {
-        return judge(second.error());
-    }
-    return first->expiry() == tomorrow && second->expiry() == later
+    need(documents.upsert(key, couchbase::plain_text{"one"}, {.expiry = tomorrow}));
+    const auto first = need(documents.get(key, {.with_expiry = true}));
+    need(documents.touch(key, later));
+    const auto second = need(documents.get(key, {.with_expiry = true}));
+    return first.expiry() == tomorrow && second.expiry() == later
                ? passed()
                : failed("returned another expiry");
 }
@@ -47,53 +35,32 @@ check_outcome check_get_with_expiry(verify_session& session) {
 check_outcome check_projection(verify_session& session) {
     const std::string key = session.key("projection");
     const couchbase::json_text document{R"({"name":"one","at":{"city":"x","zip":1},"more":true})"};
-    if (const auto stored = session.documents().upsert(key, document); !stored) {
-        return judge(stored.error());
-    }
-    const auto read = session.documents().get(key, {.project = {"name", "at.city", "nothing"}});
-    if (!read) {
-        return judge(read.error());
-    }
-    return read->text() == R"({"name":"one","at":{"city":"x"}})"
+    need(session.documents().upsert(key, document));
+    const auto read =
+        need(session.documents().get(key, {.project = {"name", "at.city", "nothing"}}));
+    return read.text() == R"({"name":"one","at":{"city":"x"}})"
                ? passed()
-               : failed("read " + std::string(read->text()));
+               : failed("read " + std::string(read.text()));
 }
 
 check_outcome check_replica_reads(verify_session& session) {
     const std::string key = session.key("replica");
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, couchbase::plain_text{"one"}); !stored) {
-        return judge(stored.error());
-    }
-    const auto any = documents.get_any_replica(key);
-    if (!any) {
-        return judge(any.error());
-    }
-    const auto all = documents.get_all_replicas(key);
-    if (!all) {
-        return judge(all.error());
-    }
-    return any->text() == "one" ? passed(fmt::format("{} copies", all->size()))
-                                : failed("read a different value");
+    need(documents.upsert(key, couchbase::plain_text{"one"}));
+    const auto any = need(documents.get_any_replica(key));
+    const auto all = need(documents.get_all_replicas(key));
+    return any.text() == "one" ? passed(fmt::format("{} copies", all.size()))
+                               : failed("read a different value");
 }
 
 check_outcome check_replica_lookups(verify_session& session) {
     const std::string key = session.key("replica-paths");
     const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, couchbase::json_text{R"({"name":"one"})"});
-        !stored) {
-        return judge(stored.error());
-    }
-    const auto any = documents.lookup_in_any_replica(key, {lookup_spec::get("name")});
-    if (!any) {
-        return judge(any.error());
-    }
-    const auto all = documents.lookup_in_all_replicas(key, {lookup_spec::get("name")});
-    if (!all) {
-        return judge(all.error());
-    }
-    const auto name = any->content_as<std::string>(0);
-    return name && *name == "one" ? passed(fmt::format("{} copies", all->size()))
+    need(documents.upsert(key, couchbase::json_text{R"({"name":"one"})"}));
+    const auto any = need(documents.lookup_in_any_replica(key, {lookup_spec::get("name")}));
+    const auto all = need(documents.lookup_in_all_replicas(key, {lookup_spec::get("name")}));
+    const auto name = any.content_as<std::string>(0);
+    return name && *name == "one" ? passed(fmt::format("{} copies", all.size()))
                                   : failed("read a different value");
 }
 
@@ -106,29 +73,20 @@ check_outcome check_preferred_group(verify_session& session) {
         return skipped("the nodes have no server groups");
     }
     const std::string key = session.key("group");
-    if (const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
-        !stored) {
-        return judge(stored.error());
-    }
+    need(session.documents().upsert(key, couchbase::plain_text{"one"}));
     couchbase::cluster_options options = session.access().client;
     options.preferred_server_group = nodes.front().server_group;
-    const auto near = couchbase::cluster::connect(session.access().connection, options);
-    if (!near) {
-        return judge(near.error());
-    }
-    const auto documents = session.documents_of(*near);
-    const auto preferred = documents.get_any_replica(
-        key, {.preference = read_preference::selected_server_group_or_all_available});
-    if (!preferred) {
-        return judge(preferred.error());
-    }
+    const auto near = need(couchbase::cluster::connect(session.access().connection, options));
+    const auto documents = session.documents_of(near);
+    const auto preferred = need(documents.get_any_replica(
+        key, {.preference = read_preference::selected_server_group_or_all_available}));
     const auto required =
         documents.get_any_replica(key, {.preference = read_preference::selected_server_group});
     if (!required && required.error().code() != make_error_code(errc::document_unretrievable)) {
         return judge(required.error());
     }
-    return preferred->text() == "one" ? passed(nodes.front().server_group)
-                                      : failed("read a different value");
+    return preferred.text() == "one" ? passed(nodes.front().server_group)
+                                     : failed("read a different value");
 }
 
 struct scanned {
@@ -163,36 +121,24 @@ check_outcome check_scans(verify_session& session) {
     couchbase::mutation_state seen;
     for (const char letter : {'a', 'b', 'c', 'd'}) {
         const std::string key = session.key(fmt::format("scan-{}", letter));
-        const auto stored = session.documents().upsert(key, couchbase::plain_text{"one"});
-        if (!stored) {
-            return judge(stored.error());
-        }
-        seen.add(stored->token);
+        const auto stored = need(session.documents().upsert(key, couchbase::plain_text{"one"}));
+        seen.add(stored.token);
         stored_keys.insert(key);
     }
     const std::string prefix = session.prefix() + "scan-";
-    const auto by_prefix = scan(session, couchbase::prefix_scan{prefix}, seen, false);
-    if (!by_prefix) {
-        return judge(by_prefix.error());
-    }
+    const auto by_prefix = need(scan(session, couchbase::prefix_scan{prefix}, seen, false));
     const couchbase::range_scan range{
         .from = {prefix + "b"}, .to = {.key = prefix + "d", .is_exclusive = true}};
-    const auto by_range = scan(session, range, seen, true);
-    if (!by_range) {
-        return judge(by_range.error());
+    const auto by_range = need(scan(session, range, seen, true));
+    const auto sample = need(scan(session, couchbase::sampling_scan{.limit = 3}, seen, true));
+    if (by_prefix.keys != stored_keys || by_prefix.count != stored_keys.size()) {
+        return failed(fmt::format("a prefix scan found {} of 4 documents", by_prefix.count));
     }
-    const auto sample = scan(session, couchbase::sampling_scan{.limit = 3}, seen, true);
-    if (!sample) {
-        return judge(sample.error());
+    if (by_range.keys != std::set{prefix + "b", prefix + "c"} || by_range.count != 2) {
+        return failed(fmt::format("a range scan found {} of 2 documents", by_range.count));
     }
-    if (by_prefix->keys != stored_keys || by_prefix->count != stored_keys.size()) {
-        return failed(fmt::format("a prefix scan found {} of 4 documents", by_prefix->count));
-    }
-    if (by_range->keys != std::set{prefix + "b", prefix + "c"} || by_range->count != 2) {
-        return failed(fmt::format("a range scan found {} of 2 documents", by_range->count));
-    }
-    return sample->count == 3 ? passed("prefix, range, sample")
-                              : failed(fmt::format("a sample of 3 has {}", sample->count));
+    return sample.count == 3 ? passed("prefix, range, sample")
+                             : failed(fmt::format("a sample of 3 has {}", sample.count));
 }
 
 constexpr std::array read_check_rows{

@@ -28,19 +28,10 @@ using namespace std::chrono_literals;
     return false;
 }
 
-// Stores a new document and locks it for longer than any check takes; otherwise returns why that
-// failed.
-std::expected<couchbase::cas, check_outcome> store_and_lock(
-    const verify_session& session, const std::string& key) {
-    const auto& documents = session.documents();
-    if (const auto stored = documents.upsert(key, couchbase::plain_text{"one"}); !stored) {
-        return std::unexpected(judge(stored.error()));
-    }
-    const auto locked = documents.get_and_lock(key, 10s);
-    if (!locked) {
-        return std::unexpected(judge(locked.error()));
-    }
-    return locked->cas;
+// Stores a new document and locks it for longer than any check takes.
+couchbase::cas store_and_lock(const verify_session& session, const std::string& key) {
+    need(session.documents().upsert(key, couchbase::plain_text{"one"}));
+    return need(session.documents().get_and_lock(key, 10s)).cas;
 }
 
 [[nodiscard]] check_outcome judge_timeout(const couchbase::error& error) {
@@ -62,9 +53,6 @@ check_outcome check_lock(verify_session& session) {
     const std::string key = session.key("lock");
     const auto& documents = session.documents();
     const auto lock = store_and_lock(session, key);
-    if (!lock) {
-        return lock.error();
-    }
     session.decisions().forget();
     auto waiting = std::async(std::launch::async, [&documents, key] {
         return documents.upsert(key, couchbase::plain_text{"two"}, {.timeout = 8s});
@@ -72,30 +60,24 @@ check_outcome check_lock(verify_session& session) {
     // Waits for the decision, not for a fixed time: on a busy machine the writer may not have
     // started by then.
     const bool has_waited = session.decisions().wait_for(retry_reason::kv_locked, 8s);
-    if (const auto unlocked = documents.unlock(key, *lock); !unlocked) {
+    if (const auto unlocked = documents.unlock(key, lock); !unlocked) {
         waiting.wait();
         return judge(unlocked.error());
     }
-    const auto written = waiting.get();
-    if (!written) {
-        return judge(written.error());
-    }
-    if (!has_waited || !names_reason(written->trace, retry_reason::kv_locked)) {
+    const auto written = need(waiting.get());
+    if (!has_waited || !names_reason(written.trace, retry_reason::kv_locked)) {
         return failed("the writer did not wait for the lock");
     }
-    return passed(fmt::format("{} retries, KV_LOCKED", written->trace.retry_attempts));
+    return passed(fmt::format("{} retries, KV_LOCKED", written.trace.retry_attempts));
 }
 
 check_outcome check_wrong_unlock(verify_session& session) {
     const std::string key = session.key("unlock");
     const auto& documents = session.documents();
     const auto lock = store_and_lock(session, key);
-    if (!lock) {
-        return lock.error();
-    }
     const auto outcome =
-        expect_error(documents.unlock(key, couchbase::cas{lock->value + 1}), errc::cas_mismatch);
-    const auto unlocked = documents.unlock(key, *lock);
+        expect_error(documents.unlock(key, couchbase::cas{lock.value + 1}), errc::cas_mismatch);
+    const auto unlocked = documents.unlock(key, lock);
     return unlocked ? outcome : judge(unlocked.error());
 }
 
@@ -107,9 +89,6 @@ check_outcome check_timeout(verify_session& session) {
     const std::string key = session.key("timeout");
     const auto& documents = session.documents();
     const auto lock = store_and_lock(session, key);
-    if (!lock) {
-        return lock.error();
-    }
     check_outcome outcome;
     for (const auto timeout : {300ms, 1200ms, 4800ms}) {
         const auto written =
@@ -122,7 +101,7 @@ check_outcome check_timeout(verify_session& session) {
             break;
         }
     }
-    const auto unlocked = documents.unlock(key, *lock);
+    const auto unlocked = documents.unlock(key, lock);
     return unlocked ? outcome : judge(unlocked.error());
 }
 

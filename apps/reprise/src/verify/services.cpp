@@ -16,26 +16,18 @@ constexpr auto service_timeout = 20s;
 
 // Reads by key need no index.
 check_outcome check_query(verify_session& session) {
-    if (auto obstacle = session.find_obstacle(service_kind::query)) {
-        return *obstacle;
-    }
+    session.require(service_kind::query);
     const std::string key = session.key("query");
-    const auto stored = session.documents().upsert(key, couchbase::json_text{R"({"name":"one"})"});
-    if (!stored) {
-        return judge(stored.error());
-    }
+    need(session.documents().upsert(key, couchbase::json_text{R"({"name":"one"})"}));
     const std::string statement =
         fmt::format("SELECT RAW d.name FROM {} AS d USE KEYS $key", session.keyspace());
     for (const bool adhoc : {true, false, false}) {
-        const auto rows = session.cluster().query(
+        const auto rows = need_privileged(session.cluster().query(
             statement, {.timeout = service_timeout,
                         .readonly = true,
                         .adhoc = adhoc,
-                        .named = {{"key", key}}});
-        if (!rows) {
-            return judge_privileged(rows.error());
-        }
-        if (rows->rows.size() != 1 || rows->rows[0].text() != R"("one")") {
+                        .named = {{"key", key}}}));
+        if (rows.rows.size() != 1 || rows.rows[0].text() != R"("one")") {
             return failed("read other rows");
         }
     }
@@ -43,16 +35,11 @@ check_outcome check_query(verify_session& session) {
 }
 
 check_outcome check_query_stream(verify_session& session) {
-    if (auto obstacle = session.find_obstacle(service_kind::query)) {
-        return *obstacle;
-    }
-    auto stream = session.cluster().query_stream(
-        "SELECT RAW $1", {.timeout = service_timeout, .readonly = true, .positional = {7}});
-    if (!stream) {
-        return judge_privileged(stream.error());
-    }
+    session.require(service_kind::query);
+    auto stream = need_privileged(session.cluster().query_stream(
+        "SELECT RAW $1", {.timeout = service_timeout, .readonly = true, .positional = {7}}));
     std::string rows;
-    for (const auto& row : *stream) {
+    for (const auto& row : stream) {
         if (!row) {
             return judge_privileged(row.error());
         }
@@ -62,31 +49,22 @@ check_outcome check_query_stream(verify_session& session) {
 }
 
 check_outcome check_wrong_statement(verify_session& session) {
-    if (auto obstacle = session.find_obstacle(service_kind::query)) {
-        return *obstacle;
-    }
+    session.require(service_kind::query);
     return expect_error(
         session.cluster().query("SELEC 1", {.timeout = service_timeout}), errc::parsing_failure);
 }
 
 check_outcome check_analytics(verify_session& session) {
-    if (auto obstacle = session.find_obstacle(service_kind::analytics)) {
-        return *obstacle;
-    }
-    const auto rows = session.cluster().analytics_query(
-        "SELECT VALUE 3 + 4;", {.timeout = service_timeout, .readonly = true});
-    if (!rows) {
-        return judge_privileged(rows.error());
-    }
-    return rows->rows.size() == 1 && rows->rows[0].text() == "7" ? passed()
-                                                                 : failed("read other rows");
+    session.require(service_kind::analytics);
+    const auto rows = need_privileged(session.cluster().analytics_query(
+        "SELECT VALUE 3 + 4;", {.timeout = service_timeout, .readonly = true}));
+    return rows.rows.size() == 1 && rows.rows[0].text() == "7" ? passed()
+                                                               : failed("read other rows");
 }
 
 // An index of its own would index the whole bucket, so only the refusal is checked.
 check_outcome check_search(verify_session& session) {
-    if (auto obstacle = session.find_obstacle(service_kind::search)) {
-        return *obstacle;
-    }
+    session.require(service_kind::search);
     const auto hits = session.cluster().search(
         session.name("none"), couchbase::search_query::match_all(), {.timeout = service_timeout});
     if (!hits && hits.error().code() == make_error_code(errc::authentication_failure)) {
@@ -97,9 +75,7 @@ check_outcome check_search(verify_session& session) {
 
 // As for search.
 check_outcome check_views(verify_session& session) {
-    if (auto obstacle = session.find_obstacle(service_kind::views)) {
-        return *obstacle;
-    }
+    session.require(service_kind::views);
     const auto rows =
         session.bucket().view_query(session.name("none"), "none", {.timeout = service_timeout});
     if (!rows && rows.error().code() == make_error_code(errc::authentication_failure)) {

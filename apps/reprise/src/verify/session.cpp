@@ -92,13 +92,9 @@ std::vector<std::string> verify_session::clean_up() {
     return left;
 }
 
-std::optional<check_outcome> verify_session::find_obstacle(couchbase::service_kind service) {
+void verify_session::require(couchbase::service_kind service) {
     if (!services_) {
-        auto answered = bucket().ping({.timeout = 5s});
-        if (!answered) {
-            return judge(answered.error());
-        }
-        services_ = std::move(*answered);
+        services_ = need(bucket().ping({.timeout = 5s}));
     }
     const couchbase::service_ping* worst = nullptr;
     for (const couchbase::service_ping& each : services_->services) {
@@ -106,14 +102,14 @@ std::optional<check_outcome> verify_session::find_obstacle(couchbase::service_ki
             continue;
         }
         if (each.state == ping_state::ok) {
-            return std::nullopt;
+            return;
         }
         worst = &each;
     }
     if (worst == nullptr || worst->state == ping_state::not_offered) {
-        return skipped(fmt::format("no node offers {}", to_string(service)));
+        throw check_end{skipped(fmt::format("no node offers {}", to_string(service)))};
     }
-    return judge(*worst->failure);
+    throw check_end{judge(*worst->failure)};
 }
 
 couchbase::collection verify_session::documents_of(const couchbase::cluster& client) const {

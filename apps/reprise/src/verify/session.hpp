@@ -65,8 +65,8 @@ public:
     /// could not remove.
     std::vector<std::string> clean_up();
 
-    /// Why checks of this service cannot run; nothing if they can.
-    [[nodiscard]] std::optional<check_outcome> find_obstacle(couchbase::service_kind service);
+    /// Ends the check if no node can be asked for this service.
+    void require(couchbase::service_kind service);
 
     [[nodiscard]] const kv_access& access() const noexcept { return access_; }
     [[nodiscard]] const couchbase::cluster& cluster() const noexcept { return cluster_; }

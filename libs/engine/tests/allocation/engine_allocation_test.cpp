@@ -64,9 +64,6 @@ void operator delete[](void* memory, std::size_t) noexcept {
 
 namespace reprise::engine::testing::engine_allocation_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // Drives one open connection by hand, because the scripted servers of the other tests allocate.
 struct canned_scene {
     canned_scene() : cluster(1), driver(cluster) {

@@ -7,9 +7,6 @@
 
 namespace reprise::engine::testing::trust_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // Makes the server end every login with this message.
 void end_logins_with(scripted_cluster& cluster, std::string last, status code = status::success) {
     cluster.answer_each(opcode::sasl_step, [last = std::move(last), code](const seen_request&) {

@@ -7,9 +7,6 @@
 
 namespace reprise::engine::testing::untrusted_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 TEST(untrusted_bytes, answers_cut_into_single_bytes_are_understood) {
     scripted_cluster cluster(2);
     engine_driver driver(cluster, {{.enable_compression = false}});

@@ -10,9 +10,6 @@
 
 namespace reprise::engine::testing::key_stretching_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 wire::key_derivation key_of(std::string_view salt) {
     return {wire::sasl_mechanism::scram_sha1, "secret", std::string(salt), 4096};
 }

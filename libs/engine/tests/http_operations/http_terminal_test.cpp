@@ -7,8 +7,6 @@
 
 namespace reprise::engine::testing::http_terminal_tests {
 
-using wire::status;
-
 constexpr std::uint16_t query_port = 8093;
 constexpr std::uint16_t query_port_tls = 18093;
 constexpr std::uint16_t views_port = 8092;

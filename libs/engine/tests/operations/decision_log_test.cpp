@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::decision_log_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 constexpr time_point log_start{1h};
 
 class line_keeper final : public log_sink {

@@ -8,9 +8,6 @@
 
 namespace reprise::engine::testing::large_values_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 constexpr std::size_t large_size = std::size_t{1024} * 1024;
 
 engine_options uncompressed() {

@@ -11,9 +11,6 @@
 
 namespace reprise::engine::testing::late_answers_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // Keeps every question.
 class hoarding_strategy final : public driver::retry_strategy {
 public:

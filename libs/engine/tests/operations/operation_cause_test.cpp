@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::named_causes_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 struct kept_log : log_sink {
     std::string text;
     void on_decision(log_level, const decision_record&) noexcept override {}

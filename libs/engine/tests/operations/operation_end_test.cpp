@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::lifetime_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 enum class place {
     waiting_for_connection,
     waiting_for_collection,

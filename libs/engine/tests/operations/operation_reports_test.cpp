@@ -11,9 +11,6 @@
 
 namespace reprise::engine::testing::operation_reports_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 struct recording_observer final : operation_observer, log_sink {
     using operation_observer::on_decision;
     std::vector<operation_attempt> attempts;

@@ -8,9 +8,6 @@
 namespace reprise::engine::testing {
 namespace not_my_vbucket_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // Refuses every write, each time with a newer configuration than the last one.
 scripted_cluster::hook ever_newer(scripted_cluster& cluster) {
     return [&cluster](const seen_request& seen) -> std::optional<answer> {

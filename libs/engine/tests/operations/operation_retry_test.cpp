@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::retry_flow_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 std::vector<duration> gaps(const std::vector<seen_request>& requests) {
     std::vector<duration> result;
     for (std::size_t index = 1; index < requests.size(); ++index) {

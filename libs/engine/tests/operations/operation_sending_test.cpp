@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::on_the_wire_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 TEST(on_the_wire, RH_29_an_unwritten_request_counts_as_not_sent) {
     auto [cluster, driver] = connected_node();
     driver.write_room = 0;

@@ -8,8 +8,6 @@
 
 namespace reprise::engine::testing::readiness_tests {
 
-using wire::status;
-
 // Sends what wait_until_ready sends.
 engine_driver::outcome_ptr ask_ready(engine_driver& driver, duration timeout) {
     auto request = driver.request(operation_kind::noop, "");

@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::operation_watch_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 class operation_book final : public operation_observer {
 public:
     void on_start(const operation_start& record) noexcept override {

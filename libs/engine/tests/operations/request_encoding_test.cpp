@@ -11,9 +11,6 @@
 
 namespace reprise::engine::testing::operations_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 template <class Message>
 std::string frame_text(const seen_request& to, status code, const Message& message) {
     auto header = header_for(to.opaque, to.op);

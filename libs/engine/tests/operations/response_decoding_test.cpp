@@ -10,8 +10,6 @@
 
 namespace reprise::engine::testing::liberal_answers_tests {
 
-using answer = scripted_cluster::scripted_answer;
-
 struct success_parts {
     std::string extras{};
     std::string key{};

@@ -13,9 +13,6 @@
 
 namespace reprise::engine::testing::returned_charge_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // Retries after ten milliseconds.
 class patient_strategy final : public driver::retry_strategy {
 public:

@@ -7,9 +7,6 @@
 
 namespace reprise::engine::testing::server_directed_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 constexpr auto constant_code = static_cast<status>(0x7ff0);     // 10, 25, 25, ... for 100 ms
 constexpr auto linear_code = static_cast<status>(0x7ff1);       // 10, 10, 20, 30, 30, ...
 constexpr auto exponential_code = static_cast<status>(0x7ff2);  // 10, 2, 4, 8, ...

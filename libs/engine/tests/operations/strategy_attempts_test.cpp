@@ -9,9 +9,6 @@
 
 namespace reprise::engine::testing::strategy_attempts_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 engine_options with(driver::strategy_traits traits) {
     engine_options options;
     options.strategy = std::make_shared<three_attempts>(traits);

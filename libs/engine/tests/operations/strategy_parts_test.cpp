@@ -16,9 +16,6 @@
 
 namespace reprise::engine::testing::strategy_parts_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 class equipped_strategy final : public driver::retry_strategy {
 public:
     explicit equipped_strategy(driver::strategy_traits traits) : retry_strategy(traits) {}

@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::circuit_breaker_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 engine_options with_breaker() {
     engine_options options;
     options.circuit_breaker.emplace();

@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::buckets_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // A cluster with the buckets `travel` and `orders`. Either can refuse to be selected.
 struct two_buckets {
     explicit two_buckets(std::size_t node_count = 2) : cluster(node_count) {

@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::own_requests_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 struct own_decision {
     std::string operation;
     retry_reason reason{};

@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::topology_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 std::uint16_t vbucket_in(const scripted_cluster& cluster, std::string_view key) {
     return wire::vbucket_of(key, cluster.map.size()).value;
 }

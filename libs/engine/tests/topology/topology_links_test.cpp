@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::many_nodes_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 std::size_t vbucket_of_key(std::string_view key, const scripted_cluster& cluster) {
     return wire::vbucket_of(key, cluster.map.size()).value;
 }

@@ -6,9 +6,6 @@
 
 namespace reprise::engine::testing::terminal_wake_tests {
 
-using wire::status;
-using answer = scripted_cluster::scripted_answer;
-
 // The only node closes its connection and refuses the credentials from then on, while `waiting`
 // still has a long delay ahead.
 void expect_refusal_in_time(

@@ -18,85 +18,6 @@ namespace {
 constexpr std::string_view default_name = "_default";
 constexpr std::size_t manifest_depth_max = 32;
 
-// The path ends with the invalid member.
-std::unexpected<manifest_error> manifest_failure(
-    manifest_errc code, std::string path, std::string detail) {
-    return std::unexpected(manifest_error{code, std::move(path), std::move(detail)});
-}
-
-// Reads a required string member. `path` is empty or ends with a dot.
-std::expected<std::string_view, manifest_error> manifest_text(
-    const json::value& source, const std::string& path, std::string_view name) {
-    const std::string member_path = path + std::string(name);
-    const json::value* found = source.find(name);
-    if (found == nullptr) {
-        return manifest_failure(manifest_errc::missing_member, member_path, "missing");
-    }
-    const auto text = found->as_string();
-    if (!text) {
-        return manifest_failure(manifest_errc::wrong_type, member_path, "not a string");
-    }
-    return *text;
-}
-
-// Ids have 32 bits; the manifest's own uid has 64.
-std::expected<std::uint64_t, manifest_error> manifest_uid(
-    const json::value& source, const std::string& path, std::uint64_t most) {
-    const auto text = manifest_text(source, path, "uid");
-    if (!text) {
-        return std::unexpected(text.error());
-    }
-    const auto uid = base::parse_hex(*text);
-    if (!uid || *uid > most) {
-        return manifest_failure(
-            manifest_errc::uid_invalid, path + "uid", "not a hexadecimal number of this width");
-    }
-    return *uid;
-}
-
-// System scopes and collections are legal here.
-std::expected<std::string, manifest_error> manifest_name(
-    const json::value& source, const std::string& path) {
-    const auto text = manifest_text(source, path, "name");
-    if (!text) {
-        return std::unexpected(text.error());
-    }
-    if (!is_valid_collection_name(*text, name_origin::server)) {
-        return manifest_failure(
-            manifest_errc::name_invalid, path + "name", "violates the naming rules");
-    }
-    return std::string(*text);
-}
-
-// An optional member may be absent or null, but not of another type.
-std::expected<manifest_collection, manifest_error> read_collection(
-    const json::value& source, const std::string& path) {
-    const auto name = manifest_name(source, path);
-    if (!name) {
-        return std::unexpected(name.error());
-    }
-    const auto id = manifest_uid(source, path, std::numeric_limits<std::uint32_t>::max());
-    if (!id) {
-        return std::unexpected(id.error());
-    }
-    manifest_collection collection{*name, static_cast<std::uint32_t>(*id), {}, {}};
-    if (const json::value* found = source.find("maxTTL"); found != nullptr && !found->is_null()) {
-        const auto seconds = found->as_int64();
-        if (!seconds || *seconds < -1 || *seconds > std::numeric_limits<std::int32_t>::max()) {
-            return manifest_failure(
-                manifest_errc::wrong_type, path + "maxTTL", "not a number of seconds");
-        }
-        collection.max_ttl = static_cast<std::int32_t>(*seconds);
-    }
-    if (const json::value* found = source.find("history"); found != nullptr && !found->is_null()) {
-        collection.history = found->as_bool();
-        if (!collection.history) {
-            return manifest_failure(manifest_errc::wrong_type, path + "history", "not a boolean");
-        }
-    }
-    return collection;
-}
-
 // A name with two ids would route documents at random.
 template <typename Named>
 bool has_duplicate_names(const std::vector<Named>& list) {
@@ -109,50 +30,118 @@ bool has_duplicate_names(const std::vector<Named>& list) {
     return std::ranges::adjacent_find(names) != names.end();
 }
 
-// Reads a required array member, which may be empty.
-std::expected<const json::array*, manifest_error> manifest_list(
-    const json::value& source, const std::string& path, std::string_view name) {
-    const json::value* found = source.find(name);
-    if (found == nullptr) {
-        return manifest_failure(manifest_errc::missing_member, path + std::string(name), "missing");
-    }
-    if (found->as_array() == nullptr) {
-        return manifest_failure(
-            manifest_errc::wrong_type, path + std::string(name), "not an array");
-    }
-    return found->as_array();
-}
-
-// The `_default` collection may be missing, because users can drop it.
-std::expected<manifest_scope, manifest_error> read_scope(
-    const json::value& source, const std::string& path) {
-    const auto name = manifest_name(source, path);
-    if (!name) {
-        return std::unexpected(name.error());
-    }
-    const auto id = manifest_uid(source, path, std::numeric_limits<std::uint32_t>::max());
-    if (!id) {
-        return std::unexpected(id.error());
-    }
-    const auto list = manifest_list(source, path, "collections");
-    if (!list) {
-        return std::unexpected(list.error());
-    }
-    manifest_scope scope{*name, static_cast<std::uint32_t>(*id), {}};
-    for (std::size_t index = 0; index < (*list)->size(); ++index) {
-        auto collection =
-            read_collection((**list)[index], path + "collections[" + std::to_string(index) + "].");
-        if (!collection) {
-            return std::unexpected(collection.error());
+// Reads the members of a manifest. It keeps the first error, and what it reads after it is a
+// default. A path is empty or ends with a dot.
+class manifest_reader {
+public:
+    // `path` ends with the invalid member.
+    void fail(manifest_errc code, std::string path, std::string detail) {
+        if (!error_) {
+            error_ = {code, std::move(path), std::move(detail)};
         }
-        scope.collections.push_back(std::move(*collection));
     }
-    if (has_duplicate_names(scope.collections)) {
-        return manifest_failure(
-            manifest_errc::duplicate_name, path + "collections", "a collection appears twice");
+    [[nodiscard]] const std::optional<manifest_error>& error() const noexcept { return error_; }
+
+    // Ids have 32 bits; the manifest's own uid has 64.
+    std::uint64_t uid(const json::value& source, const std::string& path, std::uint64_t most) {
+        const auto uid = base::parse_hex(text(source, path, "uid"));
+        if (!uid || *uid > most) {
+            fail(
+                manifest_errc::uid_invalid, path + "uid", "not a hexadecimal number of this width");
+        }
+        return uid.value_or(0);
     }
-    return scope;
-}
+
+    // The scopes, or the collections of a scope, each read by `read_one`. The list may be empty.
+    template <class Named, class Read>
+    std::vector<Named> list(
+        const json::value& source, const std::string& path, const std::string& name,
+        std::string duplicate, const Read& read_one) {
+        std::vector<Named> listed;
+        const json::value* found = member(source, path, name);
+        const json::array* items = found == nullptr ? nullptr : found->as_array();
+        if (items == nullptr) {
+            fail(manifest_errc::wrong_type, path + name, "not an array");
+            return listed;
+        }
+        for (std::size_t index = 0; index < items->size() && !error_; ++index) {
+            const std::string at = path + name + "[" + std::to_string(index) + "].";
+            listed.push_back((this->*read_one)((*items)[index], at));
+        }
+        if (has_duplicate_names(listed)) {
+            fail(manifest_errc::duplicate_name, path + name, std::move(duplicate));
+        }
+        return listed;
+    }
+
+    // The `_default` collection may be missing, because users can drop it.
+    manifest_scope scope(const json::value& source, const std::string& path) {
+        manifest_scope scope{name(source, path), id(source, path), {}};
+        scope.collections = list<manifest_collection>(
+            source, path, "collections", "a collection appears twice",
+            &manifest_reader::collection);
+        return scope;
+    }
+
+private:
+    const json::value* member(
+        const json::value& source, const std::string& path, std::string_view name) {
+        const json::value* found = source.find(name);
+        if (found == nullptr) {
+            fail(manifest_errc::missing_member, path + std::string(name), "missing");
+        }
+        return found;
+    }
+
+    std::string_view text(
+        const json::value& source, const std::string& path, std::string_view name) {
+        const json::value* found = member(source, path, name);
+        const auto text = found == nullptr ? std::nullopt : found->as_string();
+        if (!text) {
+            fail(manifest_errc::wrong_type, path + std::string(name), "not a string");
+        }
+        return text.value_or(std::string_view());
+    }
+
+    // System scopes and collections are legal here.
+    std::string name(const json::value& source, const std::string& path) {
+        const std::string_view name = text(source, path, "name");
+        if (!is_valid_collection_name(name, name_origin::server)) {
+            fail(manifest_errc::name_invalid, path + "name", "violates the naming rules");
+        }
+        return std::string(name);
+    }
+
+    std::uint32_t id(const json::value& source, const std::string& path) {
+        return static_cast<std::uint32_t>(
+            uid(source, path, std::numeric_limits<std::uint32_t>::max()));
+    }
+
+    // An optional member may be absent or null, but not of another type.
+    manifest_collection collection(const json::value& source, const std::string& path) {
+        manifest_collection collection{name(source, path), id(source, path), {}, {}};
+        const auto optional = [&](std::string_view name) {
+            const json::value* found = source.find(name);
+            return found != nullptr && !found->is_null() ? found : nullptr;
+        };
+        if (const json::value* found = optional("maxTTL")) {
+            const auto seconds = found->as_int64();
+            if (!seconds || *seconds < -1 || *seconds > std::numeric_limits<std::int32_t>::max()) {
+                fail(manifest_errc::wrong_type, path + "maxTTL", "not a number of seconds");
+            }
+            collection.max_ttl = static_cast<std::int32_t>(seconds.value_or(0));
+        }
+        if (const json::value* found = optional("history")) {
+            collection.history = found->as_bool();
+            if (!collection.history) {
+                fail(manifest_errc::wrong_type, path + "history", "not a boolean");
+            }
+        }
+        return collection;
+    }
+
+    std::optional<manifest_error> error_;
+};
 
 }  // namespace
 
@@ -205,34 +194,22 @@ std::expected<collections_manifest, manifest_error> parse_collections_manifest(
     limits.size_max_bytes = manifest_size_max_bytes;
     limits.depth_max = manifest_depth_max;
     const auto document = json::parse(text, limits);
+    manifest_reader reader;
+    collections_manifest manifest;
     if (!document) {
         const bool is_size = document.error().code == json::parse_errc::too_large;
-        return manifest_failure(
+        reader.fail(
             is_size ? manifest_errc::too_large : manifest_errc::not_json, "",
             to_string(document.error()));
+    } else if (document->root.as_object() == nullptr) {
+        reader.fail(manifest_errc::wrong_type, "", "not an object");
+    } else {
+        manifest.uid = reader.uid(document->root, "", std::numeric_limits<std::uint64_t>::max());
+        manifest.scopes = reader.list<manifest_scope>(
+            document->root, "", "scopes", "a scope appears twice", &manifest_reader::scope);
     }
-    if (document->root.as_object() == nullptr) {
-        return manifest_failure(manifest_errc::wrong_type, "", "not an object");
-    }
-    collections_manifest manifest;
-    const auto uid = manifest_uid(document->root, "", std::numeric_limits<std::uint64_t>::max());
-    if (!uid) {
-        return std::unexpected(uid.error());
-    }
-    manifest.uid = *uid;
-    const auto scopes = manifest_list(document->root, "", "scopes");
-    if (!scopes) {
-        return std::unexpected(scopes.error());
-    }
-    for (std::size_t index = 0; index < (*scopes)->size(); ++index) {
-        auto scope = read_scope((**scopes)[index], "scopes[" + std::to_string(index) + "].");
-        if (!scope) {
-            return std::unexpected(scope.error());
-        }
-        manifest.scopes.push_back(std::move(*scope));
-    }
-    if (has_duplicate_names(manifest.scopes)) {
-        return manifest_failure(manifest_errc::duplicate_name, "scopes", "a scope appears twice");
+    if (reader.error()) {
+        return std::unexpected(*reader.error());
     }
     return manifest;
 }

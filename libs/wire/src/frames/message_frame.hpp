@@ -23,8 +23,10 @@ frame_start begin_response(
 // The parts that a request may have. The others must be empty.
 struct allowed_parts {
     bool extras = false;
+    std::optional<std::size_t> extras_size{};  // exactly; `extras` allows any
     bool key = false;
     bool value = false;
+    std::optional<std::size_t> value_size{};
 };
 
 // Checks magic, opcode, header rules and absent parts.
@@ -33,6 +35,10 @@ std::optional<wire_errc> check_request(
 // The same for any opcode of that shape.
 std::optional<wire_errc> check_request(
     const frame_view& frame, request_shape shape, allowed_parts parts) noexcept;
+
+// check_request for a request on a document, which also decodes its key.
+std::expected<document_key, wire_errc> read_key(
+    const frame_view& frame, request_shape shape, allowed_parts parts, key_form form) noexcept;
 
 // Checks magic, opcode (any if the list is empty) and that the status is a success. A server may
 // add what we do not need: unexpected parts, longer extras and unknown datatype bits.

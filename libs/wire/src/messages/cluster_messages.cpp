@@ -18,12 +18,9 @@ bool is_legal_known_revision(const configuration_revision& known) noexcept {
 // Encodes a request whose body is one text in the value.
 std::expected<void, wire_errc> encode_text_request(
     base::byte_writer& out, const request_header& header, opcode op, std::string_view text) {
-    const auto begun = detail::begin_request(out, header, op, {.value = text.size()});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    out.write_text(text);
-    return {};
+    return detail::begin_request(out, header, op, {.value = text.size()}).then([&] {
+        out.write_text(text);
+    });
 }
 
 // Returns the text. Servers also accept it as the key, but not in both places.
@@ -48,12 +45,9 @@ struct id_answer {
 
 std::expected<void, wire_errc> encode_id_answer(
     base::byte_writer& out, const response_header& header, const id_answer& answer) {
-    const auto begun = detail::begin_response(out, header, {.extras = 12});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    base::store_big_endian(base::store_big_endian(*begun, answer.manifest_uid), answer.id);
-    return {};
+    return detail::begin_response(out, header, {.extras = 12}).then([&](std::byte* start) {
+        base::store_big_endian(base::store_big_endian(start, answer.manifest_uid), answer.id);
+    });
 }
 
 std::expected<id_answer, wire_errc> decode_id_answer(const frame_view& frame, opcode op) noexcept {
@@ -78,14 +72,12 @@ std::expected<void, wire_errc> get_cluster_config_request::encode(
         return std::unexpected(wire_errc::revision_invalid);
     }
     const detail::body_sizes sizes{.extras = known ? 16u : 0u};
-    const auto begun = detail::begin_request(out, header, opcode::get_cluster_config, sizes);
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    if (known) {
-        base::store_big_endian(base::store_big_endian(*begun, known->epoch), known->rev);
-    }
-    return {};
+    return detail::begin_request(out, header, opcode::get_cluster_config, sizes)
+        .then([&](std::byte* start) {
+            if (known) {
+                base::store_big_endian(base::store_big_endian(start, known->epoch), known->rev);
+            }
+        });
 }
 
 std::expected<get_cluster_config_request, wire_errc> get_cluster_config_request::decode(
@@ -121,19 +113,16 @@ std::expected<void, wire_errc> cluster_map_change_notification::encode(
         return std::unexpected(wire_errc::revision_invalid);
     }
     const detail::body_sizes sizes{epoch ? 16u : 4u, bucket.size(), config.size()};
-    const auto begun = detail::begin_frame(out, header, {}, sizes);
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    std::byte* at = *begun;
-    if (epoch) {
-        at = base::store_big_endian(base::store_big_endian(at, *epoch), rev);
-    } else {
-        at = base::store_big_endian(at, static_cast<std::uint32_t>(rev));
-    }
-    detail::store(at, base::as_bytes(bucket));
-    out.write_bytes(config);
-    return {};
+    return detail::begin_frame(out, header, {}, sizes).then([&](std::byte* start) {
+        std::byte* at = start;
+        if (epoch) {
+            at = base::store_big_endian(base::store_big_endian(at, *epoch), rev);
+        } else {
+            at = base::store_big_endian(at, static_cast<std::uint32_t>(rev));
+        }
+        detail::store(at, base::as_bytes(bucket));
+        out.write_bytes(config);
+    });
 }
 
 std::expected<cluster_map_change_notification, wire_errc> cluster_map_change_notification::decode(

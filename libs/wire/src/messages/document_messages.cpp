@@ -12,10 +12,7 @@ using base::store_big_endian;
 
 std::expected<document_request, wire_errc> document_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error = detail::check_request(frame, request_shape::key, {.key = true})) {
-        return std::unexpected(*error);
-    }
-    const auto key = decode_document_key(frame.key(), form);
+    const auto key = detail::read_key(frame, request_shape::key, {.key = true}, form);
     if (!key) {
         return std::unexpected(key.error());
     }
@@ -24,14 +21,8 @@ std::expected<document_request, wire_errc> document_request::decode(
 
 std::expected<store_request, wire_errc> store_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error = detail::check_request(
-            frame, request_shape::store, {.extras = true, .key = true, .value = true})) {
-        return std::unexpected(*error);
-    }
-    if (frame.extras().size() != 8) {
-        return std::unexpected(wire_errc::extras_size_invalid);
-    }
-    const auto key = decode_document_key(frame.key(), form);
+    const auto key = detail::read_key(
+        frame, request_shape::store, {.extras_size = 8, .key = true, .value = true}, form);
     if (!key) {
         return std::unexpected(key.error());
     }
@@ -61,11 +52,8 @@ std::expected<void, wire_errc> concat_request::encode(
 
 std::expected<concat_request, wire_errc> concat_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error =
-            detail::check_request(frame, request_shape::concat, {.key = true, .value = true})) {
-        return std::unexpected(*error);
-    }
-    const auto key = decode_document_key(frame.key(), form);
+    const auto key =
+        detail::read_key(frame, request_shape::concat, {.key = true, .value = true}, form);
     if (!key) {
         return std::unexpected(key.error());
     }
@@ -83,14 +71,8 @@ std::expected<void, wire_errc> counter_request::encode(
 
 std::expected<counter_request, wire_errc> counter_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error =
-            detail::check_request(frame, request_shape::counter, {.extras = true, .key = true})) {
-        return std::unexpected(*error);
-    }
-    if (frame.extras().size() != 20) {
-        return std::unexpected(wire_errc::extras_size_invalid);
-    }
-    const auto key = decode_document_key(frame.key(), form);
+    const auto key =
+        detail::read_key(frame, request_shape::counter, {.extras_size = 20, .key = true}, form);
     if (!key) {
         return std::unexpected(key.error());
     }
@@ -113,14 +95,8 @@ std::expected<void, wire_errc> touch_request::encode(
 
 std::expected<touch_request, wire_errc> touch_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error =
-            detail::check_request(frame, request_shape::touch, {.extras = true, .key = true})) {
-        return std::unexpected(*error);
-    }
-    if (frame.extras().size() != 4) {
-        return std::unexpected(wire_errc::extras_size_invalid);
-    }
-    const auto key = decode_document_key(frame.key(), form);
+    const auto key =
+        detail::read_key(frame, request_shape::touch, {.extras_size = 4, .key = true}, form);
     if (!key) {
         return std::unexpected(key.error());
     }
@@ -165,11 +141,8 @@ std::expected<void, wire_errc> get_meta_request::encode(
 
 std::expected<get_meta_request, wire_errc> get_meta_request::decode(
     const frame_view& frame, key_form form) {
-    if (const auto error =
-            detail::check_request(frame, request_shape::meta, {.extras = true, .key = true})) {
-        return std::unexpected(*error);
-    }
-    const auto key = decode_document_key(frame.key(), form);
+    const auto key =
+        detail::read_key(frame, request_shape::meta, {.extras = true, .key = true}, form);
     if (!key) {
         return std::unexpected(key.error());
     }
@@ -186,35 +159,26 @@ std::expected<get_meta_request, wire_errc> get_meta_request::decode(
 
 std::expected<void, wire_errc> document_response::encode(
     base::byte_writer& out, const response_header& header) const {
-    const auto begun = detail::begin_response(out, header, {4, key.size(), value.size()});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    detail::store(store_big_endian(*begun, flags), key);
-    out.write_bytes(value);
-    return {};
+    return detail::begin_response(out, header, {4, key.size(), value.size()})
+        .then([&](std::byte* start) {
+            detail::store(store_big_endian(start, flags), key);
+            out.write_bytes(value);
+        });
 }
 
 std::expected<void, wire_errc> mutation_response::encode(
     base::byte_writer& out, const response_header& header) const {
-    const auto begun = detail::begin_response(out, header, {.extras = detail::token_size(token)});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    detail::store_token(*begun, token);
-    return {};
+    return detail::begin_response(out, header, {.extras = detail::token_size(token)})
+        .then([&](std::byte* start) { detail::store_token(start, token); });
 }
 
 std::expected<void, wire_errc> counter_response::encode(
     base::byte_writer& out, const response_header& header) const {
     const detail::body_sizes sizes{.extras = detail::token_size(token), .value = 8};
-    const auto begun = detail::begin_response(out, header, sizes);
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    detail::store_token(*begun, token);
-    out.write_u64(value);
-    return {};
+    return detail::begin_response(out, header, sizes).then([&](std::byte* start) {
+        detail::store_token(start, token);
+        out.write_u64(value);
+    });
 }
 
 std::expected<counter_response, wire_errc> counter_response::decode(const frame_view& frame) {
@@ -230,18 +194,16 @@ std::expected<counter_response, wire_errc> counter_response::decode(const frame_
 
 std::expected<void, wire_errc> get_meta_response::encode(
     base::byte_writer& out, const response_header& header) const {
-    const auto begun = detail::begin_response(out, header, {.extras = datatype ? 21u : 20u});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    std::byte* at = store_big_endian(*begun, std::uint32_t{is_deleted ? 1u : 0u});
-    at = store_big_endian(at, flags);
-    at = store_big_endian(at, expiry);
-    at = store_big_endian(at, seqno);
-    if (datatype) {
-        *at = static_cast<std::byte>(*datatype);
-    }
-    return {};
+    return detail::begin_response(out, header, {.extras = datatype ? 21u : 20u})
+        .then([&](std::byte* start) {
+            std::byte* at = store_big_endian(start, std::uint32_t{is_deleted ? 1u : 0u});
+            at = store_big_endian(at, flags);
+            at = store_big_endian(at, expiry);
+            at = store_big_endian(at, seqno);
+            if (datatype) {
+                *at = static_cast<std::byte>(*datatype);
+            }
+        });
 }
 
 std::expected<get_meta_response, wire_errc> get_meta_response::decode(const frame_view& frame) {

@@ -14,14 +14,20 @@ namespace detail {
 namespace {
 
 std::optional<wire_errc> check_parts(const frame_view& frame, allowed_parts parts) noexcept {
-    if (!parts.extras && !frame.extras().empty()) {
+    if (!parts.extras && !parts.extras_size && !frame.extras().empty()) {
         return wire_errc::extras_size_invalid;
     }
     if (!parts.key && !frame.key().empty()) {
         return wire_errc::key_unexpected;
     }
-    if (!parts.value && !frame.value().empty()) {
+    if (!parts.value && !parts.value_size && !frame.value().empty()) {
         return wire_errc::value_unexpected;
+    }
+    if (parts.extras_size && frame.extras().size() != *parts.extras_size) {
+        return wire_errc::extras_size_invalid;
+    }
+    if (parts.value_size && frame.value().size() != *parts.value_size) {
+        return wire_errc::value_size_invalid;
     }
     return std::nullopt;
 }
@@ -101,6 +107,14 @@ std::optional<wire_errc> check_request(
     return check_request_frame(frame, opcode_info(frame.op()).request == shape, parts);
 }
 
+std::expected<document_key, wire_errc> read_key(
+    const frame_view& frame, request_shape shape, allowed_parts parts, key_form form) noexcept {
+    if (const auto error = check_request(frame, shape, parts)) {
+        return std::unexpected(*error);
+    }
+    return decode_document_key(frame.key(), form);
+}
+
 std::optional<wire_errc> check_response(
     const frame_view& frame, std::initializer_list<opcode> ops) noexcept {
     return check_response_frame(frame, ops.size() == 0 || is_one_of(frame.op(), ops));
@@ -144,12 +158,9 @@ std::expected<empty_response, wire_errc> empty_response::decode(const frame_view
 
 std::expected<void, wire_errc> value_response::encode(
     base::byte_writer& out, const response_header& header) const {
-    const auto begun = detail::begin_response(out, header, {.value = value.size()});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    out.write_bytes(value);
-    return {};
+    return detail::begin_response(out, header, {.value = value.size()}).then([&] {
+        out.write_bytes(value);
+    });
 }
 
 std::expected<value_response, wire_errc> value_response::decode(const frame_view& frame) {

@@ -51,15 +51,12 @@ std::expected<void, wire_errc> observe_request::encode(
         }
         size += observe_entry_head_size + encoded_size(entry.key);
     }
-    const auto begun = detail::begin_request(out, header, opcode::observe, {.value = size});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    std::byte* at = out.extend(size);
-    for (const observe_key& entry : keys) {
-        at = store_observe_key(at, entry.vbucket, entry.key);
-    }
-    return {};
+    return detail::begin_request(out, header, opcode::observe, {.value = size}).then([&] {
+        std::byte* at = out.extend(size);
+        for (const observe_key& entry : keys) {
+            at = store_observe_key(at, entry.vbucket, entry.key);
+        }
+    });
 }
 
 std::expected<observe_request, wire_errc> observe_request::decode(
@@ -93,17 +90,14 @@ std::expected<void, wire_errc> observe_response::encode(
         }
         size += observe_entry_head_size + encoded_size(result.key) + observe_result_tail_size;
     }
-    const auto begun = detail::begin_response(out, header, {.value = size});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    std::byte* at = out.extend(size);
-    for (const observe_result& result : results) {
-        at = store_observe_key(at, result.vbucket, result.key);
-        *at++ = static_cast<std::byte>(result.state);
-        at = base::store_big_endian(at, result.cas);
-    }
-    return {};
+    return detail::begin_response(out, header, {.value = size}).then([&] {
+        std::byte* at = out.extend(size);
+        for (const observe_result& result : results) {
+            at = store_observe_key(at, result.vbucket, result.key);
+            *at++ = static_cast<std::byte>(result.state);
+            at = base::store_big_endian(at, result.cas);
+        }
+    });
 }
 
 std::expected<observe_response, wire_errc> observe_response::decode(
@@ -135,21 +129,16 @@ std::expected<observe_response, wire_errc> observe_response::decode(
 
 std::expected<void, wire_errc> observe_seqno_request::encode(
     base::byte_writer& out, const request_header& header) const {
-    const auto begun = detail::begin_request(out, header, opcode::observe_seqno, {.value = 8});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    out.write_u64(vbucket_uuid);
-    return {};
+    return detail::begin_request(out, header, opcode::observe_seqno, {.value = 8}).then([&] {
+        out.write_u64(vbucket_uuid);
+    });
 }
 
 std::expected<observe_seqno_request, wire_errc> observe_seqno_request::decode(
     const frame_view& frame) {
-    if (const auto error = detail::check_request(frame, {opcode::observe_seqno}, {.value = true})) {
+    if (const auto error =
+            detail::check_request(frame, {opcode::observe_seqno}, {.value_size = 8})) {
         return std::unexpected(*error);
-    }
-    if (frame.value().size() != 8) {
-        return std::unexpected(wire_errc::value_size_invalid);
     }
     return observe_seqno_request{base::byte_reader(frame.value()).read_u64()};
 }
@@ -157,21 +146,18 @@ std::expected<observe_seqno_request, wire_errc> observe_seqno_request::decode(
 std::expected<void, wire_errc> observe_seqno_response::encode(
     base::byte_writer& out, const response_header& header) const {
     const std::size_t size = failed_over ? 43 : 27;
-    const auto begun = detail::begin_response(out, header, {.value = size});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    const auto format = failed_over ? observe_format::failover : observe_format::no_failover;
-    out.write_u8(static_cast<std::uint8_t>(format));
-    out.write_u16(vbucket.value);
-    out.write_u64(vbucket_uuid);
-    out.write_u64(persisted_seqno);
-    out.write_u64(current_seqno);
-    if (failed_over) {
-        out.write_u64(failed_over->old_vbucket_uuid);
-        out.write_u64(failed_over->last_seqno);
-    }
-    return {};
+    return detail::begin_response(out, header, {.value = size}).then([&] {
+        const auto format = failed_over ? observe_format::failover : observe_format::no_failover;
+        out.write_u8(static_cast<std::uint8_t>(format));
+        out.write_u16(vbucket.value);
+        out.write_u64(vbucket_uuid);
+        out.write_u64(persisted_seqno);
+        out.write_u64(current_seqno);
+        if (failed_over) {
+            out.write_u64(failed_over->old_vbucket_uuid);
+            out.write_u64(failed_over->last_seqno);
+        }
+    });
 }
 
 std::expected<observe_seqno_response, wire_errc> observe_seqno_response::decode(

@@ -210,13 +210,8 @@ std::expected<void, wire_errc> range_scan_create_request::encode(
     const std::string body = describe(*this);
     request_header with_json = header;
     with_json.datatype = wire::datatype::json;
-    const auto begun =
-        detail::begin_request(out, with_json, opcode::range_scan_create, {.value = body.size()});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    out.write_bytes(base::as_bytes(body));
-    return {};
+    return detail::begin_request(out, with_json, opcode::range_scan_create, {.value = body.size()})
+        .then([&] { out.write_bytes(base::as_bytes(body)); });
 }
 
 std::expected<range_scan_create_request, wire_errc> range_scan_create_request::decode(
@@ -240,12 +235,9 @@ std::expected<range_scan_create_request, wire_errc> range_scan_create_request::d
 
 std::expected<void, wire_errc> range_scan_create_response::encode(
     base::byte_writer& out, const response_header& header) const {
-    const auto begun = detail::begin_response(out, header, {.value = scan_id_size});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    out.write_bytes(id.bytes);
-    return {};
+    return detail::begin_response(out, header, {.value = scan_id_size}).then([&] {
+        out.write_bytes(id.bytes);
+    });
 }
 
 std::expected<range_scan_create_response, wire_errc> range_scan_create_response::decode(
@@ -261,26 +253,21 @@ std::expected<range_scan_create_response, wire_errc> range_scan_create_response:
 
 std::expected<void, wire_errc> range_scan_continue_request::encode(
     base::byte_writer& out, const request_header& header) const {
-    const auto begun = detail::begin_request(
-        out, header, opcode::range_scan_continue, {.extras = continue_extras_size});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    std::byte* at = detail::store(*begun, id.bytes);
-    at = base::store_big_endian(at, item_limit);
-    at = base::store_big_endian(at, time_limit_ms);
-    base::store_big_endian(at, byte_limit);
-    return {};
+    return detail::begin_request(
+               out, header, opcode::range_scan_continue, {.extras = continue_extras_size})
+        .then([&](std::byte* start) {
+            std::byte* at = detail::store(start, id.bytes);
+            at = base::store_big_endian(at, item_limit);
+            at = base::store_big_endian(at, time_limit_ms);
+            base::store_big_endian(at, byte_limit);
+        });
 }
 
 std::expected<range_scan_continue_request, wire_errc> range_scan_continue_request::decode(
     const frame_view& frame) {
-    if (const auto error =
-            detail::check_request(frame, {opcode::range_scan_continue}, {.extras = true})) {
+    if (const auto error = detail::check_request(
+            frame, {opcode::range_scan_continue}, {.extras_size = continue_extras_size})) {
         return std::unexpected(*error);
-    }
-    if (frame.extras().size() != continue_extras_size) {
-        return std::unexpected(wire_errc::extras_size_invalid);
     }
     base::byte_reader reader(frame.extras());
     range_scan_continue_request request;
@@ -293,14 +280,11 @@ std::expected<range_scan_continue_request, wire_errc> range_scan_continue_reques
 
 std::expected<void, wire_errc> range_scan_continue_response::encode(
     base::byte_writer& out, const response_header& header) const {
-    const auto begun =
-        detail::begin_response(out, header, {.extras = flags_size, .value = items.size()});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    base::store_big_endian(*begun, static_cast<std::uint32_t>(content));
-    out.write_bytes(items);
-    return {};
+    return detail::begin_response(out, header, {.extras = flags_size, .value = items.size()})
+        .then([&](std::byte* start) {
+            base::store_big_endian(start, static_cast<std::uint32_t>(content));
+            out.write_bytes(items);
+        });
 }
 
 std::expected<range_scan_continue_response, wire_errc> range_scan_continue_response::decode(
@@ -331,23 +315,15 @@ std::expected<range_scan_continue_response, wire_errc> range_scan_continue_respo
 
 std::expected<void, wire_errc> range_scan_cancel_request::encode(
     base::byte_writer& out, const request_header& header) const {
-    const auto begun =
-        detail::begin_request(out, header, opcode::range_scan_cancel, {.extras = scan_id_size});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    detail::store(*begun, id.bytes);
-    return {};
+    return detail::begin_request(out, header, opcode::range_scan_cancel, {.extras = scan_id_size})
+        .then([&](std::byte* start) { detail::store(start, id.bytes); });
 }
 
 std::expected<range_scan_cancel_request, wire_errc> range_scan_cancel_request::decode(
     const frame_view& frame) {
-    if (const auto error =
-            detail::check_request(frame, {opcode::range_scan_cancel}, {.extras = true})) {
+    if (const auto error = detail::check_request(
+            frame, {opcode::range_scan_cancel}, {.extras_size = scan_id_size})) {
         return std::unexpected(*error);
-    }
-    if (frame.extras().size() != scan_id_size) {
-        return std::unexpected(wire_errc::extras_size_invalid);
     }
     return range_scan_cancel_request{read_scan_id(frame.extras())};
 }

@@ -40,13 +40,10 @@ std::expected<void, wire_errc> encode_key_value_request(
     base::byte_writer& out, const request_header& header, opcode op, std::string_view key,
     base::byte_view value) {
     const detail::body_sizes sizes{.key = key.size(), .value = value.size()};
-    const auto begun = detail::begin_request(out, header, op, sizes);
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    detail::store(*begun, base::as_bytes(key));
-    out.write_bytes(value);
-    return {};
+    return detail::begin_request(out, header, op, sizes).then([&](std::byte* start) {
+        detail::store(start, base::as_bytes(key));
+        out.write_bytes(value);
+    });
 }
 
 constexpr std::size_t id_digits = 16;
@@ -85,12 +82,9 @@ std::expected<hello_request, wire_errc> hello_request::decode(const frame_view& 
 
 std::expected<void, wire_errc> hello_response::encode(
     base::byte_writer& out, const response_header& header) const {
-    const auto begun = detail::begin_response(out, header, {.value = 2 * features.size()});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    write_features(out, features);
-    return {};
+    return detail::begin_response(out, header, {.value = 2 * features.size()}).then([&] {
+        write_features(out, features);
+    });
 }
 
 std::expected<hello_response, wire_errc> hello_response::decode(const frame_view& frame) {
@@ -176,21 +170,16 @@ std::expected<select_bucket_request, wire_errc> select_bucket_request::decode(
 
 std::expected<void, wire_errc> get_error_map_request::encode(
     base::byte_writer& out, const request_header& header) const {
-    const auto begun = detail::begin_request(out, header, opcode::get_error_map, {.value = 2});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    out.write_u16(version_max);
-    return {};
+    return detail::begin_request(out, header, opcode::get_error_map, {.value = 2}).then([&] {
+        out.write_u16(version_max);
+    });
 }
 
 std::expected<get_error_map_request, wire_errc> get_error_map_request::decode(
     const frame_view& frame) {
-    if (const auto error = detail::check_request(frame, {opcode::get_error_map}, {.value = true})) {
+    if (const auto error =
+            detail::check_request(frame, {opcode::get_error_map}, {.value_size = 2})) {
         return std::unexpected(*error);
-    }
-    if (frame.value().size() != 2) {
-        return std::unexpected(wire_errc::value_size_invalid);
     }
     return get_error_map_request{base::byte_reader(frame.value()).read_u16()};
 }
@@ -210,20 +199,13 @@ std::expected<stat_request, wire_errc> stat_request::decode(const frame_view& fr
 
 std::expected<void, wire_errc> verbosity_request::encode(
     base::byte_writer& out, const request_header& header) const {
-    const auto begun = detail::begin_request(out, header, opcode::verbosity, {.extras = 4});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    base::store_big_endian(*begun, level);
-    return {};
+    return detail::begin_request(out, header, opcode::verbosity, {.extras = 4})
+        .then([&](std::byte* start) { base::store_big_endian(start, level); });
 }
 
 std::expected<verbosity_request, wire_errc> verbosity_request::decode(const frame_view& frame) {
-    if (const auto error = detail::check_request(frame, {opcode::verbosity}, {.extras = true})) {
+    if (const auto error = detail::check_request(frame, {opcode::verbosity}, {.extras_size = 4})) {
         return std::unexpected(*error);
-    }
-    if (frame.extras().size() != 4) {
-        return std::unexpected(wire_errc::extras_size_invalid);
     }
     return verbosity_request{base::byte_reader(frame.extras()).read_u32()};
 }

@@ -68,20 +68,17 @@ std::expected<subdoc_options, wire_errc> read_options(
     return options;
 }
 
-bool is_lookup_spec_opcode(opcode op) noexcept {
-    return op == opcode::get || (is_subdoc_single(op) && is_subdoc_lookup(op));
+template <class Request>
+void take_options(Request& request, const subdoc_options& options) noexcept {
+    request.expiry = options.expiry;
+    request.user_flags = options.user_flags;
+    request.doc_flags = options.flags;
 }
 
-bool is_mutation_spec_opcode(opcode op) noexcept {
-    return op == opcode::set || op == opcode::remove ||
-           (is_subdoc_single(op) && !is_subdoc_lookup(op));
-}
-
-std::expected<void, wire_errc> check_spec_count(std::size_t count) noexcept {
-    if (count == 0) {
-        return std::unexpected(wire_errc::spec_count_invalid);
-    }
-    return {};
+bool is_spec_opcode(opcode op, bool is_mutation) noexcept {
+    const bool is_of_document =
+        is_mutation ? op == opcode::set || op == opcode::remove : op == opcode::get;
+    return is_of_document || (is_subdoc_single(op) && is_subdoc_lookup(op) != is_mutation);
 }
 
 // Reads one spec of a multi command. Mutations have a value length and a value; lookups do not.
@@ -100,9 +97,7 @@ std::expected<mutation_spec, wire_errc> read_spec(
     if (path_size > subdoc_path_size_max) {
         return std::unexpected(wire_errc::path_too_long);
     }
-    const bool is_known =
-        is_mutation ? is_mutation_spec_opcode(spec.op) : is_lookup_spec_opcode(spec.op);
-    if (!is_known) {
+    if (!is_spec_opcode(spec.op, is_mutation)) {
         return std::unexpected(wire_errc::spec_opcode_invalid);
     }
     return spec;
@@ -147,38 +142,36 @@ std::expected<void, wire_errc> read_specs(
             return std::unexpected(wire_errc::spec_count_invalid);
         }
     }
-    return check_spec_count(count);
-}
-
-template <class Spec>
-std::expected<std::size_t, wire_errc> lookup_specs_size(const Spec& specs) noexcept {
-    std::size_t size = 0;
-    for (const lookup_spec& spec : specs) {
-        if (spec.path.size() > subdoc_path_size_max) {
-            return std::unexpected(wire_errc::path_too_long);
-        }
-        if (!is_lookup_spec_opcode(spec.op)) {
-            return std::unexpected(wire_errc::spec_opcode_invalid);
-        }
-        size += lookup_spec_head_size + spec.path.size();
+    if (count == 0) {
+        return std::unexpected(wire_errc::spec_count_invalid);
     }
-    return size;
+    return {};
 }
 
+// The size of the specs of a multi command, of which there is at least one.
 template <class Specs>
-std::expected<std::size_t, wire_errc> mutation_specs_size(const Specs& specs) noexcept {
+std::expected<std::size_t, wire_errc> specs_size(const Specs& specs) noexcept {
     std::size_t size = 0;
-    for (const mutation_spec& spec : specs) {
+    for (const auto& spec : specs) {
+        constexpr bool is_mutation = requires { spec.value; };
         if (spec.path.size() > subdoc_path_size_max) {
             return std::unexpected(wire_errc::path_too_long);
         }
-        if (!is_mutation_spec_opcode(spec.op)) {
+        if (!is_spec_opcode(spec.op, is_mutation)) {
             return std::unexpected(wire_errc::spec_opcode_invalid);
         }
-        if (spec.value.size() > 0xffff'ffffu) {
-            return std::unexpected(wire_errc::value_size_invalid);
+        size += spec.path.size();
+        if constexpr (is_mutation) {
+            if (spec.value.size() > 0xffff'ffffu) {
+                return std::unexpected(wire_errc::value_size_invalid);
+            }
+            size += mutation_spec_head_size + spec.value.size();
+        } else {
+            size += lookup_spec_head_size;
         }
-        size += mutation_spec_head_size + spec.path.size() + spec.value.size();
+    }
+    if (size == 0) {
+        return std::unexpected(wire_errc::spec_count_invalid);
     }
     return size;
 }
@@ -231,9 +224,7 @@ std::expected<subdoc_request, wire_errc> subdoc_request::decode(
     if (!options) {
         return std::unexpected(options.error());
     }
-    request.expiry = options->expiry;
-    request.user_flags = options->user_flags;
-    request.doc_flags = options->flags;
+    take_options(request, *options);
     const auto key = decode_document_key(frame.key(), form);
     if (!key) {
         return std::unexpected(key.error());
@@ -252,10 +243,7 @@ std::expected<subdoc_request, wire_errc> subdoc_request::decode(
 
 std::expected<void, wire_errc> subdoc_lookup_request::encode(
     base::byte_writer& out, const request_header& header) const {
-    if (const auto counted = check_spec_count(specs.size()); !counted) {
-        return counted;
-    }
-    const auto size = lookup_specs_size(specs);
+    const auto size = specs_size(specs);
     if (!size) {
         return std::unexpected(size.error());
     }
@@ -301,16 +289,13 @@ std::expected<void, wire_errc> subdoc_lookup_response::encode(
     for (const lookup_result& result : results) {
         size += lookup_result_head_size + result.value.size();
     }
-    const auto begun = detail::begin_response(out, header, {.value = size});
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    for (const lookup_result& result : results) {
-        out.write_u16(static_cast<std::uint16_t>(result.status));
-        out.write_u32(static_cast<std::uint32_t>(result.value.size()));
-        out.write_bytes(result.value);
-    }
-    return {};
+    return detail::begin_response(out, header, {.value = size}).then([&] {
+        for (const lookup_result& result : results) {
+            out.write_u16(static_cast<std::uint16_t>(result.status));
+            out.write_u32(static_cast<std::uint32_t>(result.value.size()));
+            out.write_bytes(result.value);
+        }
+    });
 }
 
 std::expected<subdoc_lookup_response, wire_errc> subdoc_lookup_response::decode(
@@ -341,10 +326,7 @@ std::expected<void, wire_errc> subdoc_mutation_request::encode(
     if (!is_expressible(options)) {
         return std::unexpected(wire_errc::extras_size_invalid);
     }
-    if (const auto counted = check_spec_count(specs.size()); !counted) {
-        return counted;
-    }
-    const auto size = mutation_specs_size(specs);
+    const auto size = specs_size(specs);
     if (!size) {
         return std::unexpected(size.error());
     }
@@ -375,9 +357,7 @@ std::expected<subdoc_mutation_request, wire_errc> subdoc_mutation_request::decod
     }
     subdoc_mutation_request request;
     request.key = head->key;
-    request.expiry = head->options.expiry;
-    request.user_flags = head->options.user_flags;
-    request.doc_flags = head->options.flags;
+    take_options(request, head->options);
     const auto read = read_specs(
         frame, true, [&](const mutation_spec& spec) { return request.specs.push_back(spec); });
     if (!read) {
@@ -399,20 +379,17 @@ std::expected<void, wire_errc> subdoc_mutation_response::encode(
         }
     }
     const detail::body_sizes sizes{.extras = detail::token_size(token), .value = size};
-    const auto begun = detail::begin_response(out, header, sizes);
-    if (!begun) {
-        return std::unexpected(begun.error());
-    }
-    detail::store_token(*begun, token);
-    for (const mutation_result& result : results) {
-        out.write_u8(result.index);
-        out.write_u16(static_cast<std::uint16_t>(result.status));
-        if (!is_failure) {
-            out.write_u32(static_cast<std::uint32_t>(result.value.size()));
-            out.write_bytes(result.value);
+    return detail::begin_response(out, header, sizes).then([&](std::byte* start) {
+        detail::store_token(start, token);
+        for (const mutation_result& result : results) {
+            out.write_u8(result.index);
+            out.write_u16(static_cast<std::uint16_t>(result.status));
+            if (!is_failure) {
+                out.write_u32(static_cast<std::uint32_t>(result.value.size()));
+                out.write_bytes(result.value);
+            }
         }
-    }
-    return {};
+    });
 }
 
 std::expected<subdoc_mutation_response, wire_errc> subdoc_mutation_response::decode(

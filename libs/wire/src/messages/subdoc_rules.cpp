@@ -136,6 +136,29 @@ private:
     bool has_whole_mutation_ = false;
 };
 
+template <class Request>
+status check_specs(const Request& request, std::uint64_t cas) noexcept {
+    const doc_flags flags = request.doc_flags.value_or(doc_flags::none);
+    if (!is_consistent(flags, cas)) {
+        return status::einval;
+    }
+    subdoc_order_check order;
+    for (const auto& spec : request.specs) {
+        subdoc_path_use use{spec.op, spec.flags, spec.path, false};
+        if constexpr (requires { spec.value; }) {
+            use.has_value = !spec.value.empty();
+        }
+        status result = check_path(use, flags);
+        if (result == status::success) {
+            result = order.next(use);
+        }
+        if (result != status::success) {
+            return result;
+        }
+    }
+    return status::success;
+}
+
 }  // namespace
 
 const subdoc_facts& subdoc_info(opcode op) noexcept {
@@ -162,41 +185,11 @@ status check_subdoc(const subdoc_request& request, std::uint64_t cas) noexcept {
 }
 
 status check_subdoc(const subdoc_lookup_request& request) noexcept {
-    const doc_flags flags = request.doc_flags.value_or(doc_flags::none);
-    if (!is_consistent(flags, 0)) {
-        return status::einval;
-    }
-    subdoc_order_check order;
-    for (const lookup_spec& spec : request.specs) {
-        const subdoc_path_use use{spec.op, spec.flags, spec.path, false};
-        status result = check_path(use, flags);
-        if (result == status::success) {
-            result = order.next(use);
-        }
-        if (result != status::success) {
-            return result;
-        }
-    }
-    return status::success;
+    return check_specs(request, 0);
 }
 
 status check_subdoc(const subdoc_mutation_request& request, std::uint64_t cas) noexcept {
-    const doc_flags flags = request.doc_flags.value_or(doc_flags::none);
-    if (!is_consistent(flags, cas)) {
-        return status::einval;
-    }
-    subdoc_order_check order;
-    for (const mutation_spec& spec : request.specs) {
-        const subdoc_path_use use{spec.op, spec.flags, spec.path, !spec.value.empty()};
-        status result = check_path(use, flags);
-        if (result == status::success) {
-            result = order.next(use);
-        }
-        if (result != status::success) {
-            return result;
-        }
-    }
-    return status::success;
+    return check_specs(request, cas);
 }
 
 }  // namespace reprise::wire

@@ -14,23 +14,21 @@ using namespace frame_bytes;
 TEST(error_context, an_unknown_collection_body_is_encoded_and_parsed) {
     const std::string body =
         R"({"error":{"context":"Unknown scope or collection in operation"},"manifest_uid":"1f"})";
-    const auto parsed = parse_error_context(text(body));
-    ASSERT_TRUE(parsed);
-    EXPECT_EQ(parsed->context, "Unknown scope or collection in operation");
-    EXPECT_EQ(parsed->ref, "");
-    EXPECT_EQ(parsed->manifest_uid, 0x1fu);
-    EXPECT_EQ(encode_error_context(*parsed), body);
+    const auto parsed = must(parse_error_context(text(body)));
+    EXPECT_EQ(parsed.context, "Unknown scope or collection in operation");
+    EXPECT_EQ(parsed.ref, "");
+    EXPECT_EQ(parsed.manifest_uid, 0x1fu);
+    EXPECT_EQ(encode_error_context(parsed), body);
 }
 
 TEST(error_context, every_member_is_optional_and_others_are_ignored) {
     EXPECT_EQ(parse_error_context({}), error_context{});
     EXPECT_EQ(parse_error_context(text("{}")), error_context{});
-    const auto parsed = parse_error_context(
-        text(R"({"error":{"ref":"0000-11","extra":[1]},"other":{"context":"no"}})"));
-    ASSERT_TRUE(parsed);
-    EXPECT_EQ(parsed->ref, "0000-11");
-    EXPECT_EQ(parsed->context, "");
-    EXPECT_EQ(parsed->manifest_uid, std::nullopt);
+    const auto parsed = must(parse_error_context(
+        text(R"({"error":{"ref":"0000-11","extra":[1]},"other":{"context":"no"}})")));
+    EXPECT_EQ(parsed.ref, "0000-11");
+    EXPECT_EQ(parsed.context, "");
+    EXPECT_EQ(parsed.manifest_uid, std::nullopt);
     EXPECT_EQ(encode_error_context({}), "");
     EXPECT_EQ(encode_error_context({"", "", 0}), R"({"manifest_uid":"0"})");
     EXPECT_EQ(
@@ -51,9 +49,8 @@ TEST(error_context, bodies_of_any_other_shape_are_malformed) {
 TEST(error_context, long_texts_are_truncated_between_characters) {
     const std::string long_text = std::string(4095, 'x') + "\xc3\xa9" + "y";
     const auto parsed =
-        parse_error_context(text(R"({"error":{"context":")" + long_text + R"("}})"));
-    ASSERT_TRUE(parsed);
-    EXPECT_EQ(parsed->context, std::string(4095, 'x'));
+        must(parse_error_context(text(R"({"error":{"context":")" + long_text + R"("}})")));
+    EXPECT_EQ(parsed.context, std::string(4095, 'x'));
 }
 
 TEST(error_context, only_json_error_responses_have_a_context) {

@@ -15,6 +15,7 @@ namespace document_key_test {
 using namespace reprise::wire;
 using frame_bytes::from_hex;
 using frame_bytes::to_hex;
+using frame_bytes::must;
 
 std::vector<std::byte> leb128_bytes(std::uint32_t number) {
     std::vector<std::byte> bytes(leb128_size(number));
@@ -71,10 +72,9 @@ TEST(leb128, random_numbers_survive_a_round_trip_and_trailing_bytes_are_ignored)
         auto bytes = leb128_bytes(number);
         const std::size_t size = bytes.size();
         bytes.push_back(static_cast<std::byte>(rng()));
-        const auto decoded = decode_leb128(bytes);
-        ASSERT_TRUE(decoded);
-        ASSERT_EQ(decoded->value, number);
-        ASSERT_EQ(decoded->size, size);
+        const auto decoded = must(decode_leb128(bytes));
+        ASSERT_EQ(decoded.value, number);
+        ASSERT_EQ(decoded.size, size);
     }
 }
 
@@ -99,10 +99,9 @@ TEST(document_key, has_the_collection_as_prefix_if_collections_are_enabled) {
     EXPECT_EQ(key->collection, collection_id{300});
     EXPECT_EQ(key->key, "foo");
     // On a connection without collections, all of these bytes are the key.
-    const auto bare = decode_document_key(field, key_form::bare);
-    ASSERT_TRUE(bare);
-    EXPECT_EQ(bare->key.size(), 5u);
-    EXPECT_EQ(bare->collection, default_collection);
+    const auto bare = must(decode_document_key(field, key_form::bare));
+    EXPECT_EQ(bare.key.size(), 5u);
+    EXPECT_EQ(bare.collection, default_collection);
 }
 
 TEST(document_key, limits_depend_on_the_collection) {

@@ -57,9 +57,8 @@ TEST(framing_extras, every_request_info_survives_a_round_trip) {
     std::vector<std::byte> bytes;
     reprise::base::byte_writer writer(bytes);
     ASSERT_TRUE(encode_request_frame_infos(writer, infos));
-    const auto decoded = decode_request_frame_infos(bytes);
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(*decoded, infos);
+    const auto decoded = must(decode_request_frame_infos(bytes));
+    EXPECT_EQ(decoded, infos);
     EXPECT_FALSE(infos.empty());
     EXPECT_TRUE(request_frame_infos{}.empty());
     EXPECT_EQ(decode_request_frame_infos({}), request_frame_infos{});
@@ -148,12 +147,11 @@ TEST(framing_extras, a_server_reports_what_is_wrong_in_a_request) {
 
 TEST(framing_extras, the_first_of_repeated_frame_infos_counts) {
     const auto bytes = from_hex("50 13 02 03 e8 11 01 50");
-    const auto infos = decode_request_frame_infos(bytes);
-    ASSERT_TRUE(infos);
-    EXPECT_TRUE(infos->preserve_ttl);
-    ASSERT_TRUE(infos->durability);
-    EXPECT_EQ(infos->durability->level, durability_level::majority_and_persist_to_active);
-    EXPECT_EQ(infos->durability->timeout, std::chrono::milliseconds{1000});
+    const auto infos = must(decode_request_frame_infos(bytes));
+    EXPECT_TRUE(infos.preserve_ttl);
+    ASSERT_TRUE(infos.durability);
+    EXPECT_EQ(infos.durability->level, durability_level::majority_and_persist_to_active);
+    EXPECT_EQ(infos.durability->timeout, std::chrono::milliseconds{1000});
 }
 
 TEST(framing_extras, a_client_cannot_send_what_a_server_would_reject) {
@@ -226,16 +224,14 @@ TEST(framing_extras, known_response_infos_are_decoded_and_unknown_ones_skipped) 
     reprise::base::byte_writer writer(bytes);
     ASSERT_TRUE(encode_response_frame_infos(writer, infos));
     EXPECT_EQ(to_hex(bytes), "02 04 d2 12 00 03 22 ff ff 32 00 00 ");
-    const auto decoded = decode_response_frame_infos(bytes);
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(*decoded, infos);
+    const auto decoded = must(decode_response_frame_infos(bytes));
+    EXPECT_EQ(decoded, infos);
 
     const auto with_unknown =
         from_hex("91 aa 02 04 d2 ff 00 00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f");
-    const auto skipped = decode_response_frame_infos(with_unknown);
-    ASSERT_TRUE(skipped);
-    EXPECT_EQ(skipped->server_duration, microseconds{119635});
-    EXPECT_FALSE(skipped->read_units);
+    const auto skipped = must(decode_response_frame_infos(with_unknown));
+    EXPECT_EQ(skipped.server_duration, microseconds{119635});
+    EXPECT_FALSE(skipped.read_units);
     EXPECT_EQ(
         decode_response_frame_infos(from_hex("01 04")).error(), wire_errc::frame_info_size_invalid);
     EXPECT_EQ(

@@ -23,9 +23,8 @@ TEST(cluster_messages, get_cluster_config_golden_with_known_revision) {
         "00 00 00 00 00 00 00 4d");
     const get_cluster_config_request request{configuration_revision{2, 77}};
     EXPECT_EQ(to_hex(encoded(request, opaque_only(6))), to_hex(golden));
-    const auto decoded = get_cluster_config_request::decode(frame_of(golden));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->known, (configuration_revision{2, 77}));
+    const auto decoded = must(get_cluster_config_request::decode(frame_of(golden)));
+    EXPECT_EQ(decoded.known, (configuration_revision{2, 77}));
     const auto without = encoded(get_cluster_config_request{}, opaque_only(6));
     EXPECT_EQ(without.size(), header_size);
     EXPECT_EQ(get_cluster_config_request::decode(frame_of(without))->known, std::nullopt);
@@ -64,22 +63,20 @@ TEST(cluster_messages, brief_notification_golden) {
         "61 6d 70 6c 65");
     const cluster_map_change_notification push{2, 78, "travel-sample", {}, datatype::raw};
     EXPECT_EQ(to_hex(encoded_push(push)), to_hex(golden));
-    const auto decoded = cluster_map_change_notification::decode(frame_of(golden));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->epoch, 2);
-    EXPECT_EQ(decoded->rev, 78);
-    EXPECT_EQ(decoded->bucket, "travel-sample");
-    EXPECT_TRUE(decoded->config.empty());
+    const auto decoded = must(cluster_map_change_notification::decode(frame_of(golden)));
+    EXPECT_EQ(decoded.epoch, 2);
+    EXPECT_EQ(decoded.rev, 78);
+    EXPECT_EQ(decoded.bucket, "travel-sample");
+    EXPECT_TRUE(decoded.config.empty());
 }
 
 TEST(cluster_messages, full_notification_of_the_global_configuration) {
     const cluster_map_change_notification push{2, 78, "", text("{}"), datatype::json};
     const auto bytes = encoded_push(push);
-    const auto decoded = cluster_map_change_notification::decode(frame_of(bytes));
-    ASSERT_TRUE(decoded);
-    EXPECT_TRUE(decoded->bucket.empty());
-    EXPECT_EQ(reprise::base::as_text(decoded->config), "{}");
-    EXPECT_EQ(decoded->datatype, datatype::json);
+    const auto decoded = must(cluster_map_change_notification::decode(frame_of(bytes)));
+    EXPECT_TRUE(decoded.bucket.empty());
+    EXPECT_EQ(reprise::base::as_text(decoded.config), "{}");
+    EXPECT_EQ(decoded.datatype, datatype::json);
 }
 
 TEST(cluster_messages, notification_of_an_older_server_has_no_epoch) {
@@ -88,10 +85,9 @@ TEST(cluster_messages, notification_of_an_older_server_has_no_epoch) {
     EXPECT_EQ(
         to_hex(bytes), to_hex(from_hex("82 01 00 01 04 00 00 00 00 00 00 05 00 00 00 00"
                                        "00 00 00 00 00 00 00 00 00 00 00 4e 62")));
-    const auto decoded = cluster_map_change_notification::decode(frame_of(bytes));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->epoch, std::nullopt);
-    EXPECT_EQ(decoded->rev, 78);
+    const auto decoded = must(cluster_map_change_notification::decode(frame_of(bytes)));
+    EXPECT_EQ(decoded.epoch, std::nullopt);
+    EXPECT_EQ(decoded.rev, 78);
     auto negative = encoded_push({-1, 5, "b", {}, datatype::raw});
     EXPECT_EQ(cluster_map_change_notification::decode(frame_of(negative))->epoch, -1);
 }
@@ -135,10 +131,9 @@ TEST(cluster_messages, get_collection_id_golden_both_ways) {
     header.opaque = 7;
     EXPECT_EQ(
         to_hex(encoded(collection_id_response{0x1f, collection_id{0x0b}}, header)), to_hex(answer));
-    const auto decoded = collection_id_response::decode(frame_of(answer));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->manifest_uid, 0x1fu);
-    EXPECT_EQ(decoded->collection, collection_id{0x0b});
+    const auto decoded = must(collection_id_response::decode(frame_of(answer)));
+    EXPECT_EQ(decoded.manifest_uid, 0x1fu);
+    EXPECT_EQ(decoded.collection, collection_id{0x0b});
 }
 
 TEST(cluster_messages, a_collection_path_may_be_in_the_key_but_not_in_both_places) {

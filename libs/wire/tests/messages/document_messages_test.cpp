@@ -34,10 +34,9 @@ TEST(document_messages, get_request_golden) {
     header.vbucket = vbucket_id{977};
     const document_request request{opcode::get, {default_collection, "Hello", prefixed}};
     EXPECT_EQ(to_hex(encoded(request, header)), to_hex(golden));
-    const auto decoded = document_request::decode(frame_of(golden), prefixed);
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->op, opcode::get);
-    EXPECT_EQ(decoded->key.key, "Hello");
+    const auto decoded = must(document_request::decode(frame_of(golden), prefixed));
+    EXPECT_EQ(decoded.op, opcode::get);
+    EXPECT_EQ(decoded.key.key, "Hello");
     EXPECT_EQ(frame_of(golden).vbucket(), vbucket_id{977});
 }
 
@@ -52,10 +51,9 @@ TEST(document_messages, get_response_golden_with_server_duration) {
     const document_response response{0x02000006, text("{\"a\":1}"), {}};
     EXPECT_EQ(to_hex(encoded(response, header)), to_hex(golden));
     const frame_view frame = frame_of(golden);
-    const auto decoded = document_response::decode(frame);
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->flags, 0x02000006u);
-    EXPECT_EQ(as_text(decoded->value), "{\"a\":1}");
+    const auto decoded = must(document_response::decode(frame));
+    EXPECT_EQ(decoded.flags, 0x02000006u);
+    EXPECT_EQ(as_text(decoded.value), "{\"a\":1}");
     EXPECT_EQ(frame.cas(), 0x15f6a1b2c3d40000u);
     EXPECT_EQ(
         decode_response_frame_infos(frame.framing_extras())->server_duration,
@@ -78,12 +76,11 @@ TEST(document_messages, set_request_golden_with_durability_and_preserve_ttl) {
         opcode::set, {collection_id{8}, "foo", prefixed}, 0x02000006, 0, text("{\"a\":1}")};
     EXPECT_EQ(to_hex(encoded(request, header)), to_hex(golden));
     const frame_view frame = frame_of(golden);
-    const auto decoded = store_request::decode(frame, prefixed);
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->key.collection, collection_id{8});
-    EXPECT_EQ(decoded->key.key, "foo");
-    EXPECT_EQ(decoded->flags, 0x02000006u);
-    EXPECT_EQ(as_text(decoded->value), "{\"a\":1}");
+    const auto decoded = must(store_request::decode(frame, prefixed));
+    EXPECT_EQ(decoded.key.collection, collection_id{8});
+    EXPECT_EQ(decoded.key.key, "foo");
+    EXPECT_EQ(decoded.flags, 0x02000006u);
+    EXPECT_EQ(as_text(decoded.value), "{\"a\":1}");
     EXPECT_EQ(decode_request_frame_infos(frame.framing_extras()), *header.frame_infos);
 }
 
@@ -94,9 +91,8 @@ TEST(document_messages, set_response_golden_with_mutation_token) {
         "00 00 00 00 00 00 00 17");
     const mutation_response response{some_token};
     EXPECT_EQ(to_hex(encoded(response, answer_to(opcode::set, 0x2b))), to_hex(golden));
-    const auto decoded = mutation_response::decode(frame_of(golden));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->token, some_token);
+    const auto decoded = must(mutation_response::decode(frame_of(golden)));
+    EXPECT_EQ(decoded.token, some_token);
     const auto bare = encoded(mutation_response{}, answer_to(opcode::remove, 1));
     EXPECT_EQ(mutation_response::decode(frame_of(bare))->token, std::nullopt);
 }
@@ -114,21 +110,19 @@ TEST(document_messages, increment_request_and_response_golden) {
     request.key = {default_collection, "counter", prefixed};
     request.delta = 1;
     EXPECT_EQ(to_hex(encoded(request, header)), to_hex(golden));
-    const auto decoded = counter_request::decode(frame_of(golden), prefixed);
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->delta, 1u);
-    EXPECT_EQ(decoded->initial, 0u);
-    EXPECT_EQ(decoded->expiry, expiry_do_not_create);
+    const auto decoded = must(counter_request::decode(frame_of(golden), prefixed));
+    EXPECT_EQ(decoded.delta, 1u);
+    EXPECT_EQ(decoded.initial, 0u);
+    EXPECT_EQ(decoded.expiry, expiry_do_not_create);
 
     const auto answer = from_hex(
         "81 05 00 00 10 00 00 00 00 00 00 18 00 00 00 09 15 f6 a1 b2 c3 d4 00 01"
         "00 00 a1 b2 c3 d4 e5 f6 00 00 00 00 00 00 00 17 00 00 00 00 00 00 00 2a");
     const counter_response response{42, some_token};
     EXPECT_EQ(to_hex(encoded(response, answer_to(opcode::increment, 9))), to_hex(answer));
-    const auto counted = counter_response::decode(frame_of(answer));
-    ASSERT_TRUE(counted);
-    EXPECT_EQ(counted->value, 42u);
-    EXPECT_EQ(counted->token, some_token);
+    const auto counted = must(counter_response::decode(frame_of(answer)));
+    EXPECT_EQ(counted.value, 42u);
+    EXPECT_EQ(counted.token, some_token);
 }
 
 TEST(document_messages, requests_with_only_a_key_golden) {
@@ -197,12 +191,11 @@ TEST(document_messages, get_meta_golden_both_versions) {
         "00 00 00 01 02 00 00 06 00 00 00 3c 00 00 00 00 00 00 00 17 01");
     const get_meta_response response{true, 0x02000006, 60, 0x17, datatype::json};
     EXPECT_EQ(to_hex(encoded(response, answer_to(opcode::get_meta, 7))), to_hex(answer));
-    const auto decoded = get_meta_response::decode(frame_of(answer));
-    ASSERT_TRUE(decoded);
-    EXPECT_TRUE(decoded->is_deleted);
-    EXPECT_EQ(decoded->expiry, 60u);
-    EXPECT_EQ(decoded->seqno, 0x17u);
-    EXPECT_EQ(decoded->datatype, datatype::json);
+    const auto decoded = must(get_meta_response::decode(frame_of(answer)));
+    EXPECT_TRUE(decoded.is_deleted);
+    EXPECT_EQ(decoded.expiry, 60u);
+    EXPECT_EQ(decoded.seqno, 0x17u);
+    EXPECT_EQ(decoded.datatype, datatype::json);
     const auto without =
         encoded(get_meta_response{false, 1, 2, 3, {}}, answer_to(opcode::get_meta, 7));
     EXPECT_EQ(without.size(), header_size + 20);
@@ -212,10 +205,9 @@ TEST(document_messages, get_meta_golden_both_versions) {
 TEST(document_messages, a_replica_answer_with_an_echoed_key_is_accepted) {
     const document_response response{1, text("v"), text("foo")};
     const auto bytes = encoded(response, answer_to(opcode::get_replica, 1));
-    const auto decoded = document_response::decode(frame_of(bytes));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(as_text(decoded->key), "foo");
-    EXPECT_EQ(as_text(decoded->value), "v");
+    const auto decoded = must(document_response::decode(frame_of(bytes)));
+    EXPECT_EQ(as_text(decoded.key), "foo");
+    EXPECT_EQ(as_text(decoded.value), "v");
 }
 
 TEST(document_messages, not_my_vbucket_without_a_body_golden) {

@@ -19,6 +19,7 @@ namespace liberal_answers_test {
 using namespace reprise::wire;
 using frame_bytes::frame_of;
 using frame_bytes::text;
+using frame_bytes::must;
 
 struct answer_parts {
     std::string extras{};
@@ -84,11 +85,10 @@ TEST(liberal_answers, needed_fields_are_read_from_the_front) {
     const auto failed = answer_bytes(
         opcode::subdoc_multi_mutation,
         {.value = std::string("\2\0\xc9more", 7), .code = status::subdoc_multi_path_failure});
-    const auto paths = subdoc_mutation_response::decode(frame_of(failed));
-    ASSERT_TRUE(paths);
-    ASSERT_EQ(paths->results.size(), 1U);
-    EXPECT_EQ(paths->results[0].index, 2U);
-    EXPECT_EQ(paths->results[0].status, status::subdoc_path_eexists);
+    const auto paths = must(subdoc_mutation_response::decode(frame_of(failed)));
+    ASSERT_EQ(paths.results.size(), 1U);
+    EXPECT_EQ(paths.results[0].index, 2U);
+    EXPECT_EQ(paths.results[0].status, status::subdoc_path_eexists);
 }
 
 TEST(liberal_answers, needed_fields_must_be_present) {
@@ -150,11 +150,10 @@ TEST(liberal_answers, a_push_with_longer_extras_or_unknown_datatype_bits_is_acce
     frame.extras = text(extras);
     frame.key = text("b");
     ASSERT_TRUE(encode_frame(writer, frame).has_value());
-    const auto pushed = cluster_map_change_notification::decode(frame_of(bytes));
-    ASSERT_TRUE(pushed);
-    EXPECT_EQ(pushed->epoch, 2);
-    EXPECT_EQ(pushed->rev, 9);
-    EXPECT_EQ(pushed->bucket, "b");
+    const auto pushed = must(cluster_map_change_notification::decode(frame_of(bytes)));
+    EXPECT_EQ(pushed.epoch, 2);
+    EXPECT_EQ(pushed.rev, 9);
+    EXPECT_EQ(pushed.bucket, "b");
 }
 
 }  // namespace liberal_answers_test

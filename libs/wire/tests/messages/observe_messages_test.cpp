@@ -22,11 +22,10 @@ TEST(observe_messages, observe_golden_both_ways) {
     request_header header;
     header.opaque = 0x33;
     EXPECT_EQ(to_hex(encoded(request, header)), to_hex(request_bytes));
-    const auto decoded = observe_request::decode(frame_of(request_bytes), prefixed);
-    ASSERT_TRUE(decoded);
-    ASSERT_EQ(decoded->keys.size(), 1u);
-    EXPECT_EQ(decoded->keys[0].vbucket, vbucket_id{115});
-    EXPECT_EQ(decoded->keys[0].key.key, "foo");
+    const auto decoded = must(observe_request::decode(frame_of(request_bytes), prefixed));
+    ASSERT_EQ(decoded.keys.size(), 1u);
+    EXPECT_EQ(decoded.keys[0].vbucket, vbucket_id{115});
+    EXPECT_EQ(decoded.keys[0].key.key, "foo");
 
     const auto answer_bytes = from_hex(
         "81 92 00 00 00 00 00 00 00 00 00 11 00 00 00 33 00 00 00 00 00 00 00 00"
@@ -72,11 +71,10 @@ TEST(observe_messages, observe_seqno_golden_both_ways) {
         "01 00 73 00 00 a1 b2 c3 d4 e5 f6 00 00 00 00 00 00 00 05 00 00 00 00 00 00 00 09"
         "00 00 00 00 00 00 11 11 00 00 00 00 00 00 00 07");
     EXPECT_EQ(to_hex(encoded(response, answer)), to_hex(failover));
-    const auto decoded = observe_seqno_response::decode(frame_of(failover));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->failed_over, response.failed_over);
-    EXPECT_EQ(decoded->persisted_seqno, 5u);
-    EXPECT_EQ(decoded->current_seqno, 9u);
+    const auto decoded = must(observe_seqno_response::decode(frame_of(failover)));
+    EXPECT_EQ(decoded.failed_over, response.failed_over);
+    EXPECT_EQ(decoded.persisted_seqno, 5u);
+    EXPECT_EQ(decoded.current_seqno, 9u);
 }
 
 TEST(observe_messages, seqno_answers_of_other_formats_or_sizes_are_rejected) {

@@ -39,14 +39,12 @@ TEST(session_messages, hello_golden_with_connection_identity) {
     const agent_identity identity{"demo/1.0", 0x66388CF5BFCF7522, 0x18CC8791579B567C};
     const std::string agent = make_agent_key(identity);
     EXPECT_EQ(to_hex(encoded(hello_request{agent, six_features}, with_opaque(1))), to_hex(golden));
-    const auto decoded = hello_request::decode(frame_of(golden));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->features, six_features);
-    const auto parsed = parse_agent_key(decoded->agent);
-    ASSERT_TRUE(parsed);
-    EXPECT_EQ(parsed->agent, "demo/1.0");
-    EXPECT_EQ(parsed->client_id, identity.client_id);
-    EXPECT_EQ(parsed->connection_id, identity.connection_id);
+    const auto decoded = must(hello_request::decode(frame_of(golden)));
+    EXPECT_EQ(decoded.features, six_features);
+    const auto parsed = must(parse_agent_key(decoded.agent));
+    EXPECT_EQ(parsed.agent, "demo/1.0");
+    EXPECT_EQ(parsed.client_id, identity.client_id);
+    EXPECT_EQ(parsed.connection_id, identity.connection_id);
 
     const auto answer = from_hex(
         "81 1f 00 00 00 00 00 00 00 00 00 0c 00 00 00 01 00 00 00 00 00 00 00 00"
@@ -76,10 +74,9 @@ TEST(session_messages, agent_is_escaped_and_truncated_to_200_bytes_between_chara
     EXPECT_EQ(make_agent_key({"x", 1, {}}), "{\"a\":\"x\"}");
     // 199 bytes and then a character of two bytes, which would end at 201.
     const std::string long_agent = std::string(199, 'a') + "\xc3\xa9" + "tail";
-    const auto parsed = parse_agent_key(make_agent_key({long_agent, 1, 2}));
-    ASSERT_TRUE(parsed);
-    EXPECT_EQ(parsed->agent, std::string(199, 'a'));
-    EXPECT_EQ(parsed->connection_id, 2u);
+    const auto parsed = must(parse_agent_key(make_agent_key({long_agent, 1, 2})));
+    EXPECT_EQ(parsed.agent, std::string(199, 'a'));
+    EXPECT_EQ(parsed.connection_id, 2u);
 }
 
 TEST(session_messages, an_agent_key_that_is_not_the_json_it_claims_to_be_is_rejected) {
@@ -108,11 +105,10 @@ TEST(session_messages, sasl_auth_golden_and_its_answers) {
     EXPECT_EQ(
         to_hex(encoded(sasl_request{opcode::sasl_auth, "PLAIN", text(data)}, with_opaque(3))),
         to_hex(golden));
-    const auto decoded = sasl_request::decode(frame_of(golden));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->op, opcode::sasl_auth);
-    EXPECT_EQ(decoded->mechanism, "PLAIN");
-    EXPECT_EQ(as_text(decoded->data), data);
+    const auto decoded = must(sasl_request::decode(frame_of(golden)));
+    EXPECT_EQ(decoded.op, opcode::sasl_auth);
+    EXPECT_EQ(decoded.mechanism, "PLAIN");
+    EXPECT_EQ(as_text(decoded.data), data);
 
     response_header go_on = answer_of(opcode::sasl_auth, 3);
     go_on.status = status::auth_continue;
@@ -154,9 +150,8 @@ TEST(session_messages, empty_requests_and_answers_golden) {
          {opcode::noop, opcode::quit, opcode::version, opcode::sasl_list_mechanisms,
           opcode::get_collections_manifest}) {
         const auto bytes = encoded(empty_request{op}, with_opaque(8));
-        const auto decoded = empty_request::decode(frame_of(bytes));
-        ASSERT_TRUE(decoded);
-        EXPECT_EQ(decoded->op, op);
+        const auto decoded = must(empty_request::decode(frame_of(bytes)));
+        EXPECT_EQ(decoded.op, op);
     }
     const auto answer =
         from_hex("81 0a 00 00 00 00 00 00 00 00 00 00 00 00 00 08 00 00 00 00 00 00 00 00");

@@ -44,16 +44,15 @@ TEST(subdoc_messages, single_upsert_golden) {
     request.path = "name";
     request.value = text("\"Bob\"");
     EXPECT_EQ(to_hex(encoded(request, to_vbucket_795(0x32))), to_hex(golden));
-    const auto decoded = subdoc_request::decode(frame_of(golden), prefixed);
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->op, opcode::subdoc_dict_upsert);
-    EXPECT_EQ(decoded->key.key, "u:1234");
-    EXPECT_EQ(decoded->flags, path_flags::create_parents);
-    EXPECT_EQ(decoded->doc_flags, doc_flags::create);
-    EXPECT_EQ(decoded->expiry, 0u);
-    EXPECT_EQ(decoded->user_flags, std::nullopt);
-    EXPECT_EQ(decoded->path, "name");
-    EXPECT_EQ(as_text(decoded->value), "\"Bob\"");
+    const auto decoded = must(subdoc_request::decode(frame_of(golden), prefixed));
+    EXPECT_EQ(decoded.op, opcode::subdoc_dict_upsert);
+    EXPECT_EQ(decoded.key.key, "u:1234");
+    EXPECT_EQ(decoded.flags, path_flags::create_parents);
+    EXPECT_EQ(decoded.doc_flags, doc_flags::create);
+    EXPECT_EQ(decoded.expiry, 0u);
+    EXPECT_EQ(decoded.user_flags, std::nullopt);
+    EXPECT_EQ(decoded.path, "name");
+    EXPECT_EQ(as_text(decoded.value), "\"Bob\"");
 }
 
 TEST(subdoc_messages, size_of_single_extras_determines_which_fields_are_present) {
@@ -75,11 +74,10 @@ TEST(subdoc_messages, size_of_single_extras_determines_which_fields_are_present)
                     continue;
                 }
                 const auto bytes = encoded(request, request_header{});
-                const auto decoded = subdoc_request::decode(frame_of(bytes), prefixed);
-                ASSERT_TRUE(decoded);
-                EXPECT_EQ(decoded->expiry, request.expiry);
-                EXPECT_EQ(decoded->user_flags, request.user_flags);
-                EXPECT_EQ(decoded->doc_flags, request.doc_flags);
+                const auto decoded = must(subdoc_request::decode(frame_of(bytes), prefixed));
+                EXPECT_EQ(decoded.expiry, request.expiry);
+                EXPECT_EQ(decoded.user_flags, request.user_flags);
+                EXPECT_EQ(decoded.doc_flags, request.doc_flags);
             }
         }
     }
@@ -106,14 +104,13 @@ TEST(subdoc_messages, multi_lookup_golden_both_ways) {
         {opcode::subdoc_exists, path_flags::none, "geo.lat"},
         {opcode::get, path_flags::none, ""}};
     EXPECT_EQ(to_hex(encoded(request, to_vbucket_795(0x30))), to_hex(golden));
-    const auto decoded = subdoc_lookup_request::decode(frame_of(golden), prefixed);
-    ASSERT_TRUE(decoded);
-    ASSERT_EQ(decoded->specs.size(), 4u);
-    EXPECT_EQ(decoded->specs[0].path, "$document.exptime");
-    EXPECT_EQ(decoded->specs[0].flags, path_flags::xattr);
-    EXPECT_EQ(decoded->specs[2].op, opcode::subdoc_exists);
-    EXPECT_EQ(decoded->specs[3].op, opcode::get);
-    EXPECT_TRUE(decoded->specs[3].path.empty());
+    const auto decoded = must(subdoc_lookup_request::decode(frame_of(golden), prefixed));
+    ASSERT_EQ(decoded.specs.size(), 4u);
+    EXPECT_EQ(decoded.specs[0].path, "$document.exptime");
+    EXPECT_EQ(decoded.specs[0].flags, path_flags::xattr);
+    EXPECT_EQ(decoded.specs[2].op, opcode::subdoc_exists);
+    EXPECT_EQ(decoded.specs[3].op, opcode::get);
+    EXPECT_TRUE(decoded.specs[3].path.empty());
 
     const auto answer = from_hex(
         "81 d0 00 00 00 00 00 cc 00 00 00 2c 00 00 00 30"
@@ -155,14 +152,13 @@ TEST(subdoc_messages, multi_mutation_golden_both_ways) {
         {opcode::subdoc_counter, path_flags::create_parents, "n", text("1")},
         {opcode::subdoc_dict_add, path_flags::none, "old", text("1")}};
     EXPECT_EQ(to_hex(encoded(request, to_vbucket_795(0x31))), to_hex(golden));
-    const auto decoded = subdoc_mutation_request::decode(frame_of(golden), prefixed);
-    ASSERT_TRUE(decoded);
-    ASSERT_EQ(decoded->specs.size(), 3u);
-    EXPECT_EQ(decoded->doc_flags, doc_flags::create);
-    EXPECT_EQ(decoded->expiry, std::nullopt);
-    EXPECT_EQ(as_text(decoded->specs[0].value), R"("${Mutation.CAS}")");
-    EXPECT_TRUE(has(decoded->specs[0].flags, path_flags::expand_macros));
-    EXPECT_EQ(decoded->specs[2].path, "old");
+    const auto decoded = must(subdoc_mutation_request::decode(frame_of(golden), prefixed));
+    ASSERT_EQ(decoded.specs.size(), 3u);
+    EXPECT_EQ(decoded.doc_flags, doc_flags::create);
+    EXPECT_EQ(decoded.expiry, std::nullopt);
+    EXPECT_EQ(as_text(decoded.specs[0].value), R"("${Mutation.CAS}")");
+    EXPECT_TRUE(has(decoded.specs[0].flags, path_flags::expand_macros));
+    EXPECT_EQ(decoded.specs[2].path, "old");
 }
 
 TEST(subdoc_messages, multi_mutation_answers_golden_success_and_failure) {
@@ -176,12 +172,11 @@ TEST(subdoc_messages, multi_mutation_answers_golden_success_and_failure) {
     response.results = {{1, status::success, text("42")}};
     response_header header = subdoc_answer(opcode::subdoc_multi_mutation, 0x31, 0x15f6a1b2c3d40003);
     EXPECT_EQ(to_hex(encoded(response, header)), to_hex(success));
-    const auto decoded = subdoc_mutation_response::decode(frame_of(success));
-    ASSERT_TRUE(decoded);
-    EXPECT_EQ(decoded->token, response.token);
-    ASSERT_EQ(decoded->results.size(), 1u);
-    EXPECT_EQ(decoded->results[0].index, 1u);
-    EXPECT_EQ(as_text(decoded->results[0].value), "42");
+    const auto decoded = must(subdoc_mutation_response::decode(frame_of(success)));
+    EXPECT_EQ(decoded.token, response.token);
+    ASSERT_EQ(decoded.results.size(), 1u);
+    EXPECT_EQ(decoded.results[0].index, 1u);
+    EXPECT_EQ(as_text(decoded.results[0].value), "42");
 
     const auto failure = from_hex(
         "81 d1 00 00 00 00 00 cc 00 00 00 03 00 00 00 31"
@@ -191,11 +186,10 @@ TEST(subdoc_messages, multi_mutation_answers_golden_success_and_failure) {
     header = subdoc_answer(opcode::subdoc_multi_mutation, 0x31, 0);
     header.status = status::subdoc_multi_path_failure;
     EXPECT_EQ(to_hex(encoded(response, header)), to_hex(failure));
-    const auto failed = subdoc_mutation_response::decode(frame_of(failure));
-    ASSERT_TRUE(failed);
-    ASSERT_EQ(failed->results.size(), 1u);
-    EXPECT_EQ(failed->results[0].index, 2u);
-    EXPECT_EQ(failed->results[0].status, status::subdoc_path_eexists);
+    const auto failed = must(subdoc_mutation_response::decode(frame_of(failure)));
+    ASSERT_EQ(failed.results.size(), 1u);
+    EXPECT_EQ(failed.results[0].index, 2u);
+    EXPECT_EQ(failed.results[0].status, status::subdoc_path_eexists);
     response.results.clear();
     EXPECT_EQ(encode_error(response, header), wire_errc::spec_count_invalid);
 }

@@ -1,8 +1,10 @@
 #include "control/effects.hpp"
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -14,14 +16,31 @@ constexpr std::uint64_t delay_ms_max = 86'400'000;
 constexpr std::uint64_t body_size_max = std::uint64_t{32} * 1024 * 1024;
 constexpr std::uint64_t continue_count_max = 1000;
 
-// One specialization per effect. An effect that is a word has `word`. The others have `members`,
-// the alternatives shown if none of them is given; `read`, which returns nothing if its members are
-// absent; and `describe`.
+// The word of an effect that is a word; empty for the others.
+template <class Effect>
+constexpr std::string_view word_of{};
+template <>
+constexpr std::string_view word_of<fault_no_answer> = "no_answer";
+template <>
+constexpr std::string_view word_of<fault_close_before> = "close_before";
+template <>
+constexpr std::string_view word_of<fault_close_after> = "close_after";
+template <>
+constexpr std::string_view word_of<fault_answer_twice> = "answer_twice";
+template <>
+constexpr std::string_view word_of<fault_wrong_opaque> = "wrong_opaque";
+template <>
+constexpr std::string_view word_of<service_fault_close_after_headers> = "close_after_headers";
+template <>
+constexpr std::string_view word_of<service_fault_bad_chunk> = "bad_chunk";
+
+// One specialization for each other effect: `members`, the alternatives shown if none of them is
+// given; `read`, which returns nothing if its members are absent; and `describe`.
 template <class Effect>
 struct effect_json;
 
 template <class Effect>
-concept effect_word = requires { effect_json<Effect>::word; };
+concept effect_word = !word_of<Effect>.empty();
 
 std::chrono::milliseconds milliseconds(std::uint64_t count) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(count));
@@ -31,33 +50,45 @@ json::value milliseconds_of(std::chrono::nanoseconds time) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
+// An effect that is one number, or one time in milliseconds. `members` is its only member.
+template <class Effect, auto Field, std::uint64_t Most, std::uint64_t Least = 0>
+struct number_effect {
+    using field = std::remove_cvref_t<decltype(std::declval<Effect&>().*Field)>;
+    static constexpr bool is_time = std::same_as<field, std::chrono::nanoseconds>;
+
+    static std::string_view name() noexcept {
+        constexpr std::string_view quoted = effect_json<Effect>::members;
+        return quoted.substr(1, quoted.size() - 2);
+    }
+    static std::optional<Effect> read(field_reader& fields) {
+        const auto given = fields.bounded(name(), Most);
+        if (given && *given < Least) {
+            fields.wrong("'" + std::string(name()) + "' must not be 0");
+        }
+        Effect effect;
+        if constexpr (is_time) {
+            effect.*Field = milliseconds(given.value_or(0));
+        } else {
+            effect.*Field = given.value_or(0);
+        }
+        return given ? std::optional(effect) : std::nullopt;
+    }
+    static json::value describe(const Effect& effect) {
+        json::object described;
+        if constexpr (is_time) {
+            described.set(name(), milliseconds_of(effect.*Field));
+        } else {
+            described.set(name(), effect.*Field);
+        }
+        return described;
+    }
+};
+
 // --- key-value and HTTP -------------------------------------------------------------------------
 
 template <>
-struct effect_json<fault_delay> {
+struct effect_json<fault_delay> : number_effect<fault_delay, &fault_delay::delay, delay_ms_max> {
     static constexpr std::string_view members = "'delay_ms'";
-    static std::optional<fault_delay> read(field_reader& fields) {
-        const auto given = fields.bounded("delay_ms", delay_ms_max);
-        return given ? std::optional(fault_delay{milliseconds(*given)}) : std::nullopt;
-    }
-    static json::value describe(const fault_delay& effect) {
-        return json::object{{"delay_ms", milliseconds_of(effect.delay)}};
-    }
-};
-
-template <>
-struct effect_json<fault_no_answer> {
-    static constexpr std::string_view word = "no_answer";
-};
-
-template <>
-struct effect_json<fault_close_before> {
-    static constexpr std::string_view word = "close_before";
-};
-
-template <>
-struct effect_json<fault_close_after> {
-    static constexpr std::string_view word = "close_after";
 };
 
 // --- key-value ----------------------------------------------------------------------------------
@@ -85,55 +116,21 @@ struct effect_json<fault_status> {
 };
 
 template <>
-struct effect_json<fault_answer_twice> {
-    static constexpr std::string_view word = "answer_twice";
-};
-
-template <>
-struct effect_json<fault_wrong_opaque> {
-    static constexpr std::string_view word = "wrong_opaque";
-};
-
-template <>
-struct effect_json<fault_truncate> {
+struct effect_json<fault_truncate>
+    : number_effect<fault_truncate, &fault_truncate::size, body_size_max> {
     static constexpr std::string_view members = "'truncate'";
-    static std::optional<fault_truncate> read(field_reader& fields) {
-        const auto size = fields.bounded("truncate", body_size_max);
-        return size ? std::optional(fault_truncate{*size}) : std::nullopt;
-    }
-    static json::value describe(const fault_truncate& effect) {
-        return json::object{{"truncate", effect.size}};
-    }
 };
 
 template <>
-struct effect_json<fault_garbage> {
+struct effect_json<fault_garbage>
+    : number_effect<fault_garbage, &fault_garbage::size, fault_garbage::size_max_bytes, 1> {
     static constexpr std::string_view members = "'garbage'";
-    static std::optional<fault_garbage> read(field_reader& fields) {
-        const auto size = fields.bounded("garbage", fault_garbage::size_max_bytes);
-        if (size == 0u) {
-            fields.wrong("'garbage' must not be 0");
-        }
-        return size ? std::optional(fault_garbage{*size}) : std::nullopt;
-    }
-    static json::value describe(const fault_garbage& effect) {
-        return json::object{{"garbage", effect.size}};
-    }
 };
 
 template <>
-struct effect_json<fault_trickle> {
+struct effect_json<fault_trickle>
+    : number_effect<fault_trickle, &fault_trickle::interval, delay_ms_max, 1> {
     static constexpr std::string_view members = "'trickle_ms'";
-    static std::optional<fault_trickle> read(field_reader& fields) {
-        const auto interval = fields.bounded("trickle_ms", delay_ms_max);
-        if (interval == 0u) {
-            fields.wrong("'trickle_ms' must not be 0");
-        }
-        return interval ? std::optional(fault_trickle{milliseconds(*interval)}) : std::nullopt;
-    }
-    static json::value describe(const fault_trickle& effect) {
-        return json::object{{"trickle_ms", milliseconds_of(effect.interval)}};
-    }
 };
 
 // --- HTTP ---------------------------------------------------------------------------------------
@@ -199,20 +196,10 @@ struct effect_json<service_fault_answer> {
 };
 
 template <>
-struct effect_json<service_fault_close_after_headers> {
-    static constexpr std::string_view word = "close_after_headers";
-};
-
-template <>
-struct effect_json<service_fault_close_mid_body> {
+struct effect_json<service_fault_close_mid_body>
+    : number_effect<
+          service_fault_close_mid_body, &service_fault_close_mid_body::size_bytes, body_size_max> {
     static constexpr std::string_view members = "'close_mid_body'";
-    static std::optional<service_fault_close_mid_body> read(field_reader& fields) {
-        const auto size = fields.bounded("close_mid_body", body_size_max);
-        return size ? std::optional(service_fault_close_mid_body{*size}) : std::nullopt;
-    }
-    static json::value describe(const service_fault_close_mid_body& effect) {
-        return json::object{{"close_mid_body", effect.size_bytes}};
-    }
 };
 
 template <>
@@ -233,11 +220,6 @@ struct effect_json<service_fault_wrong_length> {
     static json::value describe(const service_fault_wrong_length& effect) {
         return json::object{{"wrong_length", effect.difference}};
     }
-};
-
-template <>
-struct effect_json<service_fault_bad_chunk> {
-    static constexpr std::string_view word = "bad_chunk";
 };
 
 template <>
@@ -272,15 +254,10 @@ struct effect_json<service_fault_redirect> {
 };
 
 template <>
-struct effect_json<service_fault_continue_first> {
+struct effect_json<service_fault_continue_first>
+    : number_effect<
+          service_fault_continue_first, &service_fault_continue_first::count, continue_count_max> {
     static constexpr std::string_view members = "'continue_first'";
-    static std::optional<service_fault_continue_first> read(field_reader& fields) {
-        const auto count = fields.bounded("continue_first", continue_count_max);
-        return count ? std::optional(service_fault_continue_first{*count}) : std::nullopt;
-    }
-    static json::value describe(const service_fault_continue_first& effect) {
-        return json::object{{"continue_first", effect.count}};
-    }
 };
 
 template <>
@@ -338,7 +315,7 @@ private:
     template <class One>
     static void try_word(std::string_view word, std::optional<effect>& found) {
         if constexpr (effect_word<One>) {
-            if (word == effect_json<One>::word) {
+            if (word == word_of<One>) {
                 found = One{};
             }
         }
@@ -395,7 +372,7 @@ json::value describe_effect(const Effect& effect) {
     return std::visit(
         []<class One>(const One& each) -> json::value {
             if constexpr (effect_word<One>) {
-                return effect_json<One>::word;
+                return word_of<One>;
             } else {
                 return effect_json<One>::describe(each);
             }

@@ -1,6 +1,7 @@
 #include "control/fields.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <reprise/base/hex.hpp>
@@ -60,49 +61,55 @@ void field_reader::wrong(std::string text) {
     }
 }
 
-void field_reader::missing(std::string_view name) {
-    wrong("'" + std::string(name) + "' is missing");
+void field_reader::must_be(std::string_view name, std::string_view what) {
+    wrong("'" + std::string(name) + "' must be " + std::string(what));
 }
 
-std::optional<std::string> field_reader::text(std::string_view name) {
+template <class Read>
+auto field_reader::typed(std::string_view name, Read read, std::string_view what) {
     const json::value* given = any(name);
-    if (given == nullptr) {
-        return std::nullopt;
-    }
-    const auto found = given->as_string();
-    if (!found) {
-        wrong("'" + std::string(name) + "' must be a string");
-        return std::nullopt;
-    }
-    return std::string(*found);
-}
-
-std::string field_reader::required_text(std::string_view name) {
-    auto found = text(name);
-    if (!found) {
-        missing(name);
-    }
-    return found.value_or(std::string());
-}
-
-std::optional<std::uint64_t> field_reader::number(std::string_view name) {
-    const json::value* given = any(name);
-    if (given == nullptr) {
-        return std::nullopt;
-    }
-    const auto found = given->as_uint64();
-    if (!found) {
-        wrong("'" + std::string(name) + "' must be a whole number, 0 or more");
+    const auto found = given == nullptr ? std::invoke_result_t<Read, const json::value&>()
+                                        : std::invoke(read, *given);
+    if (given != nullptr && !found) {
+        must_be(name, what);
     }
     return found;
 }
 
-std::uint64_t field_reader::required_number(std::string_view name) {
-    const auto found = number(name);
-    if (!found) {
-        missing(name);
+template <class Parse>
+auto field_reader::named(std::string_view name, Parse parse, std::string_view what)
+    -> std::invoke_result_t<Parse, std::string_view> {
+    const auto given = text(name);
+    const auto found = given ? parse(*given) : std::nullopt;
+    if (given && !found) {
+        wrong("'" + *given + "' is not " + std::string(what));
     }
-    return found.value_or(0);
+    return found;
+}
+
+template <class Value>
+Value field_reader::required(std::string_view name, std::optional<Value> found) {
+    if (!found) {
+        wrong("'" + std::string(name) + "' is missing");
+    }
+    return std::move(found).value_or(Value());
+}
+
+std::optional<std::string> field_reader::text(std::string_view name) {
+    const auto found = typed(name, &json::value::as_string, "a string");
+    return found ? std::optional(std::string(*found)) : std::nullopt;
+}
+
+std::string field_reader::required_text(std::string_view name) {
+    return required(name, text(name));
+}
+
+std::optional<std::uint64_t> field_reader::number(std::string_view name) {
+    return typed(name, &json::value::as_uint64, "a whole number, 0 or more");
+}
+
+std::uint64_t field_reader::required_number(std::string_view name) {
+    return required(name, number(name));
 }
 
 std::optional<std::uint64_t> field_reader::bounded(std::string_view name, std::uint64_t most) {
@@ -114,28 +121,17 @@ std::optional<std::uint64_t> field_reader::bounded(std::string_view name, std::u
 }
 
 std::optional<double> field_reader::share(std::string_view name) {
-    const json::value* given = any(name);
-    if (given == nullptr) {
-        return std::nullopt;
-    }
-    const auto found = given->as_double();
-    if (!found || *found < 0 || *found > 1) {
-        wrong("'" + std::string(name) + "' must be a number from 0 to 1");
+    constexpr std::string_view what = "a number from 0 to 1";
+    const auto found = typed(name, &json::value::as_double, what);
+    if (found && (*found < 0 || *found > 1)) {
+        must_be(name, what);
         return std::nullopt;
     }
     return found;
 }
 
 std::optional<bool> field_reader::flag(std::string_view name) {
-    const json::value* given = any(name);
-    if (given == nullptr) {
-        return std::nullopt;
-    }
-    const auto found = given->as_bool();
-    if (!found) {
-        wrong("'" + std::string(name) + "' must be true or false");
-    }
-    return found;
+    return typed(name, &json::value::as_bool, "true or false");
 }
 
 std::optional<node_id> field_reader::node(std::string_view name) {
@@ -148,31 +144,18 @@ std::optional<node_id> field_reader::node(std::string_view name) {
 }
 
 node_id field_reader::required_node(std::string_view name) {
-    const auto found = node(name);
-    if (!found) {
-        missing(name);
-    }
-    return found.value_or(node_id{});
+    return required(name, node(name));
 }
 
 std::optional<wire::opcode> field_reader::op(std::string_view name) {
-    const auto given = text(name);
-    const auto found = given ? parse_opcode(*given) : std::nullopt;
-    if (given && !found) {
-        wrong("'" + *given + "' is not an opcode");
-    }
-    return found;
+    return named(name, parse_opcode, "an opcode");
 }
 
 std::vector<wire::opcode> field_reader::ops(std::string_view name) {
     std::vector<wire::opcode> found;
-    const json::value* given = any(name);
-    if (given == nullptr) {
-        return found;
-    }
-    const json::array* list = given->as_array();
+    const json::array* list =
+        typed(name, [](const json::value& at) { return at.as_array(); }, "a list of opcodes");
     if (list == nullptr) {
-        wrong("'" + std::string(name) + "' must be a list of opcodes");
         return found;
     }
     for (const json::value& element : *list) {
@@ -187,12 +170,7 @@ std::vector<wire::opcode> field_reader::ops(std::string_view name) {
 }
 
 std::optional<wire::status> field_reader::status(std::string_view name) {
-    const auto given = text(name);
-    const auto found = given ? parse_status(*given) : std::nullopt;
-    if (given && !found) {
-        wrong("'" + *given + "' is not a status");
-    }
-    return found;
+    return named(name, parse_status, "a status");
 }
 
 std::optional<int> field_reader::http_status(std::string_view name) {

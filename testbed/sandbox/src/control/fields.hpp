@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <reprise/json/value.hpp>
@@ -48,7 +49,16 @@ public:
     const std::string& problem() const noexcept { return problem_; }
 
 private:
-    void missing(std::string_view name);
+    void must_be(std::string_view name, std::string_view what);
+    // The member as `read` of json::value returns it, which must be `what`.
+    template <class Read>
+    auto typed(std::string_view name, Read read, std::string_view what);
+    // The thing that the text names.
+    template <class Parse>
+    auto named(std::string_view name, Parse parse, std::string_view what)
+        -> std::invoke_result_t<Parse, std::string_view>;
+    template <class Value>
+    Value required(std::string_view name, std::optional<Value> found);
 
     const json::object& request_;
     std::vector<std::string_view> asked_;

@@ -40,20 +40,6 @@ document* living(key_place& place, const key_view& key, time_point now) {
     return is_alive ? found : nullptr;
 }
 
-std::uint32_t expiry_from(
-    const key_place& place, const keyspace& in, std::uint32_t field, time_point now) {
-    const auto when = wire::decode_expiry(field, std::chrono::floor<std::chrono::seconds>(now));
-    const auto seconds = when ? static_cast<std::uint32_t>(
-                                    std::max<std::int64_t>(when->time_since_epoch().count(), 1))
-                              : 0u;
-    const std::uint32_t limit = place.bucket->ttl_max(in.collection_id);
-    if (limit == 0) {
-        return seconds;
-    }
-    const std::uint32_t latest = seconds_of(now) + limit;
-    return seconds == 0 ? latest : std::min(seconds, latest);
-}
-
 }  // namespace
 
 std::string keyspace::path() const {
@@ -169,7 +155,7 @@ write_result write_document(
     }
     content.expiry = existing != nullptr && change.keeps_expiry && change.expiry == 0
                          ? existing->expiry
-                         : expiry_from(place, in, change.expiry, now);
+                         : place.bucket->absolute_expiry(in.collection_id, change.expiry, now);
     const document& stored = place.active->store(key, std::move(content), now);
     cluster.after_change(*place.bucket, place.number, *place.active, key, stored);
     return write_result::done;

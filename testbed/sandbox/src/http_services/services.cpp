@@ -29,11 +29,7 @@ std::string service_state::random_hex(std::size_t digit_count) {
 }
 
 std::string service_state::random_uuid_text() {
-    std::string text = random_hex(32);
-    for (const std::size_t at : {20u, 16u, 12u, 8u}) {
-        text.insert(at, 1, '-');
-    }
-    return text;
+    return with_dashes(random_hex(32));
 }
 
 void service_state::forget_bucket(std::string_view bucket) {

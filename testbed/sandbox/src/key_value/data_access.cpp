@@ -133,6 +133,19 @@ document* find_alive(request& current, vbucket& in, const wire::document_key& ke
     return nullptr;
 }
 
+std::optional<opened_document> open_document(request& current, const wire::document_key& key) {
+    vbucket* in = open_vbucket(current, key, vbucket_state::active, access_kind::change);
+    if (in == nullptr) {
+        return std::nullopt;
+    }
+    document* existing = find_alive(current, *in, key);
+    if (existing == nullptr) {
+        current.fail(status::key_enoent);
+        return std::nullopt;
+    }
+    return opened_document{*in, *existing};
+}
+
 status check_cas(const document& existing, std::uint64_t cas, time_point now) noexcept {
     if (existing.is_locked(now)) {
         return cas == existing.cas ? status::success : status::locked;
@@ -183,17 +196,7 @@ document& commit(request& current, vbucket& in, const wire::document_key& key, d
 
 std::uint32_t absolute_expiry(
     const request& current, std::uint32_t field, wire::collection_id collection) {
-    const auto now = std::chrono::floor<std::chrono::seconds>(current.now);
-    const auto when = wire::decode_expiry(field, now);
-    const auto seconds = when ? static_cast<std::uint32_t>(
-                                    std::max<std::int64_t>(when->time_since_epoch().count(), 1))
-                              : 0u;
-    const std::uint32_t limit = current.conv.bucket->ttl_max(collection.value);
-    if (limit == 0) {
-        return seconds;
-    }
-    const std::uint32_t latest = seconds_of(current.now) + limit;
-    return seconds == 0 ? latest : std::min(seconds, latest);
+    return current.conv.bucket->absolute_expiry(collection.value, field, current.now);
 }
 
 std::expected<taken_value, status> take_value(

@@ -34,34 +34,15 @@ document make_tombstone(const document& dead, std::uint32_t now_seconds);
 // tombstone. Answers nothing.
 document* find_alive(request& current, vbucket& in, const wire::document_key& key);
 
-// A request for one living document: the message, the vbucket and the document.
-template <class Message>
+// A living document that a request changes, and its vbucket.
 struct opened_document {
-    Message message;
     vbucket& in;
     document& existing;
 };
 
-// Decodes a request that changes one document and finds the document on an active copy. Otherwise
-// answers like `open_vbucket`, or 0x01 if there is no document, and returns nothing.
-template <class Message>
-std::optional<opened_document<Message>> open_document(request& current) {
-    auto message = Message::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        current.reject(message.error());
-        return std::nullopt;
-    }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
-    if (in == nullptr) {
-        return std::nullopt;
-    }
-    document* existing = find_alive(current, *in, message->key);
-    if (existing == nullptr) {
-        current.fail(wire::status::key_enoent);
-        return std::nullopt;
-    }
-    return opened_document<Message>{*message, *in, *existing};
-}
+// Finds the document on an active copy. Otherwise answers like `open_vbucket`, or 0x01 if there is
+// no document, and returns nothing.
+std::optional<opened_document> open_document(request& current, const wire::document_key& key);
 
 // Whether a change with this CAS may modify an existing document: success, locked or key_eexists.
 wire::status check_cas(const document& existing, std::uint64_t cas, time_point now) noexcept;

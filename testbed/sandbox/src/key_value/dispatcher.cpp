@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <expected>
 #include <iterator>
 
 #include <reprise/wire/opcode.hpp>
@@ -26,57 +27,76 @@ constexpr privilege reads = privilege::read;
 constexpr privilege writes = privilege::upsert;
 constexpr privilege reads_and_writes = privilege::read | privilege::upsert;
 
+template <class Message>
+std::expected<Message, wire::wire_errc> decode(const request& current) {
+    if constexpr (requires { Message::decode(current.frame, current.conv.key_form()); }) {
+        return Message::decode(current.frame, current.conv.key_form());
+    } else {
+        return Message::decode(current.frame);
+    }
+}
+
+template <class Message>
+Message message_of(void (*)(request&, const Message&));
+
+// Decodes the message for its handler; rejects a malformed one.
+template <auto Handle>
+void decoded(request& current) {
+    const auto message = decode<decltype(message_of(Handle))>(current);
+    message ? Handle(current, *message) : current.reject(message.error());
+}
+
 constexpr command_facts listed_commands[] = {
-    {opcode::get, handle_get, reads},
-    {opcode::set, handle_store, writes},
-    {opcode::add, handle_store, privilege::insert},
-    {opcode::replace, handle_store, writes},
-    {opcode::remove, handle_remove, privilege::remove},
-    {opcode::increment, handle_counter, reads_and_writes},
-    {opcode::decrement, handle_counter, reads_and_writes},
-    {opcode::quit, handle_quit, any_user},
-    {opcode::noop, handle_noop, any_user},
-    {opcode::version, handle_version, any_user},
-    {opcode::append, handle_concat, writes},
-    {opcode::prepend, handle_concat, writes},
-    {opcode::stat, handle_stat, any_user},
-    {opcode::verbosity, handle_verbosity, any_user},
-    {opcode::touch, handle_touch, writes},
-    {opcode::get_and_touch, handle_touch, reads_and_writes},
+    {opcode::get, decoded<handle_get>, reads},
+    {opcode::set, decoded<handle_store>, writes},
+    {opcode::add, decoded<handle_store>, privilege::insert},
+    {opcode::replace, decoded<handle_store>, writes},
+    {opcode::remove, decoded<handle_remove>, privilege::remove},
+    {opcode::increment, decoded<handle_counter>, reads_and_writes},
+    {opcode::decrement, decoded<handle_counter>, reads_and_writes},
+    {opcode::quit, decoded<handle_quit>, any_user},
+    {opcode::noop, decoded<handle_noop>, any_user},
+    {opcode::version, decoded<handle_version>, any_user},
+    {opcode::append, decoded<handle_concat>, writes},
+    {opcode::prepend, decoded<handle_concat>, writes},
+    {opcode::stat, decoded<handle_stat>, any_user},
+    {opcode::verbosity, decoded<handle_verbosity>, any_user},
+    {opcode::touch, decoded<handle_touch>, writes},
+    {opcode::get_and_touch, decoded<handle_touch>, reads_and_writes},
     {opcode::hello, handle_hello, any_user},
-    {opcode::sasl_list_mechanisms, handle_sasl_list, any_user},
-    {opcode::sasl_auth, handle_sasl_auth, any_user},
-    {opcode::sasl_step, handle_sasl_step, any_user},
-    {opcode::get_replica, handle_get_replica, reads},
-    {opcode::select_bucket, handle_select_bucket, any_user},
-    {opcode::observe_seqno, handle_observe_seqno, reads},
-    {opcode::observe, handle_observe, reads},
-    {opcode::get_locked, handle_get_locked, reads},
-    {opcode::unlock, handle_unlock, reads},
-    {opcode::get_meta, handle_get_meta, reads},
-    {opcode::get_cluster_config, handle_cluster_config, any_user},
-    {opcode::get_collections_manifest, handle_manifest, any_user},
-    {opcode::get_collection_id, handle_collection_id, any_user},
-    {opcode::get_scope_id, handle_scope_id, any_user},
-    {opcode::get_error_map, handle_error_map, any_user},
-    {opcode::subdoc_get, handle_subdoc_single, reads},
-    {opcode::subdoc_exists, handle_subdoc_single, reads},
-    {opcode::subdoc_get_count, handle_subdoc_single, reads},
-    {opcode::subdoc_dict_add, handle_subdoc_single, writes},
-    {opcode::subdoc_dict_upsert, handle_subdoc_single, writes},
-    {opcode::subdoc_remove, handle_subdoc_single, writes},
-    {opcode::subdoc_replace, handle_subdoc_single, writes},
-    {opcode::subdoc_array_push_last, handle_subdoc_single, writes},
-    {opcode::subdoc_array_push_first, handle_subdoc_single, writes},
-    {opcode::subdoc_array_insert, handle_subdoc_single, writes},
-    {opcode::subdoc_array_add_unique, handle_subdoc_single, writes},
-    {opcode::subdoc_counter, handle_subdoc_single, reads_and_writes},
-    {opcode::subdoc_replace_body_with_xattr, handle_subdoc_single, writes},
-    {opcode::subdoc_multi_lookup, handle_subdoc_lookup, reads},
-    {opcode::subdoc_multi_mutation, handle_subdoc_mutation, reads_and_writes},
-    {opcode::range_scan_create, handle_scan_create, reads},
-    {opcode::range_scan_continue, handle_scan_continue, reads},
-    {opcode::range_scan_cancel, handle_scan_cancel, reads},
+    {opcode::sasl_list_mechanisms, decoded<handle_sasl_list>, any_user},
+    {opcode::sasl_auth, decoded<handle_sasl_auth>, any_user},
+    {opcode::sasl_step, decoded<handle_sasl_step>, any_user},
+    {opcode::get_replica, decoded<handle_get_replica>, reads},
+    {opcode::select_bucket, decoded<handle_select_bucket>, any_user},
+    {opcode::observe_seqno, decoded<handle_observe_seqno>, reads},
+    {opcode::observe, decoded<handle_observe>, reads},
+    {opcode::get_locked, decoded<handle_get_locked>, reads},
+    {opcode::unlock, decoded<handle_unlock>, reads},
+    {opcode::get_meta, decoded<handle_get_meta>, reads},
+    {opcode::get_cluster_config, decoded<handle_cluster_config>, any_user},
+    {opcode::get_collections_manifest, decoded<handle_manifest>, any_user},
+    {opcode::get_collection_id, decoded<handle_collection_id>, any_user},
+    {opcode::get_scope_id, decoded<handle_scope_id>, any_user},
+    {opcode::get_error_map, decoded<handle_error_map>, any_user},
+    {opcode::subdoc_get, decoded<handle_subdoc_single>, reads},
+    {opcode::subdoc_exists, decoded<handle_subdoc_single>, reads},
+    {opcode::subdoc_get_count, decoded<handle_subdoc_single>, reads},
+    {opcode::subdoc_dict_add, decoded<handle_subdoc_single>, writes},
+    {opcode::subdoc_dict_upsert, decoded<handle_subdoc_single>, writes},
+    {opcode::subdoc_remove, decoded<handle_subdoc_single>, writes},
+    {opcode::subdoc_replace, decoded<handle_subdoc_single>, writes},
+    {opcode::subdoc_array_push_last, decoded<handle_subdoc_single>, writes},
+    {opcode::subdoc_array_push_first, decoded<handle_subdoc_single>, writes},
+    {opcode::subdoc_array_insert, decoded<handle_subdoc_single>, writes},
+    {opcode::subdoc_array_add_unique, decoded<handle_subdoc_single>, writes},
+    {opcode::subdoc_counter, decoded<handle_subdoc_single>, reads_and_writes},
+    {opcode::subdoc_replace_body_with_xattr, decoded<handle_subdoc_single>, writes},
+    {opcode::subdoc_multi_lookup, decoded<handle_subdoc_lookup>, reads},
+    {opcode::subdoc_multi_mutation, decoded<handle_subdoc_mutation>, reads_and_writes},
+    {opcode::range_scan_create, decoded<handle_scan_create>, reads},
+    {opcode::range_scan_continue, decoded<handle_scan_continue>, reads},
+    {opcode::range_scan_cancel, decoded<handle_scan_cancel>, reads},
 };
 
 // Commands that are known, but answered with status::not_supported.

@@ -83,25 +83,18 @@ void answer_vbucket_stats(request& current, bool with_seqnos) {
 
 }  // namespace
 
-void handle_cluster_config(request& current) {
-    const auto message = wire::get_cluster_config_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
+void handle_cluster_config(request& current, const wire::get_cluster_config_request& message) {
     conversation& conv = current.conv;
     if (conv.local != nullptr) {
         current.answer_configuration(
-            conv.local->configuration, conv.bucket_progress, message->known);
+            conv.local->configuration, conv.bucket_progress, message.known);
     } else {
         current.answer_configuration(
-            current.node.global_configuration, conv.global_progress, message->known);
+            current.node.global_configuration, conv.global_progress, message.known);
     }
 }
 
-void handle_manifest(request& current) {
-    if (const auto message = wire::empty_request::decode(current.frame); !message) {
-        return current.reject(message.error());
-    }
+void handle_manifest(request& current, const wire::empty_request& /*message*/) {
     if (!has_named_bucket(current)) {
         return;
     }
@@ -109,15 +102,11 @@ void handle_manifest(request& current) {
     current.answer({.datatype = wire::datatype::json, .value = base::as_bytes(text)});
 }
 
-void handle_collection_id(request& current) {
-    const auto message = wire::get_collection_id_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
+void handle_collection_id(request& current, const wire::get_collection_id_request& message) {
     if (!has_named_bucket(current)) {
         return;
     }
-    const std::string_view path = message->path;
+    const std::string_view path = message.path;
     const std::size_t dot = path.find('.');
     const std::string_view scope = path.substr(0, dot);
     const std::string_view name =
@@ -139,15 +128,11 @@ void handle_collection_id(request& current) {
     answer_id(current, manifest.uid, found->id);
 }
 
-void handle_scope_id(request& current) {
-    const auto message = wire::get_scope_id_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
+void handle_scope_id(request& current, const wire::get_scope_id_request& message) {
     if (!has_named_bucket(current)) {
         return;
     }
-    const std::string_view scope = message->scope.substr(0, message->scope.find('.'));
+    const std::string_view scope = message.scope.substr(0, message.scope.find('.'));
     if (!is_name_or_empty(scope)) {
         return current.fail(status::einval, "Not a scope name");
     }
@@ -159,20 +144,16 @@ void handle_scope_id(request& current) {
     answer_id(current, manifest.uid, found->id);
 }
 
-void handle_stat(request& current) {
-    const auto message = wire::stat_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
-    const bool needs_bucket = message->group.starts_with("vbucket");
+void handle_stat(request& current, const wire::stat_request& message) {
+    const bool needs_bucket = message.group.starts_with("vbucket");
     if (needs_bucket && current.conv.bucket == nullptr) {
         return current.fail(status::no_bucket, "No bucket selected");
     }
-    if (message->group.empty()) {
+    if (message.group.empty()) {
         answer_main_stats(current);
-    } else if (message->group == "vbucket") {
+    } else if (message.group == "vbucket") {
         answer_vbucket_stats(current, false);
-    } else if (message->group == "vbucket-seqno") {
+    } else if (message.group == "vbucket-seqno") {
         answer_vbucket_stats(current, true);
     } else {
         return current.fail(status::key_enoent);

@@ -16,16 +16,12 @@ std::uint64_t shown_cas(const document& content, time_point now) noexcept {
     return content.is_locked(now) ? wire::cas_locked : content.cas;
 }
 
-void read_document(request& current, vbucket_state wanted) {
-    const auto message = wire::document_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        return current.reject(message.error());
-    }
-    vbucket* in = open_vbucket(current, message->key, wanted);
+void read_document(request& current, const wire::document_request& message, vbucket_state wanted) {
+    vbucket* in = open_vbucket(current, message.key, wanted);
     if (in == nullptr) {
         return;
     }
-    const document* found = find_alive(current, *in, message->key);
+    const document* found = find_alive(current, *in, message.key);
     if (found == nullptr) {
         return current.fail(status::key_enoent);
     }
@@ -59,26 +55,22 @@ const vbucket* find_any_copy(const request& current, std::size_t number) noexcep
 
 }  // namespace
 
-void handle_get(request& current) {
-    read_document(current, vbucket_state::active);
+void handle_get(request& current, const wire::document_request& message) {
+    read_document(current, message, vbucket_state::active);
 }
 
-void handle_get_replica(request& current) {
-    read_document(current, vbucket_state::replica);
+void handle_get_replica(request& current, const wire::document_request& message) {
+    read_document(current, message, vbucket_state::replica);
 }
 
-void handle_get_meta(request& current) {
-    const auto message = wire::get_meta_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        return current.reject(message.error());
-    }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active);
+void handle_get_meta(request& current, const wire::get_meta_request& message) {
+    vbucket* in = open_vbucket(current, message.key, vbucket_state::active);
     if (in == nullptr) {
         return;
     }
     // An expired document becomes a tombstone, which is then returned.
-    (void)find_alive(current, *in, message->key);
-    const document* found = in->find(view_of(message->key));
+    (void)find_alive(current, *in, message.key);
+    const document* found = in->find(view_of(message.key));
     if (found == nullptr) {
         return current.fail(status::key_enoent);
     }
@@ -88,7 +80,7 @@ void handle_get_meta(request& current) {
     writer.write_u32(found->flags);
     writer.write_u32(found->expiry);
     writer.write_u64(found->revision);
-    if (message->version == 2) {
+    if (message.version == 2) {
         auto type = found->is_json ? wire::datatype::json : wire::datatype::raw;
         if (found->is_compressed) {
             type = type | wire::datatype::snappy;
@@ -101,16 +93,12 @@ void handle_get_meta(request& current) {
     current.answer({.cas = shown_cas(*found, current.now), .extras = extras});
 }
 
-void handle_observe(request& current) {
-    const auto message = wire::observe_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        return current.reject(message.error());
-    }
+void handle_observe(request& current, const wire::observe_request& message) {
     if (current.conv.bucket == nullptr) {
         return current.fail(status::no_bucket, "No bucket selected");
     }
     wire::observe_response response;
-    for (const wire::observe_key& wanted : message->keys) {
+    for (const wire::observe_key& wanted : message.keys) {
         if (!current.conv.local->knows(*current.conv.bucket, wanted.key.collection.value)) {
             return current.unknown_name(status::unknown_collection);
         }
@@ -135,11 +123,7 @@ void handle_observe(request& current) {
     current.answer({.value = body});
 }
 
-void handle_observe_seqno(request& current) {
-    const auto message = wire::observe_seqno_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
+void handle_observe_seqno(request& current, const wire::observe_seqno_request& message) {
     if (current.conv.bucket == nullptr) {
         return current.fail(status::no_bucket, "No bucket selected");
     }
@@ -151,7 +135,7 @@ void handle_observe_seqno(request& current) {
     // The history is sorted from new to old: the entry before a uuid's own contains the seqno where
     // that uuid ended.
     std::size_t age = 0;
-    while (age < in->failover_log.size() && in->failover_log[age].uuid != message->vbucket_uuid) {
+    while (age < in->failover_log.size() && in->failover_log[age].uuid != message.vbucket_uuid) {
         ++age;
     }
     if (age == in->failover_log.size()) {
@@ -165,7 +149,7 @@ void handle_observe_seqno(request& current) {
     writer.write_u64(in->seqno_persisted);
     writer.write_u64(in->seqno_high);
     if (age != 0) {
-        writer.write_u64(message->vbucket_uuid);
+        writer.write_u64(message.vbucket_uuid);
         writer.write_u64(in->failover_log[age - 1].seqno);
     }
     current.answer({.value = body});

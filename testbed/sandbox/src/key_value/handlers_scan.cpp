@@ -141,15 +141,11 @@ void send_items(
 
 }  // namespace
 
-void handle_scan_create(request& current) {
-    const auto message = wire::range_scan_create_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
+void handle_scan_create(request& current, const wire::range_scan_create_request& message) {
     vbucket* in = has_disk(current)
-                      ? open_vbucket(current, {message->collection, {}}, vbucket_state::active)
+                      ? open_vbucket(current, {message.collection, {}}, vbucket_state::active)
                       : nullptr;
-    if (in == nullptr || (message->snapshot && !meets(current, *in, *message->snapshot))) {
+    if (in == nullptr || (message.snapshot && !meets(current, *in, *message.snapshot))) {
         return;
     }
     std::erase_if(in->scans, [&](const open_scan& scan) {
@@ -158,8 +154,8 @@ void handle_scan_create(request& current) {
     if (in->scans.size() >= scan_count_max) {
         return current.fail(status::ebusy, "Too many scans");
     }
-    std::vector<scanned_document> found = take_snapshot(current, *in, *message);
-    if (const auto* sampling = std::get_if<wire::scan_sampling>(&message->what)) {
+    std::vector<scanned_document> found = take_snapshot(current, *in, message);
+    if (const auto* sampling = std::get_if<wire::scan_sampling>(&message.what)) {
         keep_sample(found, *sampling);
     }
     if (found.empty()) {
@@ -170,22 +166,18 @@ void handle_scan_create(request& current) {
     std::byte* at = base::store_big_endian(created.id.bytes.data(), halves[0]);
     base::store_big_endian(at, halves[1]);
     created.created = current.now;
-    created.collection = message->collection.value;
-    created.is_key_only = message->is_key_only;
+    created.collection = message.collection.value;
+    created.is_key_only = message.is_key_only;
     created.documents = std::move(found);
     current.answer({.value = created.id.bytes});
 }
 
-void handle_scan_continue(request& current) {
-    const auto message = wire::range_scan_continue_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
-    vbucket* in = open_scanned(current, message->id);
+void handle_scan_continue(request& current, const wire::range_scan_continue_request& message) {
+    vbucket* in = open_scanned(current, message.id);
     if (in == nullptr) {
         return;
     }
-    open_scan& scan = *in->find_scan(message->id);
+    open_scan& scan = *in->find_scan(message.id);
     const auto content =
         scan.is_key_only ? wire::scan_content::keys : wire::scan_content::documents;
     const bool is_snappy_agreed = current.conv.has(wire::hello_feature::snappy) ||
@@ -199,8 +191,8 @@ void handle_scan_continue(request& current) {
         append_item(writer, content, scan.documents[scan.next++], is_snappy_agreed);
         sent_size += items.size() - before;
         ++sent_count;
-        const bool is_full = (message->item_limit != 0 && sent_count >= message->item_limit) ||
-                             (message->byte_limit != 0 && sent_size >= message->byte_limit);
+        const bool is_full = (message.item_limit != 0 && sent_count >= message.item_limit) ||
+                             (message.byte_limit != 0 && sent_size >= message.byte_limit);
         if (is_full) {
             return send_items(current, content, items, status::range_scan_more);
         }
@@ -209,16 +201,12 @@ void handle_scan_continue(request& current) {
         }
     }
     send_items(current, content, items, status::range_scan_complete);
-    in->end_scan(message->id);
+    in->end_scan(message.id);
 }
 
-void handle_scan_cancel(request& current) {
-    const auto message = wire::range_scan_cancel_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
-    if (vbucket* in = open_scanned(current, message->id)) {
-        in->end_scan(message->id);
+void handle_scan_cancel(request& current, const wire::range_scan_cancel_request& message) {
+    if (vbucket* in = open_scanned(current, message.id)) {
+        in->end_scan(message.id);
         current.answer({});
     }
 }

@@ -59,6 +59,14 @@ void answer_sasl(request& current, const sasl_step_result& result) {
     }
 }
 
+// Rejects the request if the connection has logged in with a certificate.
+bool is_sasl_enabled(request& current) {
+    if (current.conv.is_certificate_login) {
+        current.reject(status::not_supported, "SASL is disabled: authenticated by certificate");
+    }
+    return !current.conv.is_certificate_login;
+}
+
 // The status that every login gets, whatever its credentials; empty: they are checked.
 std::optional<status> disturbed_login(request& current, std::string_view mechanism) {
     node_disturbance& how = current.node.disturbance;
@@ -122,68 +130,50 @@ void handle_hello(request& current) {
     }
 }
 
-void handle_sasl_list(request& current) {
-    if (const auto message = wire::empty_request::decode(current.frame); !message) {
-        return current.reject(message.error());
-    }
-    if (current.conv.is_certificate_login) {
-        return current.reject(
-            status::not_supported, "SASL is disabled: authenticated by certificate");
+void handle_sasl_list(request& current, const wire::empty_request& /*message*/) {
+    if (!is_sasl_enabled(current)) {
+        return;
     }
     const std::string list =
         wire::to_mechanism_list(offered_mechanisms(current.cluster.options, current.conv.over));
     current.answer({.value = base::as_bytes(list)});
 }
 
-void handle_sasl_auth(request& current) {
-    const auto message = wire::sasl_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
-    if (current.conv.is_certificate_login) {
-        return current.reject(
-            status::not_supported, "SASL is disabled: authenticated by certificate");
+void handle_sasl_auth(request& current, const wire::sasl_request& message) {
+    if (!is_sasl_enabled(current)) {
+        return;
     }
     // An earlier login ends even if this one fails.
     current.conv.user.reset();
-    if (const auto refusal = disturbed_login(current, message->mechanism)) {
+    if (const auto refusal = disturbed_login(current, message.mechanism)) {
         current.conv.sasl = {};
         return current.reject(*refusal);
     }
     answer_sasl(
         current,
         current.conv.sasl.on_auth(
-            current.cluster, current.conv.over, message->mechanism, base::as_text(message->data)));
+            current.cluster, current.conv.over, message.mechanism, base::as_text(message.data)));
 }
 
-void handle_sasl_step(request& current) {
-    const auto message = wire::sasl_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
-    if (current.conv.is_certificate_login) {
-        return current.reject(
-            status::not_supported, "SASL is disabled: authenticated by certificate");
+void handle_sasl_step(request& current, const wire::sasl_request& message) {
+    if (!is_sasl_enabled(current)) {
+        return;
     }
     if (current.node.disturbance.rejects_credentials) {
         current.conv.sasl = {};
         return current.reject(status::auth_error);
     }
     answer_sasl(
-        current, current.conv.sasl.on_step(
-                     current.cluster, message->mechanism, base::as_text(message->data)));
+        current,
+        current.conv.sasl.on_step(current.cluster, message.mechanism, base::as_text(message.data)));
 }
 
-void handle_select_bucket(request& current) {
-    const auto message = wire::select_bucket_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
+void handle_select_bucket(request& current, const wire::select_bucket_request& message) {
     conversation& conv = current.conv;
     if (is_disturbing(current)) {
         return current.reject(status::not_supported, "Other commands are in flight");
     }
-    if (message->bucket == no_bucket_name) {
+    if (message.bucket == no_bucket_name) {
         conv.bucket = nullptr;
         conv.local = nullptr;
         return current.answer({});
@@ -192,14 +182,14 @@ void handle_select_bucket(request& current) {
         current.audit.fate = answer_fate::withheld;
         return;
     }
-    bucket_record* bucket = current.cluster.find_bucket(message->bucket);
+    bucket_record* bucket = current.cluster.find_bucket(message.bucket);
     // Nobody learns this way whether a bucket exists: an unknown one is refused like one that the
     // user may not see.
-    if (bucket == nullptr || !conv.user->rights.can_see(message->bucket) ||
+    if (bucket == nullptr || !conv.user->rights.can_see(message.bucket) ||
         bucket->is_denied(conv.user->name)) {
         return current.reject(status::eaccess, "No access to the bucket");
     }
-    node_bucket* local = current.cluster.find_present(current.node, message->bucket);
+    node_bucket* local = current.cluster.find_present(current.node, message.bucket);
     if (local == nullptr || current.now < current.node.absent_until) {
         return current.fail(status::key_enoent);
     }
@@ -210,47 +200,36 @@ void handle_select_bucket(request& current) {
     conv.local = local;
     conv.note_rights();
     conv.bucket_progress.restart(local->configuration);
-    current.audit.bucket.assign(message->bucket);
+    current.audit.bucket.assign(message.bucket);
     current.answer({});
 }
 
-void handle_error_map(request& current) {
-    const auto message = wire::get_error_map_request::decode(current.frame);
-    if (!message) {
-        return current.reject(message.error());
-    }
-    if (message->version_max == 0) {
+void handle_error_map(request& current, const wire::get_error_map_request& message) {
+    if (message.version_max == 0) {
         return current.fail(status::key_enoent);
     }
-    std::string_view text = current.cluster.error_codes.text(message->version_max);
+    std::string_view text = current.cluster.error_codes.text(message.version_max);
     if (current.node.disturbance.is_error_map_corrupt) {
         text = corrupted(text);
     }
     current.answer({.datatype = wire::datatype::json, .value = base::as_bytes(text)});
 }
 
-void handle_noop(request& current) {
-    const auto message = wire::empty_request::decode(current.frame);
-    message ? current.answer({}) : current.reject(message.error());
+void handle_noop(request& current, const wire::empty_request& /*message*/) {
+    current.answer({});
 }
 
-void handle_quit(request& current) {
-    const auto message = wire::empty_request::decode(current.frame);
-    message ? current.answer({}) : current.reject(message.error());
-    if (message) {
-        current.close();
-    }
+void handle_quit(request& current, const wire::empty_request& /*message*/) {
+    current.answer({});
+    current.close();
 }
 
-void handle_version(request& current) {
-    const auto message = wire::empty_request::decode(current.frame);
-    message ? current.answer({.value = base::as_bytes(version_shown)})
-            : current.reject(message.error());
+void handle_version(request& current, const wire::empty_request& /*message*/) {
+    current.answer({.value = base::as_bytes(version_shown)});
 }
 
-void handle_verbosity(request& current) {
-    const auto message = wire::verbosity_request::decode(current.frame);
-    message ? current.answer({}) : current.reject(message.error());
+void handle_verbosity(request& current, const wire::verbosity_request& /*message*/) {
+    current.answer({});
 }
 
 }  // namespace reprise::sandbox::detail

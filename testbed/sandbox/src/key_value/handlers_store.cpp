@@ -49,20 +49,16 @@ void answer_counter(
 
 }  // namespace
 
-void handle_store(request& current) {
-    const auto message = wire::store_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        return current.reject(message.error());
-    }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
+void handle_store(request& current, const wire::store_request& message) {
+    vbucket* in = open_vbucket(current, message.key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
         return;
     }
-    auto value = take_value(current, message->value, current.frame.datatype());
+    auto value = take_value(current, message.value, current.frame.datatype());
     if (!value) {
         return current.fail(value.error(), "The value is too large or cannot be decompressed");
     }
-    const document* existing = find_alive(current, *in, message->key);
+    const document* existing = find_alive(current, *in, message.key);
     if (const status bad = check_store(current.op(), existing, current.frame.cas(), current.now);
         bad != status::success) {
         return current.fail(bad);
@@ -72,31 +68,27 @@ void handle_store(request& current) {
     }
     document content;
     put_value(content, std::move(*value));
-    content.flags = message->flags;
-    content.expiry = absolute_expiry(current, message->expiry, message->key.collection);
+    content.flags = message.flags;
+    content.expiry = absolute_expiry(current, message.expiry, message.key.collection);
     if (existing != nullptr) {
         // The body is replaced, the attributes are kept.
         content.xattrs = existing->xattrs;
         content.expiry = current.infos.preserve_ttl ? existing->expiry : content.expiry;
     }
-    const document& stored = commit(current, *in, message->key, std::move(content));
+    const document& stored = commit(current, *in, message.key, std::move(content));
     answer_mutation(current, *in, stored);
 }
 
-void handle_concat(request& current) {
-    const auto message = wire::concat_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        return current.reject(message.error());
-    }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
+void handle_concat(request& current, const wire::concat_request& message) {
+    vbucket* in = open_vbucket(current, message.key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
         return;
     }
-    const auto given = take_value(current, message->value, current.frame.datatype());
+    const auto given = take_value(current, message.value, current.frame.datatype());
     if (!given) {
         return current.fail(given.error(), "The value is too large or cannot be decompressed");
     }
-    const document* existing = find_alive(current, *in, message->key);
+    const document* existing = find_alive(current, *in, message.key);
     if (existing == nullptr) {
         return current.fail(status::not_stored);
     }
@@ -119,16 +111,16 @@ void handle_concat(request& current) {
     }
     document content = *existing;
     put_value(content, make_value(joined));
-    const document& stored = commit(current, *in, message->key, std::move(content));
+    const document& stored = commit(current, *in, message.key, std::move(content));
     answer_mutation(current, *in, stored);
 }
 
-void handle_remove(request& current) {
-    const auto opened = open_document<wire::document_request>(current);
+void handle_remove(request& current, const wire::document_request& message) {
+    const auto opened = open_document(current, message.key);
     if (!opened) {
         return;
     }
-    const auto& [message, in, existing] = *opened;
+    const auto [in, existing] = *opened;
     if (const status bad = check_cas(existing, current.frame.cas(), current.now);
         bad != status::success) {
         return current.fail(bad);
@@ -141,23 +133,19 @@ void handle_remove(request& current) {
     answer_mutation(current, in, stored);
 }
 
-void handle_counter(request& current) {
-    const auto message = wire::counter_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        return current.reject(message.error());
-    }
-    vbucket* in = open_vbucket(current, message->key, vbucket_state::active, access_kind::change);
+void handle_counter(request& current, const wire::counter_request& message) {
+    vbucket* in = open_vbucket(current, message.key, vbucket_state::active, access_kind::change);
     if (in == nullptr) {
         return;
     }
-    const document* existing = find_alive(current, *in, message->key);
+    const document* existing = find_alive(current, *in, message.key);
     document content;
-    std::uint64_t number = message->initial;
+    std::uint64_t number = message.initial;
     if (existing == nullptr) {
-        if (message->expiry == wire::expiry_do_not_create) {
+        if (message.expiry == wire::expiry_do_not_create) {
             return current.fail(status::key_enoent);
         }
-        content.expiry = absolute_expiry(current, message->expiry, message->key.collection);
+        content.expiry = absolute_expiry(current, message.expiry, message.key.collection);
     } else {
         if (existing->is_locked(current.now)) {
             return current.fail(status::locked);
@@ -169,15 +157,15 @@ void handle_counter(request& current) {
         }
         // Incrementing wraps around, decrementing stops at zero.
         const bool is_up = current.op() == opcode::increment;
-        const std::uint64_t lowered = message->delta > *old ? 0 : *old - message->delta;
-        number = is_up ? *old + message->delta : lowered;
+        const std::uint64_t lowered = message.delta > *old ? 0 : *old - message.delta;
+        number = is_up ? *old + message.delta : lowered;
         content = *existing;
     }
     if (!is_durability_possible(current)) {
         return;
     }
     put_value(content, make_value(std::to_string(number)));
-    const document& stored = commit(current, *in, message->key, std::move(content));
+    const document& stored = commit(current, *in, message.key, std::move(content));
     answer_counter(current, *in, stored, number);
 }
 

@@ -315,6 +315,19 @@ void run_mutations(request& current, const subdoc_command& command) {
     answer_paths(current, command, *in, stored, *from, *answers);
 }
 
+// A command without its specs.
+template <class Message>
+subdoc_command begin_command(const Message& message) {
+    subdoc_command command;
+    command.key = message.key;
+    command.flags = message.doc_flags.value_or(doc_flags::none);
+    if constexpr (requires { message.expiry; }) {
+        command.expiry = message.expiry;
+        command.user_flags = message.user_flags;
+    }
+    return command;
+}
+
 // Checks common to all three: rules of the protocol, then the features of the connection.
 bool is_acceptable(request& current, const subdoc_command& command, status rules) {
     const status bad = rules != status::success ? rules : check_agreement(current.conv, command);
@@ -326,58 +339,34 @@ bool is_acceptable(request& current, const subdoc_command& command, status rules
 
 }  // namespace
 
-void handle_subdoc_single(request& current) {
-    const auto message = wire::subdoc_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        return current.reject(message.error());
-    }
-    subdoc_command command;
-    command.key = message->key;
-    command.flags = message->doc_flags.value_or(doc_flags::none);
-    command.expiry = message->expiry;
-    command.user_flags = message->user_flags;
+void handle_subdoc_single(request& current, const wire::subdoc_request& message) {
+    subdoc_command command = begin_command(message);
     command.is_multi = false;
     command.specs.push_back(
-        {message->op, message->flags, message->path, base::as_text(message->value)});
-    if (!is_acceptable(current, command, wire::check_subdoc(*message, current.frame.cas()))) {
+        {message.op, message.flags, message.path, base::as_text(message.value)});
+    if (!is_acceptable(current, command, wire::check_subdoc(message, current.frame.cas()))) {
         return;
     }
-    wire::is_subdoc_lookup(message->op) ? run_lookups(current, command)
-                                        : run_mutations(current, command);
+    wire::is_subdoc_lookup(message.op) ? run_lookups(current, command)
+                                       : run_mutations(current, command);
 }
 
-void handle_subdoc_lookup(request& current) {
-    const auto message =
-        wire::subdoc_lookup_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        return current.reject(message.error());
-    }
-    subdoc_command command;
-    command.key = message->key;
-    command.flags = message->doc_flags.value_or(doc_flags::none);
-    for (const wire::lookup_spec& spec : message->specs) {
+void handle_subdoc_lookup(request& current, const wire::subdoc_lookup_request& message) {
+    subdoc_command command = begin_command(message);
+    for (const wire::lookup_spec& spec : message.specs) {
         command.specs.push_back({spec.op, spec.flags, spec.path, {}});
     }
-    if (is_acceptable(current, command, wire::check_subdoc(*message))) {
+    if (is_acceptable(current, command, wire::check_subdoc(message))) {
         run_lookups(current, command);
     }
 }
 
-void handle_subdoc_mutation(request& current) {
-    const auto message =
-        wire::subdoc_mutation_request::decode(current.frame, current.conv.key_form());
-    if (!message) {
-        return current.reject(message.error());
-    }
-    subdoc_command command;
-    command.key = message->key;
-    command.flags = message->doc_flags.value_or(doc_flags::none);
-    command.expiry = message->expiry;
-    command.user_flags = message->user_flags;
-    for (const wire::mutation_spec& spec : message->specs) {
+void handle_subdoc_mutation(request& current, const wire::subdoc_mutation_request& message) {
+    subdoc_command command = begin_command(message);
+    for (const wire::mutation_spec& spec : message.specs) {
         command.specs.push_back({spec.op, spec.flags, spec.path, base::as_text(spec.value)});
     }
-    if (is_acceptable(current, command, wire::check_subdoc(*message, current.frame.cas()))) {
+    if (is_acceptable(current, command, wire::check_subdoc(message, current.frame.cas()))) {
         run_mutations(current, command);
     }
 }

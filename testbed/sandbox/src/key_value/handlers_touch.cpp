@@ -21,12 +21,12 @@ std::chrono::seconds lock_time(
 
 }  // namespace
 
-void handle_touch(request& current) {
-    const auto opened = open_document<wire::touch_request>(current);
+void handle_touch(request& current, const wire::touch_request& message) {
+    const auto opened = open_document(current, message.key);
     if (!opened) {
         return;
     }
-    const auto& [message, in, existing] = *opened;
+    const auto [in, existing] = *opened;
     if (existing.is_locked(current.now)) {
         return current.fail(status::locked);
     }
@@ -43,12 +43,12 @@ void handle_touch(request& current) {
     }
 }
 
-void handle_get_locked(request& current) {
-    const auto opened = open_document<wire::get_locked_request>(current);
+void handle_get_locked(request& current, const wire::get_locked_request& message) {
+    const auto opened = open_document(current, message.key);
     if (!opened) {
         return;
     }
-    const auto& [message, in, existing] = *opened;
+    const auto [in, existing] = *opened;
     if (existing.is_locked(current.now)) {
         return current.fail(status::locked);
     }
@@ -60,12 +60,12 @@ void handle_get_locked(request& current) {
     answer_document(current, existing, existing.cas);
 }
 
-void handle_unlock(request& current) {
-    const auto opened = open_document<wire::document_request>(current);
+void handle_unlock(request& current, const wire::document_request& message) {
+    const auto opened = open_document(current, message.key);
     if (!opened) {
         return;
     }
-    const auto& [message, in, existing] = *opened;
+    const auto [in, existing] = *opened;
     if (!existing.is_locked(current.now)) {
         return current.fail(status::not_locked);
     }

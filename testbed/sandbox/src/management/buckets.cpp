@@ -189,17 +189,6 @@ service_response scope_change(
         200, json::serialize(json::object{{"uid", base::to_shortest_hex(*uid)}}));
 }
 
-// Refuses the first field of a form that is not in the list.
-std::optional<service_response> refuse_other_fields(
-    const form_fields& form, std::initializer_list<std::string_view> known) {
-    for (const auto& [name, value] : form.fields) {
-        if (std::ranges::find(known, name) == known.end()) {
-            return management_error(400, name, not_in_sandbox_text("The field " + name));
-        }
-    }
-    return std::nullopt;
-}
-
 bool can_change_scope(const service_exchange& with) {
     return has_all(
         with.rights.in_collection(with.parts[3], with.parts[5], ""), privilege::collections);

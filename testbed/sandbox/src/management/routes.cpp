@@ -1,5 +1,6 @@
 #include "management/routes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <reprise/json/write.hpp>
@@ -8,6 +9,7 @@
 #include "http_services/http_texts.hpp"
 #include "http_services/login.hpp"
 #include "http_services/missing_paths.hpp"
+#include "http_services/query/language.hpp"
 #include "http_services/service_handlers.hpp"
 
 namespace reprise::sandbox {
@@ -126,6 +128,16 @@ std::span<const service_route> management_routes() noexcept {
 service_response management_error(int status, std::string_view field, std::string_view text) {
     return make_service_response(
         status, json::serialize(json::object{{"errors", json::object{{field, text}}}}));
+}
+
+std::optional<service_response> refuse_other_fields(
+    const form_fields& form, std::initializer_list<std::string_view> known) {
+    for (const auto& [name, value] : form.fields) {
+        if (std::ranges::find(known, name) == known.end()) {
+            return management_error(400, name, not_in_sandbox_text("The field " + name));
+        }
+    }
+    return std::nullopt;
 }
 
 service_response no_such_resource() {

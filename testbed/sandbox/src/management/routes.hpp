@@ -1,7 +1,10 @@
 #pragma once
 
+#include <initializer_list>
+#include <optional>
 #include <string_view>
 
+#include "http_services/http_texts.hpp"
 #include "http_services/routes.hpp"
 
 namespace reprise::sandbox::detail {
@@ -10,6 +13,9 @@ namespace reprise::sandbox::detail {
 
 // {"errors":{"<field>":"<text>"}}. Errors that concern no single field use "_".
 service_response management_error(int status, std::string_view field, std::string_view text);
+// Refuses the first field of a form that is not in the list.
+std::optional<service_response> refuse_other_fields(
+    const form_fields& form, std::initializer_list<std::string_view> known);
 service_response no_such_resource();
 service_response forbidden();
 

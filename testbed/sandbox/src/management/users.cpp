@@ -129,16 +129,6 @@ std::expected<std::vector<role_grant>, std::string> read_roles(
     return grants;
 }
 
-std::optional<service_response> refuse_other_user_fields(
-    const form_fields& form, std::initializer_list<std::string_view> known) {
-    for (const auto& [name, value] : form.fields) {
-        if (std::ranges::find(known, name) == known.end()) {
-            return management_error(400, name, not_in_sandbox_text("The field " + name));
-        }
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 json::object shown_role(const role_grant& grant) {
@@ -199,7 +189,7 @@ service_response get_user(service_exchange& with) {
 
 service_response set_user(service_exchange& with) {
     const form_fields form = parse_form(with.request.body);
-    if (auto refused = refuse_other_user_fields(form, {"password", "roles", "groups", "name"})) {
+    if (auto refused = refuse_other_fields(form, {"password", "roles", "groups", "name"})) {
         return *std::move(refused);
     }
     const user_options* known = with.cluster.accounts().find_user(with.parts[4]);
@@ -283,7 +273,7 @@ service_response get_group(service_exchange& with) {
 
 service_response set_group(service_exchange& with) {
     const form_fields form = parse_form(with.request.body);
-    if (auto refused = refuse_other_user_fields(form, {"description", "roles", "ldap_group_ref"})) {
+    if (auto refused = refuse_other_fields(form, {"description", "roles", "ldap_group_ref"})) {
         return *std::move(refused);
     }
     auto roles = read_roles(with, form.find("roles"));

@@ -53,6 +53,30 @@ void forget_documents(cluster_state& state, const bucket_record& bucket, std::ui
     }
 }
 
+// A collection of a manifest, and where it is.
+struct listed_collection {
+    bucket_record* record;
+    wire::manifest_scope* scope;
+    std::vector<wire::manifest_collection>::iterator at;
+};
+
+std::expected<listed_collection, cluster_errc> find_listed(
+    cluster_state& state, std::string_view bucket, std::string_view scope, std::string_view name) {
+    bucket_record* record = state.find_bucket(bucket);
+    if (record == nullptr) {
+        return std::unexpected(cluster_errc::unknown_bucket);
+    }
+    wire::manifest_scope* found = find_scope(*record, scope);
+    if (found == nullptr) {
+        return std::unexpected(cluster_errc::unknown_scope);
+    }
+    const auto at = std::ranges::find(found->collections, name, &wire::manifest_collection::name);
+    if (at == found->collections.end()) {
+        return std::unexpected(cluster_errc::unknown_collection);
+    }
+    return listed_collection{record, found, at};
+}
+
 void forget_collection(cluster_state& state, bucket_record& bucket, std::uint32_t id) {
     bucket.collections.erase(id);
     bucket.created_uids.erase(id);
@@ -124,43 +148,25 @@ uid_or_error bucket_list::create_collection(
 
 uid_or_error bucket_list::drop_collection(
     std::string_view bucket, std::string_view scope, std::string_view collection) {
-    bucket_record* record = state_->find_bucket(bucket);
-    if (record == nullptr) {
-        return std::unexpected(cluster_errc::unknown_bucket);
+    const auto found = find_listed(*state_, bucket, scope, collection);
+    if (!found) {
+        return std::unexpected(found.error());
     }
-    wire::manifest_scope* found = find_scope(*record, scope);
-    if (found == nullptr) {
-        return std::unexpected(cluster_errc::unknown_scope);
-    }
-    const auto it =
-        std::ranges::find(found->collections, collection, &wire::manifest_collection::name);
-    if (it == found->collections.end()) {
-        return std::unexpected(cluster_errc::unknown_collection);
-    }
-    forget_collection(*state_, *record, it->id);
-    found->collections.erase(it);
-    return publish_manifest(*state_, *record);
+    forget_collection(*state_, *found->record, found->at->id);
+    found->scope->collections.erase(found->at);
+    return publish_manifest(*state_, *found->record);
 }
 
 uid_or_error bucket_list::set_collection_ttl(
     std::string_view bucket, std::string_view scope, std::string_view collection,
     std::optional<std::int32_t> max_ttl) {
-    bucket_record* record = state_->find_bucket(bucket);
-    if (record == nullptr) {
-        return std::unexpected(cluster_errc::unknown_bucket);
+    const auto found = find_listed(*state_, bucket, scope, collection);
+    if (!found) {
+        return std::unexpected(found.error());
     }
-    wire::manifest_scope* found = find_scope(*record, scope);
-    if (found == nullptr) {
-        return std::unexpected(cluster_errc::unknown_scope);
-    }
-    const auto it =
-        std::ranges::find(found->collections, collection, &wire::manifest_collection::name);
-    if (it == found->collections.end()) {
-        return std::unexpected(cluster_errc::unknown_collection);
-    }
-    it->max_ttl = max_ttl;
-    record->collections.insert_or_assign(it->id, max_ttl.value_or(0));
-    return publish_manifest(*state_, *record);
+    found->at->max_ttl = max_ttl;
+    found->record->collections.insert_or_assign(found->at->id, max_ttl.value_or(0));
+    return publish_manifest(*state_, *found->record);
 }
 
 uid_or_error bucket_list::restore_default_collection(std::string_view bucket) {

@@ -11,12 +11,6 @@ namespace reprise::sim {
 
 namespace {
 
-// Returns the names of the enumerators.
-template <class Enum>
-constexpr auto names_of = []<std::size_t... Index>(std::index_sequence<Index...>) {
-    return std::array{base::enumerator_name<static_cast<Enum>(Index)>()...};
-}(std::make_index_sequence<base::enumerator_count<Enum>()>{});
-
 std::string counted(std::size_t count, std::string_view what) {
     std::string text = std::to_string(count) + " ";
     text += what;
@@ -191,35 +185,19 @@ std::string describe_call(const planned_call& call, std::size_t number) {
     return text + "\n";
 }
 
-// "search 3, put_user 2", in the order of the enumeration.
-std::string count_calls(const std::vector<planned_call>& calls) {
-    std::array<std::size_t, call_kind_count> counts{};
-    for (const planned_call& each : calls) {
-        ++counts[std::min(static_cast<std::size_t>(each.kind), call_kind_count - 1)];
-    }
-    std::string text;
-    for (std::size_t index = 0; index < call_kind_count; ++index) {
-        if (counts[index] != 0) {
-            text += text.empty() ? "" : ", ";
-            text += to_string(static_cast<call_kind>(index));
-            text += " " + std::to_string(counts[index]);
-        }
-    }
-    return text;
-}
-
 // "get 12, upsert 30", in the order of the enumeration.
-std::string count_kinds(const std::vector<planned_operation>& operations) {
-    constexpr std::size_t kind_count = engine::operation_kind_count;
-    std::array<std::size_t, kind_count> counts{};
-    for (const planned_operation& each : operations) {
-        ++counts[std::min(static_cast<std::size_t>(each.kind), kind_count - 1)];
+template <class Kind, std::size_t Count, class Planned>
+std::string count_kinds(const std::vector<Planned>& planned) {
+    using engine::to_string;
+    std::array<std::size_t, Count> counts{};
+    for (const Planned& each : planned) {
+        ++counts[std::min(static_cast<std::size_t>(each.kind), Count - 1)];
     }
     std::string text;
-    for (std::size_t index = 0; index < kind_count; ++index) {
+    for (std::size_t index = 0; index < Count; ++index) {
         if (counts[index] != 0) {
             text += text.empty() ? "" : ", ";
-            text += engine::to_string(static_cast<engine::operation_kind>(index));
+            text += to_string(static_cast<Kind>(index));
             text += " " + std::to_string(counts[index]);
         }
     }
@@ -229,23 +207,19 @@ std::string count_kinds(const std::vector<planned_operation>& operations) {
 }  // namespace
 
 std::string_view to_string(fault_kind kind) noexcept {
-    const auto index = static_cast<std::size_t>(kind);
-    return index < fault_kind_count ? names_of<fault_kind>[index] : "unknown";
+    return base::name_of(kind);
 }
 
 std::string_view to_string(situation which) noexcept {
-    const auto index = static_cast<std::size_t>(which);
-    return index < situation_count ? names_of<situation>[index] : "unknown";
+    return base::name_of(which);
 }
 
 std::string_view to_string(strategy_choice choice) noexcept {
-    const auto index = static_cast<std::size_t>(choice);
-    return index < strategy_choice_count ? names_of<strategy_choice>[index] : "unknown";
+    return base::name_of(choice);
 }
 
 std::string_view to_string(srv_answer answer) noexcept {
-    const auto index = static_cast<std::size_t>(answer);
-    return index < srv_answer_count ? names_of<srv_answer>[index] : "unknown";
+    return base::name_of(answer);
 }
 
 std::string to_string(const scenario& plan, std::size_t operation_lines_max) {
@@ -262,10 +236,13 @@ std::string to_string(const scenario& plan, std::size_t operation_lines_max) {
     if (plan.operations.size() + plan.calls.size() > operation_lines_max) {
         if (!plan.operations.empty()) {
             text += counted(plan.operations.size(), "operation") + ": ";
-            text += count_kinds(plan.operations) + "\n";
+            text +=
+                count_kinds<engine::operation_kind, engine::operation_kind_count>(plan.operations) +
+                "\n";
         }
         if (!plan.calls.empty()) {
-            text += counted(plan.calls.size(), "call") + ": " + count_calls(plan.calls) + "\n";
+            text += counted(plan.calls.size(), "call") + ": " +
+                    count_kinds<call_kind, call_kind_count>(plan.calls) + "\n";
         }
         return text;
     }

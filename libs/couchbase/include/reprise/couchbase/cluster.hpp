@@ -23,15 +23,15 @@ namespace detail {
 struct cluster_access;
 }
 
-/// A scope of a bucket. This is a handle: it is cheap to copy, any thread may use it, and it keeps
-/// the client alive.
-class scope {
+/// The calls that a cluster and its scopes have in common. In a scope, unqualified names in a
+/// statement mean collections of this scope, and a search uses an index of this scope.
+class row_calls {
 public:
-    [[nodiscard]] couchbase::collection collection(std::string_view name) const;
-    [[nodiscard]] const std::string& name() const noexcept { return name_; }
-
-    /// These are the calls of cluster, in this scope: unqualified names in a statement mean
-    /// collections of this scope, and a search uses an index of this scope.
+    /// Calls of the HTTP services. Each goes to a node that has the service, a retry to another one
+    /// if possible, under the same retry strategies as key-value operations. `query` blocks and
+    /// returns all rows; `async_query` is its asynchronous form, with default options and token as
+    /// described for `collection`. `query_stream` returns at once; its stream reads the rows one by
+    /// one in constant memory and reports errors.
     [[nodiscard]] std::expected<query_result, error> query(
         std::string_view statement, const query_options& options = {}) const;
     [[nodiscard]] std::expected<couchbase::query_stream, error> query_stream(
@@ -40,6 +40,7 @@ public:
         std::string_view statement, const analytics_options& options = {}) const;
     [[nodiscard]] std::expected<couchbase::analytics_stream, error> analytics_stream(
         std::string_view statement, const analytics_options& options = {}) const;
+    /// Returns hits as rows. A partial result is a success; see search_metadata::is_partial.
     [[nodiscard]] std::expected<search_result, error> search(
         std::string_view index, const search_query& query,
         const search_options& options = {}) const;
@@ -54,7 +55,7 @@ public:
         return detail::initiate_work<query_result>(
             detail::given<Options>{},
             detail::make_query_work(
-                client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
+                client_, {bucket_, scope_}, statement, options, detail::row_mode::kept),
             token);
     }
     template <class Token = detail::default_token>
@@ -71,7 +72,7 @@ public:
         return detail::initiate_work<analytics_result>(
             detail::given<Options>{},
             detail::make_analytics_work(
-                client_, {bucket_, name_}, statement, options, detail::row_mode::kept),
+                client_, {bucket_, scope_}, statement, options, detail::row_mode::kept),
             token);
     }
     template <class Token = detail::default_token>
@@ -89,7 +90,7 @@ public:
         return detail::initiate_work<search_result>(
             detail::given<Options>{},
             detail::make_search_work(
-                client_, {bucket_, name_}, index, query, options, detail::row_mode::kept),
+                client_, {bucket_, scope_}, index, query, options, detail::row_mode::kept),
             token);
     }
     template <class Token = detail::default_token>
@@ -100,14 +101,28 @@ public:
         return async_search(index, query, options, token);
     }
 
-private:
-    friend class bucket;
-    scope(std::shared_ptr<detail::session> client, std::string bucket, std::string name)
-        : client_(std::move(client)), bucket_(std::move(bucket)), name_(std::move(name)) {}
+protected:
+    // A cluster names neither a bucket nor a scope.
+    row_calls(
+        std::shared_ptr<detail::session> client, std::string bucket, std::string scope) noexcept
+        : client_(std::move(client)), bucket_(std::move(bucket)), scope_(std::move(scope)) {}
 
     std::shared_ptr<detail::session> client_;
     std::string bucket_;
-    std::string name_;
+    std::string scope_;
+};
+
+/// A scope of a bucket. This is a handle: it is cheap to copy, any thread may use it, and it keeps
+/// the client alive.
+class scope : public row_calls {
+public:
+    [[nodiscard]] couchbase::collection collection(std::string_view name) const;
+    [[nodiscard]] const std::string& name() const noexcept { return scope_; }
+
+private:
+    friend class bucket;
+    scope(std::shared_ptr<detail::session> client, std::string bucket, std::string name)
+        : row_calls(std::move(client), std::move(bucket), std::move(name)) {}
 };
 
 /// A bucket, as a handle like scope. Creating the handle starts to connect; wait_until_ready, or
@@ -191,7 +206,7 @@ private:
 /// A forked process must not use its parent's client. Blocking calls fail there with
 /// errc::used_after_fork, and destroying the handles does nothing: memory and sockets stay
 /// until the process ends or runs another program. The parent is not affected.
-class cluster {
+class cluster : public row_calls {
 public:
     /// Checks its arguments and starts the client. The client connects in the background, and
     /// operations wait for it within their timeouts. Fails with errc::connection_string_invalid,
@@ -204,26 +219,6 @@ public:
     /// The bucket that the connection string names; empty if it names none.
     [[nodiscard]] const std::string& bucket_name() const noexcept;
 
-    /// Calls of the HTTP services. Each goes to a node that has the service, a retry to another one
-    /// if possible, under the same retry strategies as key-value operations. `query` blocks and
-    /// returns all rows; `async_query` is its asynchronous form, with default options and token as
-    /// described for `collection`. `query_stream` returns at once; its stream reads the rows one by
-    /// one in constant memory and reports errors.
-    [[nodiscard]] std::expected<query_result, error> query(
-        std::string_view statement, const query_options& options = {}) const;
-    [[nodiscard]] std::expected<couchbase::query_stream, error> query_stream(
-        std::string_view statement, const query_options& options = {}) const;
-    [[nodiscard]] std::expected<analytics_result, error> analytics_query(
-        std::string_view statement, const analytics_options& options = {}) const;
-    [[nodiscard]] std::expected<couchbase::analytics_stream, error> analytics_stream(
-        std::string_view statement, const analytics_options& options = {}) const;
-    /// Returns hits as rows. A partial result is a success; see search_metadata::is_partial.
-    [[nodiscard]] std::expected<search_result, error> search(
-        std::string_view index, const search_query& query,
-        const search_options& options = {}) const;
-    [[nodiscard]] std::expected<couchbase::search_stream, error> search_stream(
-        std::string_view index, const search_query& query,
-        const search_options& options = {}) const;
     /// Sends any request to any HTTP service. Every status except 2xx is an error.
     [[nodiscard]] std::expected<couchbase::management_response, error> management_request(
         const couchbase::management_request& request, const management_options& options = {}) const;
@@ -232,56 +227,6 @@ public:
     /// Creates, drops and lists the query indexes of one keyspace; as collection::query_indexes.
     [[nodiscard]] query_index_manager query_indexes(index_target on) const;
 
-    template <
-        class Token = detail::default_token,
-        detail::options_argument<query_options> Options = query_options>
-    [[nodiscard]] auto async_query(
-        std::string_view statement, Options&& options, Token&& token = {}) const {
-        return detail::initiate_work<query_result>(
-            detail::given<Options>{},
-            detail::make_query_work(client_, {}, statement, options, detail::row_mode::kept),
-            token);
-    }
-    template <class Token = detail::default_token>
-    [[nodiscard]] auto async_query(
-        std::string_view statement, detail::no_options = {}, Token&& token = {}) const {
-        const query_options options{};
-        return async_query(statement, options, token);
-    }
-    template <
-        class Token = detail::default_token,
-        detail::options_argument<analytics_options> Options = analytics_options>
-    [[nodiscard]] auto async_analytics_query(
-        std::string_view statement, Options&& options, Token&& token = {}) const {
-        return detail::initiate_work<analytics_result>(
-            detail::given<Options>{},
-            detail::make_analytics_work(client_, {}, statement, options, detail::row_mode::kept),
-            token);
-    }
-    template <class Token = detail::default_token>
-    [[nodiscard]] auto async_analytics_query(
-        std::string_view statement, detail::no_options = {}, Token&& token = {}) const {
-        const analytics_options options{};
-        return async_analytics_query(statement, options, token);
-    }
-    template <
-        class Token = detail::default_token,
-        detail::options_argument<search_options> Options = search_options>
-    [[nodiscard]] auto async_search(
-        std::string_view index, const search_query& query, Options&& options,
-        Token&& token = {}) const {
-        return detail::initiate_work<search_result>(
-            detail::given<Options>{},
-            detail::make_search_work(client_, {}, index, query, options, detail::row_mode::kept),
-            token);
-    }
-    template <class Token = detail::default_token>
-    [[nodiscard]] auto async_search(
-        std::string_view index, const search_query& query, detail::no_options = {},
-        Token&& token = {}) const {
-        const search_options options{};
-        return async_search(index, query, options, token);
-    }
     template <
         class Token = detail::default_token,
         detail::options_argument<couchbase::management_request> Request =
@@ -358,9 +303,7 @@ public:
 private:
     friend struct detail::cluster_access;
     explicit cluster(std::shared_ptr<detail::session> client) noexcept
-        : client_(std::move(client)) {}
-
-    std::shared_ptr<detail::session> client_;
+        : row_calls(std::move(client), {}, {}) {}
 };
 
 }  // namespace reprise::couchbase

@@ -132,6 +132,8 @@ public:
     void finish();
 
 private:
+    template <class As, class Into>
+    void read_as(std::string_view name, const As& as, const char* requirement, Into& into);
     [[nodiscard]] std::optional<std::uint64_t> read_whole(
         std::string_view name, const value& found, std::uint64_t max) const;
 

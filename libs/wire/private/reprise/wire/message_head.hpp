@@ -4,6 +4,7 @@
 #include <cstring>
 #include <expected>
 #include <optional>
+#include <type_traits>
 
 #include <reprise/base/assert.hpp>
 #include <reprise/base/byte_reader.hpp>
@@ -42,6 +43,19 @@ public:
     explicit operator bool() const noexcept { return at_ != nullptr; }
     std::byte* operator*() const noexcept { return at_; }
     wire_errc error() const noexcept { return error_; }
+    // Calls `fill`, with the place or without, if the frame could begin.
+    template <class Fill>
+    std::expected<void, wire_errc> then(const Fill& fill) const {
+        if (at_ == nullptr) {
+            return std::unexpected(error_);
+        }
+        if constexpr (std::is_invocable_v<const Fill&, std::byte*>) {
+            fill(at_);
+        } else {
+            fill();
+        }
+        return {};
+    }
 
 private:
     std::byte* at_ = nullptr;

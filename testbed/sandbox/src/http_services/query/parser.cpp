@@ -276,28 +276,22 @@ expression expression_parser::read_between(expression tested) {
 }
 
 expression expression_parser::read_sum() {
-    expression left = read_product();
-    for (bool is_more = true; is_more;) {
-        is_more = false;
-        for (const std::string_view sign : {"+", "-", "||"}) {
-            if (accept_sign(sign)) {
-                count_operation();
-                left = make_operation(sign, std::move(left), read_product());
-                is_more = true;
-            }
-        }
-    }
-    return left;
+    return read_operations({"+", "-", "||"}, &expression_parser::read_product);
 }
 
 expression expression_parser::read_product() {
-    expression left = read_path();
+    return read_operations({"*", "/", "%"}, &expression_parser::read_path);
+}
+
+expression expression_parser::read_operations(
+    std::initializer_list<std::string_view> signs, expression (expression_parser::*read_part)()) {
+    expression left = (this->*read_part)();
     for (bool is_more = true; is_more;) {
         is_more = false;
-        for (const std::string_view sign : {"*", "/", "%"}) {
+        for (const std::string_view sign : signs) {
             if (accept_sign(sign)) {
                 count_operation();
-                left = make_operation(sign, std::move(left), read_path());
+                left = make_operation(sign, std::move(left), (this->*read_part)());
                 is_more = true;
             }
         }

@@ -68,6 +68,10 @@ private:
     expression read_between(expression tested);
     expression read_sum();
     expression read_product();
+    // A chain of such operations, whose operands `read_part` reads.
+    expression read_operations(
+        std::initializer_list<std::string_view> signs,
+        expression (expression_parser::*read_part)());
     expression read_path();
     expression read_primary();
     expression read_word();
