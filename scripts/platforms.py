@@ -187,9 +187,22 @@ class Build:
         for header in SHARED_HEADERS:
             (headers / header).symlink_to(Path("/usr/include") / header)
         folders = [f"-I{ROOT}/libs/{name}/include" for name in LIBRARIES]
-        folders += [f"-I{ROOT}/libs/retry/src", f"-I{ROOT}/libs/retry_asio/tests"]
+        folders += [f"-I{ROOT}/libs/retry/src", f"-I{ROOT}/libs/retry_asio/tests",
+                    f"-I{self.imitate_client_libraries()}"]
         self.flags = ["-std=c++20", "-O0", "-w", "-DASIO_STANDALONE", "-DREPRISE_STANDALONE_ASIO",
                       *platform.flags, *folders, "-isystem", str(headers), "-pthread"]
+
+    def imitate_client_libraries(self):
+        """The headers that the adapters' tests use instead, as their CMakeLists.txt makes them."""
+        tests = ROOT / "libs/retry_adapters"
+        folder = self.folder / "imitated"
+        listed = re.search(r"header IN ITEMS ([^)]*)\)", (tests / "CMakeLists.txt").read_text("utf-8"))
+        for header in listed[1].split():
+            file = folder / f"{header}.h"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            library = re.match(r"(\w+?)(pp)?/", header)[1]
+            file.write_text(f'#include "{tests}/tests/imitated_{library}.hpp"\n', encoding="utf-8")
+        return folder
 
     def compile(self, name, sources, extra=()):
         """Compiles sources in one call; returns the object."""
