@@ -5498,11 +5498,7 @@ namespace detail {
     return parts;
 }
 
-}  // namespace detail
-
-namespace detail {
-
-/// A first policy that knows how long failures ask to wait.
+/// A first policy that can tell how long a failure asks to wait.
 template <class Retryable>
 concept knows_minimum_wait = requires(Retryable& policy, const driver::retry_question& question) {
     { policy.minimum_wait(question) } -> std::same_as<std::optional<duration>>;

@@ -46,12 +46,26 @@ overriding_strategy::overriding_strategy(
 
 void overriding_strategy::retry_after(
     const driver::retry_question& question, driver::retry_sink& sink) {
-    const auto found = std::ranges::find(overrides_, reason_of(question), &reason_override::reason);
-    if (found == overrides_.end()) {
-        otherwise_->retry_after(question, sink);
+    if (const reason_override* const own = override_of(question)) {
+        sink.answer(own->answer(question));
     } else {
-        sink.answer(found->answer(question));
+        otherwise_->retry_after(question, sink);
     }
+}
+
+const reason_override* overriding_strategy::override_of(
+    const driver::retry_question& question) const noexcept {
+    const auto found = std::ranges::find(overrides_, reason_of(question), &reason_override::reason);
+    return found == overrides_.end() ? nullptr : &*found;
+}
+
+bool overriding_strategy::note_failure(const driver::retry_question& question) {
+    return override_of(question) == nullptr && otherwise_->note_failure(question);
+}
+
+std::optional<duration> overriding_strategy::minimum_wait(const driver::retry_question& question) {
+    return override_of(question) == nullptr ? otherwise_->minimum_wait(question)
+                                            : question.facts.minimum_wait;
 }
 
 driver::decision overriding_strategy::on_start(

@@ -77,6 +77,8 @@ public:
     void on_success(const driver::token_state&, const driver::decision_context&) override {
         ++successes;
     }
+    bool note_failure(const driver::retry_question&) override { return true; }
+    std::optional<duration> minimum_wait(const driver::retry_question&) override { return 3s; }
 };
 
 TEST(overriding_strategy, successes_reach_the_wrapped_strategy) {
@@ -84,6 +86,20 @@ TEST(overriding_strategy, successes_reach_the_wrapped_strategy) {
     const auto changed = overriding(below, {{retry_reason::kv_locked, driver::retry_action::no()}});
     changed->on_success({}, {});
     EXPECT_EQ(below->successes, 1);
+}
+
+TEST(overriding_strategy, failures_of_hedged_attempts_reach_the_wrapped_strategy) {
+    const auto changed = overriding(
+        std::make_shared<counting_strategy>(),
+        {{retry_reason::kv_locked, driver::retry_action::after(1ms)}});
+    driver::retry_question question;
+    question.reason = retry_reason::kv_temporary_failure;
+    EXPECT_TRUE(changed->note_failure(question));
+    EXPECT_EQ(changed->minimum_wait(question), 3s);
+    question.reason = retry_reason::kv_locked;
+    question.facts.minimum_wait = 2s;
+    EXPECT_FALSE(changed->note_failure(question));
+    EXPECT_EQ(changed->minimum_wait(question), 2s);
 }
 
 TEST(overriding_strategy, overrides_without_an_effect_are_refused_by_name) {

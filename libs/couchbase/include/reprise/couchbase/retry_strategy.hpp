@@ -30,6 +30,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -92,9 +93,16 @@ public:
     driver::decision on_start(
         driver::token_state& token, const driver::decision_context& at) override;
     void on_success(const driver::token_state& token, const driver::decision_context& at) override;
+    bool note_failure(const driver::retry_question& question) override;
+    [[nodiscard]] std::optional<duration> minimum_wait(
+        const driver::retry_question& question) override;
     [[nodiscard]] driver::retry_budget* paying_budget() noexcept override;
 
 private:
+    /// Null: the wrapped strategy answers.
+    [[nodiscard]] const reason_override* override_of(
+        const driver::retry_question& question) const noexcept;
+
     std::shared_ptr<driver::retry_strategy> otherwise_;
     std::vector<reason_override> overrides_;
 };
