@@ -14,8 +14,8 @@ namespace document_key_test {
 
 using namespace reprise::wire;
 using frame_bytes::from_hex;
-using frame_bytes::to_hex;
 using frame_bytes::must;
+using frame_bytes::to_hex;
 
 std::vector<std::byte> leb128_bytes(std::uint32_t number) {
     std::vector<std::byte> bytes(leb128_size(number));

@@ -18,8 +18,8 @@ namespace liberal_answers_test {
 
 using namespace reprise::wire;
 using frame_bytes::frame_of;
-using frame_bytes::text;
 using frame_bytes::must;
+using frame_bytes::text;
 
 struct answer_parts {
     std::string extras{};
