@@ -238,9 +238,7 @@ void connection::read() {
 }
 
 void connection::read_with(read_handler&& handler) {
-    // Asking costs more than a small answer, and only a large one can have a place.
-    place_ = is_large_read_ ? owner_.place_to_read(*this) : engine::read_place();
-    const auto space = place_.bytes.empty() ? blocks_.space() : place_.bytes;
+    const auto space = is_large_read_ ? space_after_large_read() : blocks_.space();
     const auto buffer = asio::buffer(space.data(), space.size());
     auto done = stored_handler(read_memory_, std::move(handler));
     is_reading_ = true;
@@ -262,21 +260,36 @@ bool connection::on_read(const error_code& ec, std::size_t size) {
         end_if_quiet();
         return false;
     }
-    is_large_read_ = size >= large_read_size_min;
     is_in_read_ = true;
-    if (place_.bytes.empty()) [[likely]] {
+    if (is_large_read_) [[unlikely]] {
+        report_after_large_read(size);
+    } else {
         const auto bytes = blocks_.received(size);
         owner_.on_bytes(*this, blocks_.block(), bytes);
-    } else {
-        const engine::read_place place = std::exchange(place_, {});
-        owner_.on_bytes(*this, place.block, place.bytes.first(size));
     }
+    is_large_read_ = size >= large_read_size_min;
     is_in_read_ = false;
     if (phase_ != phase::open) {
         end_if_quiet();
         return false;
     }
     return is_reading_wanted_;
+}
+
+// Asking for a place costs more than a small answer, and only a large one can have it.
+base::mutable_byte_view connection::space_after_large_read() {
+    place_ = owner_.place_to_read(*this);
+    return place_.bytes.empty() ? blocks_.space() : place_.bytes;
+}
+
+void connection::report_after_large_read(std::size_t size) {
+    const engine::read_place place = std::exchange(place_, {});
+    if (place.bytes.empty()) {
+        const auto bytes = blocks_.received(size);
+        owner_.on_bytes(*this, blocks_.block(), bytes);
+    } else {
+        owner_.on_bytes(*this, place.block, place.bytes.first(size));
+    }
 }
 
 void connection::set_reading(bool is_wanted, std::size_t size_max) {

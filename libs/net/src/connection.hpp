@@ -76,6 +76,8 @@ private:
     class read_handler;
     void read();
     void read_with(read_handler&& handler);
+    [[nodiscard]] base::mutable_byte_view space_after_large_read();
+    void report_after_large_read(std::size_t size);
     // Returns whether to continue reading.
     [[nodiscard]] bool on_read(const boost::system::error_code& ec, std::size_t size);
     [[nodiscard]] std::size_t write_at_once(base::byte_views parts);
