@@ -88,11 +88,12 @@ template <class Result>
 typename Result::value_type must(
     Result result, const std::source_location& line = std::source_location::current()) {
     if (!result) {
-        std::string text = std::string(line.file_name()) + ':' + std::to_string(line.line());
+        std::string text = "failed";
         if constexpr (requires { to_string(result.error()); }) {
-            text += std::string(": ") + std::string(to_string(result.error()));
+            text = to_string(result.error());
         }
-        throw std::runtime_error(text);
+        ADD_FAILURE_AT(line.file_name(), static_cast<int>(line.line())) << text;
+        throw std::runtime_error("the test has failed");
     }
     return *std::move(result);
 }

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <gtest/gtest.h>
 #include <reprise/couchbase.hpp>
 #include <reprise/sandbox_net/embedded_cluster.hpp>
 #include <reprise/sandbox_net/server.hpp>
@@ -103,9 +104,10 @@ std::string words(const Result& result) {
     return result ? std::string() : result.error().message();
 }
 
-// "file:line", for exceptions that fail a test.
-inline std::string text_of(const std::source_location& line) {
-    return std::string(line.file_name()) + ':' + std::to_string(line.line());
+// Fails the test at this line, and ends it.
+[[noreturn]] inline void fail_at(const std::source_location& line, const std::string& problem) {
+    ADD_FAILURE_AT(line.file_name(), static_cast<int>(line.line())) << problem;
+    throw std::runtime_error("the test has failed");
 }
 
 // The value of a call that must succeed. Otherwise the test fails with its line and the error.
@@ -114,9 +116,9 @@ typename Result::value_type must(
     Result result, const std::source_location& line = std::source_location::current()) {
     if (!result) {
         if constexpr (requires { result.error().message(); }) {
-            throw std::runtime_error(text_of(line) + ": " + words(result));
+            fail_at(line, words(result));
         }
-        throw std::runtime_error(text_of(line));
+        fail_at(line, "failed");
     }
     if constexpr (!std::is_void_v<typename Result::value_type>) {
         return *std::move(result);
@@ -128,7 +130,7 @@ template <class Result>
 typename Result::error_type must_fail(
     const Result& result, const std::source_location& line = std::source_location::current()) {
     if (result) {
-        throw std::runtime_error(text_of(line) + ": succeeded");
+        fail_at(line, "succeeded");
     }
     return result.error();
 }
