@@ -47,13 +47,14 @@ WARM_UP_SHARE = 4
 
 def library_of(source):
     """Returns the library that a source file belongs to: "retry", "engine", "standard library"."""
-    path = os.path.relpath(os.path.normpath(source), ROOT)
-    found = re.match(r"libs/(\w+)/", path)
+    # Objects from a compiler cache may name another folder of the same tree.
+    path = os.path.normpath(source)
+    found = re.search(r"(?:^|/)libs/(\w+)/(?:include|private|src)/", path)
     if found:
         return found.group(1)
     if "/boost/asio/" in source:
         return "asio"
-    return "bench" if path.startswith("bench/") else "standard library"
+    return "bench" if re.search(r"(?:^|/)bench/\w+\.[ch]pp$", path) else "standard library"
 
 
 def short_name(function):
